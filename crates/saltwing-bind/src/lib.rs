@@ -1,0 +1,1 @@
+//! Statement and catalog to a bound statement

@@ -1,0 +1,1 @@
+//! Tables and schemas, kept as rows

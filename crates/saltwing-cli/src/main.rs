@@ -1,0 +1,2 @@
+//! The saltwing shell.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Relational queries on DataFusion over our scans

@@ -1,0 +1,1 @@
+//! Direct execution: single-table reads, DML

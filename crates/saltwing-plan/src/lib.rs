@@ -1,0 +1,1 @@
+//! WHERE to key ranges, residual filter and verdict

@@ -1,0 +1,1 @@
+//! Row keys: codec, salt, key ranges

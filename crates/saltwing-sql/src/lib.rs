@@ -1,0 +1,1 @@
+//! The SQL dialect: text to statements

@@ -1,0 +1,1 @@
+//! The ordered key-value contract, a memory store and the conformance suite

@@ -1,0 +1,1 @@
+//! Tables on any ordered store: read views, commits, scans

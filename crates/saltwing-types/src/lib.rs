@@ -1,0 +1,1 @@
+//! Types, values, expression trees with a scalar evaluator, table and key definitions

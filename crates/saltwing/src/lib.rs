@@ -1,0 +1,1 @@
+//! SQL over sorted keys: the library
