@@ -1,1 +1,42 @@
-//! Types, values, expression trees with a scalar evaluator, table and key definitions
+//! Types, values, expression trees with a scalar evaluator, table and key definitions.
+//!
+//! Everything the other crates agree on lives here, and nothing else: no
+//! bytes of row keys (`saltwing-rowkey`), no columns (`saltwing-expr`), no SQL
+//! text (`saltwing-sql`).
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`sql_type`] | [`SqlType`]: the SQL types of Apache Phoenix |
+//! | [`value`] | [`Value`]: one SQL value, and how values compare |
+//! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
+//! | [`datetime`] | instants as text and back |
+//! | [`text`] | values as text and back |
+//! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
+//! | [`table`] | [`TableDef`], [`KeySchema`] |
+//! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+pub mod datetime;
+pub mod decimal;
+pub mod error;
+pub mod eval;
+pub mod expr;
+pub mod function;
+pub mod like;
+pub mod number;
+pub mod span;
+pub mod sql_type;
+pub mod table;
+pub mod text;
+pub mod typing;
+pub mod value;
+
+pub use decimal::Decimal;
+pub use error::{ErrorCode, ValueError};
+pub use expr::{ArithOp, ColumnRef, CompareOp, Expr};
+pub use function::Function;
+pub use span::{Position, Span};
+pub use sql_type::SqlType;
+pub use table::{ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, TableDef, TableId, TableName};
+pub use value::Value;

@@ -1,0 +1,209 @@
+//! Stable error codes, and the errors of values.
+
+use std::fmt;
+
+/// What went wrong, as one stable word with an SQLSTATE.
+///
+/// The words and states are a contract (DESIGN section 11): scripts match on
+/// them. SQLSTATEs follow PostgreSQL where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each is its own word; see `as_str`
+pub enum ErrorCode {
+    FullScanRefused,
+    BudgetExceeded,
+    StatementTooLarge,
+    TooDeep,
+    TooManyColumns,
+    Cancelled,
+    Timeout,
+    DuplicateKey,
+    NotNull,
+    Check,
+    Conflict,
+    SnapshotTooOld,
+    CommitUnknown,
+    OutOfRange,
+    BadDatetime,
+    DatetimeOverflow,
+    TooLong,
+    BadKey,
+    DivisionByZero,
+    BadText,
+    BadParameter,
+    TypeMismatch,
+    Syntax,
+    NoSuchTable,
+    NoSuchSchema,
+    NoSuchColumn,
+    NoSuchFunction,
+    AmbiguousColumn,
+    DuplicateTable,
+    DuplicateSchema,
+    DuplicateColumn,
+    InvalidDefinition,
+    NotSupported,
+    ReadOnly,
+    Locked,
+    DiskFull,
+    Io,
+    Corrupt,
+    Bug,
+}
+
+impl ErrorCode {
+    /// The stable word.
+    pub fn as_str(self) -> &'static str {
+        self.word_and_state().0
+    }
+
+    /// The SQLSTATE, five characters.
+    pub fn sqlstate(self) -> &'static str {
+        self.word_and_state().1
+    }
+
+    /// Whether the same statement may succeed if it is sent again unchanged.
+    pub fn is_retryable(self) -> bool {
+        matches!(self, Self::Conflict | Self::SnapshotTooOld | Self::Locked)
+    }
+
+    fn word_and_state(self) -> (&'static str, &'static str) {
+        match self {
+            Self::FullScanRefused => ("full_scan_refused", "54F01"),
+            Self::BudgetExceeded => ("budget_exceeded", "54F02"),
+            Self::StatementTooLarge => ("statement_too_large", "54000"),
+            Self::TooDeep => ("too_deep", "54001"),
+            Self::TooManyColumns => ("too_many_columns", "54011"),
+            Self::Cancelled => ("cancelled", "57014"),
+            Self::Timeout => ("timeout", "57014"),
+            Self::DuplicateKey => ("duplicate_key", "23505"),
+            Self::NotNull => ("not_null", "23502"),
+            Self::Check => ("check", "23514"),
+            Self::Conflict => ("conflict", "40001"),
+            Self::SnapshotTooOld => ("snapshot_too_old", "40001"),
+            Self::CommitUnknown => ("commit_unknown", "40003"),
+            Self::OutOfRange => ("out_of_range", "22003"),
+            Self::BadDatetime => ("bad_datetime", "22007"),
+            Self::DatetimeOverflow => ("bad_datetime", "22008"),
+            Self::TooLong => ("too_long", "22001"),
+            Self::BadKey => ("bad_key", "22023"),
+            Self::DivisionByZero => ("division_by_zero", "22012"),
+            Self::BadText => ("bad_text", "22P02"),
+            Self::BadParameter => ("bad_parameter", "08P01"),
+            Self::TypeMismatch => ("type_mismatch", "42804"),
+            Self::Syntax => ("syntax", "42601"),
+            Self::NoSuchTable => ("no_such_table", "42P01"),
+            Self::NoSuchSchema => ("no_such_schema", "3F000"),
+            Self::NoSuchColumn => ("no_such_column", "42703"),
+            Self::NoSuchFunction => ("no_such_function", "42883"),
+            Self::AmbiguousColumn => ("ambiguous_column", "42702"),
+            Self::DuplicateTable => ("duplicate_table", "42P07"),
+            Self::DuplicateSchema => ("duplicate_schema", "42P06"),
+            Self::DuplicateColumn => ("duplicate_column", "42701"),
+            Self::InvalidDefinition => ("invalid_definition", "42P16"),
+            Self::NotSupported => ("not_supported", "0A000"),
+            Self::ReadOnly => ("read_only", "25006"),
+            Self::Locked => ("locked", "55P03"),
+            Self::DiskFull => ("disk_full", "53100"),
+            Self::Io => ("io", "58030"),
+            Self::Corrupt => ("corrupt", "XX001"),
+            Self::Bug => ("bug", "XX000"),
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What can be wrong with a value, or with computing one.
+///
+/// Texts name the value and the limit; the caller adds the column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueError {
+    /// A number outside its type.
+    #[error("{value} is out of range for {target}")]
+    OutOfRange {
+        /// The value as text.
+        value: String,
+        /// The type, or the operation whose result it is.
+        target: String,
+    },
+    /// Text or bytes longer than the type takes.
+    #[error("{value} is too long for {target}")]
+    TooLong {
+        /// The value as text, shortened.
+        value: String,
+        /// The type.
+        target: String,
+    },
+    /// Text that is no value of the type.
+    #[error("'{text}' is not a valid {target}")]
+    BadText {
+        /// The text, shortened.
+        text: String,
+        /// The type.
+        target: String,
+    },
+    /// Text that is no date.
+    #[error("'{text}' is not a valid {target}; write yyyy-MM-dd, or yyyy-MM-dd HH:mm:ss[.SSS]")]
+    BadDatetime {
+        /// The text, shortened.
+        text: String,
+        /// The type.
+        target: String,
+    },
+    /// An instant outside what can be put out or computed with.
+    #[error("{value} lies outside {target}")]
+    DatetimeOverflow {
+        /// The instant as text.
+        value: String,
+        /// The limit.
+        target: String,
+    },
+    /// Division, or remainder, by zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// Types that do not meet.
+    #[error("{0}")]
+    TypeMismatch(String),
+    /// A pattern, escape or argument that makes no sense.
+    #[error("{0}")]
+    BadArgument(String),
+    /// Legal SQL that is not built yet.
+    #[error("{0} is not supported yet")]
+    NotSupported(String),
+    /// No function of this name with these arguments.
+    #[error("no function {0}")]
+    NoSuchFunction(String),
+}
+
+impl ValueError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::OutOfRange { .. } => ErrorCode::OutOfRange,
+            Self::TooLong { .. } => ErrorCode::TooLong,
+            Self::BadText { .. } => ErrorCode::BadText,
+            Self::BadDatetime { .. } => ErrorCode::BadDatetime,
+            Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
+            Self::DivisionByZero => ErrorCode::DivisionByZero,
+            Self::TypeMismatch(_) => ErrorCode::TypeMismatch,
+            Self::BadArgument(_) => ErrorCode::BadKey,
+            Self::NotSupported(_) => ErrorCode::NotSupported,
+            Self::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
+        }
+    }
+}
+
+/// `text` cut to 60 characters, for messages.
+pub(crate) fn shorten(text: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 60;
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

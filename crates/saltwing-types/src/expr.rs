@@ -1,0 +1,454 @@
+//! The expression tree that conditions, defaults and key expressions become.
+//!
+//! A tree is typed and its columns are bound: [`crate::typing`] builds it by
+//! SQL's rules, [`crate::eval`] computes it for one row, `saltwing-expr` for
+//! many. What the language lacks never gets into a tree: such conditions are
+//! left to the relational engine.
+//!
+//! AND and OR are n-ary, so a chain of 100,000 of them is a list, not a depth.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Function, Span, SqlType, Value, text};
+
+/// A column of the row that an expression is computed over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ColumnRef {
+    /// Index in the row: of the table's columns, where there is one table.
+    pub index: usize,
+    /// Name as declared, for texts.
+    pub name: Arc<str>,
+    /// Type.
+    pub ty: SqlType,
+    /// Whether it can be NULL.
+    pub nullable: bool,
+    /// Where the statement names it. Not part of equality.
+    pub span: Option<Span>,
+}
+
+impl PartialEq for ColumnRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index && self.ty == other.ty
+    }
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CompareOp {
+    /// `=`
+    Eq,
+    /// `<>`
+    NotEq,
+    /// `<`
+    Lt,
+    /// `<=`
+    LtEq,
+    /// `>`
+    Gt,
+    /// `>=`
+    GtEq,
+    /// `IS DISTINCT FROM`: never unknown
+    Distinct,
+    /// `IS NOT DISTINCT FROM`: never unknown
+    NotDistinct,
+}
+
+impl CompareOp {
+    /// The operator with its sides exchanged: `a < b` is `b > a`.
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::LtEq => Self::GtEq,
+            Self::Gt => Self::Lt,
+            Self::GtEq => Self::LtEq,
+            same => same,
+        }
+    }
+
+    /// The operator that holds exactly when this one is false (unknown stays unknown).
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Eq => Self::NotEq,
+            Self::NotEq => Self::Eq,
+            Self::Lt => Self::GtEq,
+            Self::LtEq => Self::Gt,
+            Self::Gt => Self::LtEq,
+            Self::GtEq => Self::Lt,
+            Self::Distinct => Self::NotDistinct,
+            Self::NotDistinct => Self::Distinct,
+        }
+    }
+
+    /// As written in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Eq => "=",
+            Self::NotEq => "<>",
+            Self::Lt => "<",
+            Self::LtEq => "<=",
+            Self::Gt => ">",
+            Self::GtEq => ">=",
+            Self::Distinct => "IS DISTINCT FROM",
+            Self::NotDistinct => "IS NOT DISTINCT FROM",
+        }
+    }
+}
+
+/// Arithmetic on two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ArithOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Rem,
+}
+
+impl ArithOp {
+    /// As written in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::Rem => "%",
+        }
+    }
+}
+
+/// An expression over the columns of one row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Expr {
+    /// A constant. Its type is the one it was brought to, or its own.
+    Literal(Value, SqlType),
+    /// A column.
+    Column(ColumnRef),
+    /// A parameter that has no value yet, by number from 0; the type it will be brought to, if known.
+    Param(usize, Option<SqlType>),
+    /// A comparison of two values.
+    Compare(CompareOp, Box<Expr>, Box<Expr>),
+    /// A comparison of two row values of equal length, at least 2: lexicographic, by SQL's three-valued rules.
+    RowCompare(CompareOp, Vec<Expr>, Vec<Expr>),
+    /// All of at least two conditions.
+    And(Vec<Expr>),
+    /// Any of at least two conditions.
+    Or(Vec<Expr>),
+    /// NOT.
+    Not(Box<Expr>),
+    /// `IS NULL`.
+    IsNull(Box<Expr>),
+    /// `IS TRUE`, `IS FALSE`, and `IS UNKNOWN` (`None`).
+    IsTruth(Box<Expr>, Option<bool>),
+    /// `IN` over a list.
+    InList(Box<Expr>, Vec<Expr>),
+    /// `(a, b) IN ((1, 2), ..)`: rows of the length of the left side.
+    RowInList(Vec<Expr>, Vec<Vec<Expr>>),
+    /// `LIKE` and `ILIKE`.
+    Like {
+        /// The text.
+        text: Box<Expr>,
+        /// The pattern.
+        pattern: Box<Expr>,
+        /// The escape character: backslash unless ESCAPE names another; ESCAPE '' means none.
+        escape: Option<char>,
+        /// ILIKE.
+        ignore_case: bool,
+    },
+    /// Arithmetic; the last part is the result's type.
+    Arith(ArithOp, Box<Expr>, Box<Expr>, SqlType),
+    /// Unary minus.
+    Negate(Box<Expr>, SqlType),
+    /// `CAST(.. AS ..)`.
+    Cast(Box<Expr>, SqlType),
+    /// `CASE WHEN c THEN v .. ELSE e END`.
+    Case {
+        /// Conditions and results.
+        whens: Vec<(Expr, Expr)>,
+        /// ELSE.
+        otherwise: Option<Box<Expr>>,
+        /// The result's type.
+        ty: SqlType,
+    },
+    /// A function call; the last part is the result's type.
+    Call(Function, Vec<Expr>, SqlType),
+}
+
+impl Expr {
+    /// The literal NULL.
+    pub const NULL: Expr = Expr::Literal(Value::Null, SqlType::Null);
+
+    /// A boolean literal.
+    pub fn boolean(value: bool) -> Expr {
+        Expr::Literal(Value::Bool(value), SqlType::Boolean)
+    }
+
+    /// The type of the value; `None` for a parameter of unknown type.
+    pub fn sql_type(&self) -> Option<SqlType> {
+        match self {
+            Expr::Literal(_, ty)
+            | Expr::Arith(_, _, _, ty)
+            | Expr::Negate(_, ty)
+            | Expr::Cast(_, ty)
+            | Expr::Case { ty, .. }
+            | Expr::Call(_, _, ty) => Some(*ty),
+            Expr::Column(column) => Some(column.ty),
+            Expr::Param(_, ty) => *ty,
+            _ => Some(SqlType::Boolean),
+        }
+    }
+
+    /// Whether the value can be NULL; `true` when in doubt.
+    pub fn is_nullable(&self) -> bool {
+        match self {
+            Expr::Literal(value, _) => value.is_null(),
+            Expr::Column(column) => column.nullable,
+            Expr::IsNull(_) | Expr::IsTruth(..) => false,
+            Expr::Compare(CompareOp::Distinct | CompareOp::NotDistinct, ..) => false,
+            Expr::Compare(_, a, b) => a.is_nullable() || b.is_nullable(),
+            Expr::And(list) | Expr::Or(list) => list.iter().any(Expr::is_nullable),
+            Expr::Not(inner) | Expr::Negate(inner, _) => inner.is_nullable(),
+            Expr::Arith(_, a, b, _) => a.is_nullable() || b.is_nullable(),
+            _ => true,
+        }
+    }
+
+    /// Calls `visit` on every part, parents first.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        visit(self);
+        self.for_each_child(&mut |child| child.walk(visit));
+    }
+
+    /// Calls `visit` on each direct part.
+    pub fn for_each_child<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) => {}
+            Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => [a, b].into_iter().for_each(|e| visit(e)),
+            Expr::RowCompare(_, a, b) => a.iter().chain(b).for_each(visit),
+            Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter().for_each(visit),
+            Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => visit(e),
+            Expr::InList(e, list) => {
+                visit(e);
+                list.iter().for_each(visit);
+            }
+            Expr::RowInList(row, rows) => row.iter().chain(rows.iter().flatten()).for_each(visit),
+            Expr::Like { text, pattern, .. } => [text, pattern].into_iter().for_each(|e| visit(e)),
+            Expr::Case { whens, otherwise, .. } => {
+                whens.iter().flat_map(|(c, v)| [c, v]).for_each(&mut *visit);
+                otherwise.iter().for_each(|e| visit(e));
+            }
+        }
+    }
+
+    /// Calls `change` on every column, so that a tree moves to another row layout.
+    pub fn map_columns(&mut self, change: &mut dyn FnMut(&mut ColumnRef)) {
+        match self {
+            Expr::Column(column) => change(column),
+            Expr::Literal(..) | Expr::Param(..) => {}
+            Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => {
+                a.map_columns(change);
+                b.map_columns(change);
+            }
+            Expr::RowCompare(_, a, b) => a.iter_mut().chain(b).for_each(|e| e.map_columns(change)),
+            Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter_mut().for_each(|e| e.map_columns(change)),
+            Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => e.map_columns(change),
+            Expr::InList(e, list) => {
+                e.map_columns(change);
+                list.iter_mut().for_each(|e| e.map_columns(change));
+            }
+            Expr::RowInList(row, rows) => row.iter_mut().chain(rows.iter_mut().flatten()).for_each(|e| e.map_columns(change)),
+            Expr::Like { text, pattern, .. } => {
+                text.map_columns(change);
+                pattern.map_columns(change);
+            }
+            Expr::Case { whens, otherwise, .. } => {
+                for (condition, value) in whens {
+                    condition.map_columns(change);
+                    value.map_columns(change);
+                }
+                if let Some(e) = otherwise {
+                    e.map_columns(change);
+                }
+            }
+        }
+    }
+
+    /// The columns named, each once, by index in ascending order.
+    pub fn columns(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.walk(&mut |e| {
+            if let Expr::Column(column) = e {
+                found.push(column.index);
+            }
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether no column and no parameter is named.
+    pub fn is_constant(&self) -> bool {
+        let mut constant = true;
+        self.walk(&mut |e| constant &= !matches!(e, Expr::Column(_) | Expr::Param(..)));
+        constant
+    }
+
+    /// The span of the first column named, for a caret.
+    pub fn span(&self) -> Option<Span> {
+        let mut found = None;
+        self.walk(&mut |e| {
+            if let Expr::Column(column) = e {
+                found = found.or(column.span);
+            }
+        });
+        found
+    }
+
+    /// Splits the top-level ANDs: the conditions that must all hold.
+    pub fn into_conjuncts(self) -> Vec<Expr> {
+        match self {
+            Expr::And(list) => list.into_iter().flat_map(Expr::into_conjuncts).collect(),
+            other => vec![other],
+        }
+    }
+}
+
+/// How tightly an operator binds, for parentheses in texts.
+fn precedence(expr: &Expr) -> u8 {
+    match expr {
+        Expr::Or(_) => 1,
+        Expr::And(_) => 2,
+        Expr::Not(_) => 3,
+        Expr::Compare(..) | Expr::RowCompare(..) | Expr::IsNull(_) | Expr::IsTruth(..) => 4,
+        Expr::InList(..) | Expr::RowInList(..) | Expr::Like { .. } => 4,
+        Expr::Arith(ArithOp::Add | ArithOp::Sub, ..) => 5,
+        Expr::Arith(..) => 6,
+        Expr::Negate(..) => 7,
+        _ => 8,
+    }
+}
+
+struct Within<'a>(&'a Expr, u8);
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if precedence(self.0) < self.1 { write!(f, "({})", self.0) } else { write!(f, "{}", self.0) }
+    }
+}
+
+/// Most members of an IN list that a text shows.
+const LIST_SHOWN_MAX: usize = 20;
+
+fn write_list<T>(f: &mut fmt::Formatter<'_>, list: &[T], write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result) -> fmt::Result {
+    f.write_str("(")?;
+    for (i, item) in list.iter().take(LIST_SHOWN_MAX).enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        write(f, item)?;
+    }
+    if list.len() > LIST_SHOWN_MAX {
+        write!(f, ", … {} more", list.len() - LIST_SHOWN_MAX)?;
+    }
+    f.write_str(")")
+}
+
+fn write_row(f: &mut fmt::Formatter<'_>, row: &[Expr]) -> fmt::Result {
+    write_list(f, row, |f, e| write!(f, "{e}"))
+}
+
+fn write_chain(f: &mut fmt::Formatter<'_>, list: &[Expr], word: &str, level: u8) -> fmt::Result {
+    for (i, e) in list.iter().take(LIST_SHOWN_MAX).enumerate() {
+        if i > 0 {
+            write!(f, " {word} ")?;
+        }
+        write!(f, "{}", Within(e, level + 1))?;
+    }
+    if list.len() > LIST_SHOWN_MAX {
+        write!(f, " {word} … {} more", list.len() - LIST_SHOWN_MAX)?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Expr {
+    /// SQL text; long lists are cut.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expr::Literal(value, ty) => f.write_str(&text::literal(value, *ty)),
+            Expr::Column(column) => f.write_str(&column.name),
+            Expr::Param(index, _) => write!(f, "?{}", index + 1),
+            Expr::Compare(op, a, b) => write!(f, "{} {} {}", Within(a, 5), op.as_str(), Within(b, 5)),
+            Expr::RowCompare(op, a, b) => {
+                write_row(f, a)?;
+                write!(f, " {} ", op.as_str())?;
+                write_row(f, b)
+            }
+            Expr::And(list) => write_chain(f, list, "AND", 2),
+            Expr::Or(list) => write_chain(f, list, "OR", 1),
+            Expr::Not(inner) => match &**inner {
+                Expr::IsNull(e) => write!(f, "{} IS NOT NULL", Within(e, 5)),
+                _ => write!(f, "NOT {}", Within(inner, 3)),
+            },
+            Expr::IsNull(e) => write!(f, "{} IS NULL", Within(e, 5)),
+            Expr::IsTruth(e, truth) => {
+                let word = match truth {
+                    Some(true) => "TRUE",
+                    Some(false) => "FALSE",
+                    None => "UNKNOWN",
+                };
+                write!(f, "{} IS {word}", Within(e, 5))
+            }
+            Expr::InList(e, list) => {
+                write!(f, "{} IN ", Within(e, 5))?;
+                write_row(f, list)
+            }
+            Expr::RowInList(row, rows) => {
+                write_row(f, row)?;
+                f.write_str(" IN ")?;
+                write_list(f, rows, |f, row| write_row(f, row))
+            }
+            Expr::Like { text, pattern, escape, ignore_case } => {
+                let word = if *ignore_case { "ILIKE" } else { "LIKE" };
+                write!(f, "{} {word} {}", Within(text, 5), Within(pattern, 5))?;
+                match escape {
+                    Some('\\') => Ok(()),
+                    Some(c) => write!(f, " ESCAPE '{c}'"),
+                    None => f.write_str(" ESCAPE ''"),
+                }
+            }
+            Expr::Arith(op, a, b, _) => {
+                let level = precedence(self);
+                write!(f, "{} {} {}", Within(a, level), op.as_str(), Within(b, level + 1))
+            }
+            Expr::Negate(e, _) => write!(f, "-{}", Within(e, 8)),
+            Expr::Cast(e, ty) => write!(f, "CAST({e} AS {ty})"),
+            Expr::Case { whens, otherwise, .. } => {
+                f.write_str("CASE")?;
+                for (condition, value) in whens {
+                    write!(f, " WHEN {condition} THEN {value}")?;
+                }
+                if let Some(e) = otherwise {
+                    write!(f, " ELSE {e}")?;
+                }
+                f.write_str(" END")
+            }
+            Expr::Call(Function::Concat, args, _) => match &args[..] {
+                [a, b] => write!(f, "{} || {}", Within(a, 5), Within(b, 6)),
+                _ => {
+                    f.write_str("CONCAT")?;
+                    write_row(f, args)
+                }
+            },
+            Expr::Call(function, args, _) => {
+                f.write_str(function.name())?;
+                write_row(f, args)
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The SQL types, named and limited as Apache Phoenix has them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Most significant digits of a DECIMAL.
+pub const DECIMAL_PRECISION_MAX: u8 = 38;
+
+/// A column's or an expression's type.
+///
+/// The unsigned integers use signed storage and hold only its half: 0..127,
+/// 0..32767, 0..2^31-1 and 0..2^63-1 (Phoenix, PUnsigned*).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SqlType {
+    /// The type of a bare NULL.
+    Null,
+    /// 8 bits, signed.
+    TinyInt,
+    /// 16 bits, signed.
+    SmallInt,
+    /// 32 bits, signed.
+    Integer,
+    /// 64 bits, signed.
+    BigInt,
+    /// 0..127.
+    UnsignedTinyInt,
+    /// 0..32767.
+    UnsignedSmallInt,
+    /// 0..2^31-1.
+    UnsignedInt,
+    /// 0..2^63-1.
+    UnsignedLong,
+    /// 32-bit IEEE float.
+    Float,
+    /// 64-bit IEEE float.
+    Double,
+    /// 32-bit IEEE float, never negative.
+    UnsignedFloat,
+    /// 64-bit IEEE float, never negative.
+    UnsignedDouble,
+    /// DECIMAL(p,s), or bare DECIMAL: up to 38 significant digits at any place.
+    Decimal(Option<(u8, u8)>),
+    /// TRUE or FALSE.
+    Boolean,
+    /// Milliseconds since 1970, with the time of day.
+    Date,
+    /// The same as [`SqlType::Date`] in all but name.
+    Time,
+    /// Milliseconds since 1970, and nanoseconds below the millisecond.
+    Timestamp,
+    /// A date from 1970 on.
+    UnsignedDate,
+    /// A time from 1970 on.
+    UnsignedTime,
+    /// A timestamp from 1970 on.
+    UnsignedTimestamp,
+    /// Single-byte characters, blank padded to n.
+    Char(u32),
+    /// UTF-8 text; the limit counts UTF-16 units, as in Phoenix.
+    Varchar(Option<u32>),
+    /// n bytes, zero padded.
+    Binary(u32),
+    /// Bytes; in a key only as the last column.
+    Varbinary,
+    /// Bytes, escaped in keys so that they may stand anywhere.
+    VarbinaryEncoded,
+}
+
+/// Families of types that compare with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeFamily {
+    /// A bare NULL: meets everything.
+    Null,
+    /// Integers, floats and decimals.
+    Number,
+    /// BOOLEAN.
+    Boolean,
+    /// DATE, TIME, TIMESTAMP and their unsigned kin.
+    Instant,
+    /// CHAR and VARCHAR.
+    Text,
+    /// BINARY, VARBINARY, VARBINARY_ENCODED.
+    Bytes,
+}
+
+impl SqlType {
+    /// The family whose members compare with each other.
+    pub fn family(self) -> TypeFamily {
+        use SqlType::*;
+        match self {
+            Null => TypeFamily::Null,
+            Boolean => TypeFamily::Boolean,
+            Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp => TypeFamily::Instant,
+            Char(_) | Varchar(_) => TypeFamily::Text,
+            Binary(_) | Varbinary | VarbinaryEncoded => TypeFamily::Bytes,
+            _ => TypeFamily::Number,
+        }
+    }
+
+    /// Whether this is one of the eight integer types.
+    pub fn is_integer(self) -> bool {
+        self.integer_range().is_some()
+    }
+
+    /// Smallest and largest value of an integer type.
+    pub fn integer_range(self) -> Option<(i64, i64)> {
+        use SqlType::*;
+        Some(match self {
+            TinyInt => (i8::MIN.into(), i8::MAX.into()),
+            SmallInt => (i16::MIN.into(), i16::MAX.into()),
+            Integer => (i32::MIN.into(), i32::MAX.into()),
+            BigInt => (i64::MIN, i64::MAX),
+            UnsignedTinyInt => (0, i8::MAX.into()),
+            UnsignedSmallInt => (0, i16::MAX.into()),
+            UnsignedInt => (0, i32::MAX.into()),
+            UnsignedLong => (0, i64::MAX),
+            _ => return None,
+        })
+    }
+
+    /// Whether this is a 32- or 64-bit float.
+    pub fn is_float(self) -> bool {
+        use SqlType::*;
+        matches!(self, Float | Double | UnsignedFloat | UnsignedDouble)
+    }
+
+    /// Whether this is a float of 32 bits.
+    pub fn is_single_float(self) -> bool {
+        matches!(self, SqlType::Float | SqlType::UnsignedFloat)
+    }
+
+    /// Whether values below zero (or before 1970) do not exist.
+    pub fn is_unsigned(self) -> bool {
+        use SqlType::*;
+        matches!(
+            self,
+            UnsignedTinyInt
+                | UnsignedSmallInt
+                | UnsignedInt
+                | UnsignedLong
+                | UnsignedFloat
+                | UnsignedDouble
+                | UnsignedDate
+                | UnsignedTime
+                | UnsignedTimestamp
+        )
+    }
+
+    /// Whether values carry nanoseconds.
+    pub fn is_timestamp(self) -> bool {
+        matches!(self, SqlType::Timestamp | SqlType::UnsignedTimestamp)
+    }
+
+    /// Bytes in a row key when every value takes the same number of them, else `None`.
+    pub fn fixed_key_bytes(self) -> Option<usize> {
+        use SqlType::*;
+        Some(match self {
+            TinyInt | UnsignedTinyInt | Boolean => 1,
+            SmallInt | UnsignedSmallInt => 2,
+            Integer | UnsignedInt | Float | UnsignedFloat => 4,
+            BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
+            Timestamp | UnsignedTimestamp => 12,
+            Char(n) | Binary(n) => n as usize,
+            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded => return None,
+        })
+    }
+}
+
+impl fmt::Display for SqlType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use SqlType::*;
+        let name = match self {
+            Null => "NULL",
+            TinyInt => "TINYINT",
+            SmallInt => "SMALLINT",
+            Integer => "INTEGER",
+            BigInt => "BIGINT",
+            UnsignedTinyInt => "UNSIGNED_TINYINT",
+            UnsignedSmallInt => "UNSIGNED_SMALLINT",
+            UnsignedInt => "UNSIGNED_INT",
+            UnsignedLong => "UNSIGNED_LONG",
+            Float => "FLOAT",
+            Double => "DOUBLE",
+            UnsignedFloat => "UNSIGNED_FLOAT",
+            UnsignedDouble => "UNSIGNED_DOUBLE",
+            Decimal(None) => "DECIMAL",
+            Decimal(Some((p, s))) => return write!(f, "DECIMAL({p},{s})"),
+            Boolean => "BOOLEAN",
+            Date => "DATE",
+            Time => "TIME",
+            Timestamp => "TIMESTAMP",
+            UnsignedDate => "UNSIGNED_DATE",
+            UnsignedTime => "UNSIGNED_TIME",
+            UnsignedTimestamp => "UNSIGNED_TIMESTAMP",
+            Char(n) => return write!(f, "CHAR({n})"),
+            Varchar(None) => "VARCHAR",
+            Varchar(Some(n)) => return write!(f, "VARCHAR({n})"),
+            Binary(n) => return write!(f, "BINARY({n})"),
+            Varbinary => "VARBINARY",
+            VarbinaryEncoded => "VARBINARY_ENCODED",
+        };
+        f.write_str(name)
+    }
+}

@@ -1,0 +1,179 @@
+//! Definitions of tables and of their keys.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Expr, SqlType, Value};
+
+/// Most columns of a table.
+pub const COLUMNS_MAX: usize = 1000;
+/// Most bytes of a row key, bucket byte included.
+pub const ROW_KEY_BYTES_MAX: usize = 32_767;
+/// Most buckets of a salted table.
+pub const BUCKETS_MAX: u16 = 256;
+/// The hidden column that every table has: its physical row key, bucket byte included.
+pub const ROW_KEY_COLUMN: &str = "_row_key";
+/// The hidden key column of a table that declares no primary key.
+pub const ROW_ID_COLUMN: &str = "_row_id";
+
+/// A table's number in its database: never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TableId(pub u32);
+
+/// A table's name, with its schema if it has one, as spelt at creation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TableName {
+    /// Schema, if not the default one.
+    pub schema: Option<String>,
+    /// Table.
+    pub name: String,
+}
+
+impl TableName {
+    /// A name in the default schema.
+    pub fn bare(name: impl Into<String>) -> Self {
+        Self { schema: None, name: name.into() }
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.schema {
+            Some(schema) => write!(f, "{schema}.{}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// Sort direction of a key column. NULLs come first in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SortOrder {
+    /// Smallest first.
+    Asc,
+    /// Largest first: value bytes are inverted.
+    Desc,
+}
+
+/// How rows are spread over buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Salt {
+    /// Number of buckets, 1..=256.
+    pub buckets: u16,
+    /// `None`: the hash covers the whole key, as in Phoenix. `Some(n)`: the
+    /// first n key columns only (`SALT_BY`).
+    pub by: Option<usize>,
+}
+
+/// One column of a primary key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct KeyColumn {
+    /// Index of the column in [`TableDef::columns`].
+    pub column: usize,
+    /// Name as declared.
+    pub name: String,
+    /// Type.
+    pub ty: SqlType,
+    /// Direction.
+    pub order: SortOrder,
+    /// Whether NULL may be stored: only in types of variable width.
+    pub nullable: bool,
+}
+
+/// A primary key: its columns in order, and the salt.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct KeySchema {
+    /// Key columns, leading one first; never empty.
+    pub columns: Vec<KeyColumn>,
+    /// Salt, if the table has buckets.
+    pub salt: Option<Salt>,
+}
+
+impl KeySchema {
+    /// Number of buckets; 1 for a table without salt.
+    pub fn bucket_count(&self) -> u16 {
+        self.salt.map_or(1, |salt| salt.buckets)
+    }
+
+    /// Place in the key of the table column `column`, if it is a key column.
+    pub fn position(&self, column: usize) -> Option<usize> {
+        self.columns.iter().position(|k| k.column == column)
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnDef {
+    /// Name as declared.
+    pub name: String,
+    /// Type.
+    pub ty: SqlType,
+    /// Whether NULL may be stored.
+    pub nullable: bool,
+    /// DEFAULT: the source text and the bound expression (no columns in it).
+    pub default: Option<DefaultDef>,
+    /// Index in [`TableDef::families`] of a value column; `None` for a key column.
+    pub family: Option<usize>,
+    /// Slot in its family's stored value: grows, never reused. 0 for key columns.
+    pub slot: u16,
+    /// Whether `SELECT *` leaves it out (the hidden row id).
+    pub hidden: bool,
+}
+
+/// A column's DEFAULT.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DefaultDef {
+    /// As written.
+    pub text: String,
+    /// What it computes.
+    pub expr: Expr,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableDef {
+    /// Number.
+    pub id: TableId,
+    /// Name.
+    pub name: TableName,
+    /// Columns in declared order.
+    pub columns: Vec<ColumnDef>,
+    /// Primary key.
+    pub key: KeySchema,
+    /// Name of the key's constraint, if it was given one.
+    pub key_name: Option<String>,
+    /// Column families in order of first use; at least one. `None` is the default family.
+    pub families: Vec<Option<String>>,
+    /// Seconds after which a row is no longer returned.
+    pub ttl_s: Option<u64>,
+    /// Options as written that do not have a field of their own, in order.
+    pub options: Vec<TableOption>,
+}
+
+/// An option of CREATE TABLE that is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableOption {
+    /// Name in upper case.
+    pub name: String,
+    /// Value.
+    pub value: Value,
+    /// Whether it has an effect on an embedded store.
+    pub honoured: bool,
+}
+
+impl TableDef {
+    /// Index of the column of this name, in any case; names of one table differ in more than case.
+    pub fn column_index(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name) || c.name.to_lowercase() == name.to_lowercase())
+    }
+
+    /// Whether the key is the hidden row id.
+    pub fn has_hidden_key(&self) -> bool {
+        self.key.columns.first().is_some_and(|k| self.columns.get(k.column).is_some_and(|c| c.hidden))
+    }
+
+    /// The value of an option that is kept in [`TableDef::options`].
+    pub fn option(&self, name: &str) -> Option<&Value> {
+        self.options.iter().find(|o| o.name == name).map(|o| &o.value)
+    }
+}
