@@ -8,7 +8,6 @@
 //! AND and OR are n-ary, so a chain of 100,000 of them is a list, not a depth.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +19,7 @@ pub struct ColumnRef {
     /// Index in the row: of the table's columns, where there is one table.
     pub index: usize,
     /// Name as declared, for texts.
-    pub name: Arc<str>,
+    pub name: String,
     /// Type.
     pub ty: SqlType,
     /// Whether it can be NULL.
@@ -258,13 +257,19 @@ impl Expr {
                 b.map_columns(change);
             }
             Expr::RowCompare(_, a, b) => a.iter_mut().chain(b).for_each(|e| e.map_columns(change)),
-            Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter_mut().for_each(|e| e.map_columns(change)),
-            Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => e.map_columns(change),
+            Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => {
+                list.iter_mut().for_each(|e| e.map_columns(change))
+            }
+            Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => {
+                e.map_columns(change)
+            }
             Expr::InList(e, list) => {
                 e.map_columns(change);
                 list.iter_mut().for_each(|e| e.map_columns(change));
             }
-            Expr::RowInList(row, rows) => row.iter_mut().chain(rows.iter_mut().flatten()).for_each(|e| e.map_columns(change)),
+            Expr::RowInList(row, rows) => {
+                row.iter_mut().chain(rows.iter_mut().flatten()).for_each(|e| e.map_columns(change))
+            }
             Expr::Like { text, pattern, .. } => {
                 text.map_columns(change);
                 pattern.map_columns(change);
@@ -347,7 +352,11 @@ impl fmt::Display for Within<'_> {
 /// Most members of an IN list that a text shows.
 const LIST_SHOWN_MAX: usize = 20;
 
-fn write_list<T>(f: &mut fmt::Formatter<'_>, list: &[T], write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result) -> fmt::Result {
+fn write_list<T>(
+    f: &mut fmt::Formatter<'_>,
+    list: &[T],
+    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
     f.write_str("(")?;
     for (i, item) in list.iter().take(LIST_SHOWN_MAX).enumerate() {
         f.write_str(if i == 0 { "" } else { ", " })?;

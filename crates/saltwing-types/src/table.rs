@@ -164,7 +164,9 @@ pub struct TableOption {
 impl TableDef {
     /// Index of the column of this name, in any case; names of one table differ in more than case.
     pub fn column_index(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name) || c.name.to_lowercase() == name.to_lowercase())
+        self.columns
+            .iter()
+            .position(|c| c.name.eq_ignore_ascii_case(name) || c.name.to_lowercase() == name.to_lowercase())
     }
 
     /// Whether the key is the hidden row id.

@@ -132,7 +132,9 @@ impl Value {
             (Decimal(a), Double(b)) => compare_decimal_float(*a, *b, crate::Decimal::from_f64(*b).ok()),
             (Decimal(a), Float(b)) => compare_decimal_float(*a, (*b).into(), crate::Decimal::from_f32(*b).ok()),
             (Double(a), Decimal(b)) => compare_decimal_float(*b, *a, crate::Decimal::from_f64(*a).ok()).reverse(),
-            (Float(a), Decimal(b)) => compare_decimal_float(*b, (*a).into(), crate::Decimal::from_f32(*a).ok()).reverse(),
+            (Float(a), Decimal(b)) => {
+                compare_decimal_float(*b, (*a).into(), crate::Decimal::from_f32(*a).ok()).reverse()
+            }
             _ => return None,
         })
     }
@@ -173,7 +175,10 @@ impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
-            _ => std::mem::discriminant(self) == std::mem::discriminant(other) && self.compare(other) == Some(Ordering::Equal),
+            _ => {
+                std::mem::discriminant(self) == std::mem::discriminant(other)
+                    && self.compare(other) == Some(Ordering::Equal)
+            }
         }
     }
 }
@@ -198,7 +203,13 @@ impl Hash for Value {
 }
 
 fn hash_float<H: Hasher>(value: f64, state: &mut H) {
-    let canonical = if value == 0.0 { 0.0 } else if value.is_nan() { f64::NAN } else { value };
+    let canonical = if value == 0.0 {
+        0.0
+    } else if value.is_nan() {
+        f64::NAN
+    } else {
+        value
+    };
     canonical.to_bits().hash(state);
 }
 

@@ -1,0 +1,5 @@
+//! Stub.
+/// x
+pub fn literal(value: &crate::Value, _ty: crate::SqlType) -> String {
+    format!("{value:?}")
+}
