@@ -1,1 +1,43 @@
-//! The ordered key-value contract, a memory store and the conformance suite
+//! Ordered keys and values: the contract every embedded store keeps.
+//!
+//! ```text
+//!  Space 0   key < key < key ...      one sorted map of bytes to bytes a space;
+//!  Space 1   key < key < key ...      spaces are few and shared by all tables
+//! ```
+//!
+//! [`OrderedKv`] is the store, [`Cursor`] walks one space either way, [`WriteBatch`]
+//! is what is written at once. What a store cannot do is said in its
+//! [`Capabilities`], as data. Stores compare bytes and nothing else: they know no
+//! tables, no values, no expiry.
+//!
+//! # Laws
+//! [`conformance`] holds every store to these (feature `conformance`):
+//! 1. after any list of batches a space reads as a sorted map to which the same
+//!    mutations were applied in the same order, also after reopening;
+//! 2. a batch is there as a whole or not at all, across spaces, crashes included;
+//! 3. a [`Durability::Synced`] write that was acknowledged is there after a crash;
+//!    [`Durability::Buffered`] writes that survive one are the first so many of them;
+//! 4. a reverse cursor yields a forward cursor's entries, backwards;
+//! 5. a snapshot never changes, whatever is written beside it.
+//!
+//! # Left to others
+//! Locking a directory and telling whose it is: [`directory`]. Faults on demand:
+//! [`fault`]. Order of rows, versions, expiry: the crates above.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod batch;
+mod bounds;
+mod bytes;
+mod error;
+mod memory;
+mod store;
+mod travel;
+
+pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
+pub use bounds::{Direction, KeyBounds};
+pub use bytes::Bytes;
+pub use error::StoreError;
+pub use memory::MemoryStore;
+pub use store::{AtomicScope, Capabilities, Cursor, Durability, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
+pub use travel::Travel;

@@ -1,0 +1,178 @@
+//! The store that forgets: everything in memory, for `:memory:` and for tests.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use parking_lot::RwLock;
+
+use crate::store::KEY_BYTES_MAX;
+use crate::{
+    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, Mutation, OrderedKv, Snapshot, Space,
+    StoreError, Travel, WriteBatch,
+};
+
+static CAPABILITIES: Capabilities = Capabilities {
+    name: "memory",
+    atomic: AtomicScope::Batch,
+    snapshots: true,
+    persistent: false,
+    key_bytes_max: KEY_BYTES_MAX,
+};
+
+/// How many entries a cursor takes from the map at first and at most at once.
+/// The first is small because most walks are short.
+const CHUNK_ENTRIES_MIN: usize = 8;
+const CHUNK_ENTRIES_MAX: usize = 256;
+
+type Entries = OrdMap<Bytes, Bytes>;
+
+/// All spaces; a clone shares them, and costs a reference count.
+type Spaces = OrdMap<Space, Entries>;
+
+/// An ordered store in memory. Snapshots and cursors cost a reference count;
+/// clones of the handle share one content, which is how a test "reopens" it.
+#[derive(Clone, Default)]
+pub struct MemoryStore {
+    spaces: Arc<RwLock<Spaces>>,
+}
+
+impl MemoryStore {
+    /// A store with nothing in it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl OrderedKv for MemoryStore {
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        let spaces = self.spaces.read();
+        Ok(spaces.get(&space).and_then(|entries| entries.get(key)).cloned())
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let entries = self.spaces.read().get(&space).cloned().unwrap_or_default();
+        Ok(Box::new(MemoryCursor::new(entries, bounds, direction)))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        Ok(Box::new(MemorySnapshot { spaces: self.spaces.read().clone() }))
+    }
+
+    fn write(&self, batch: WriteBatch, _: Durability) -> Result<(), StoreError> {
+        batch.check(&CAPABILITIES)?;
+        let mut spaces = self.spaces.write();
+        for mutation in batch.into_mutations() {
+            match mutation {
+                Mutation::Put { space, key, value } => {
+                    spaces.entry(space).or_default().insert(key, value);
+                }
+                Mutation::Delete { space, key } => {
+                    if let Some(entries) = spaces.get_mut(&space) {
+                        entries.remove(&key);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// All spaces at one moment.
+struct MemorySnapshot {
+    spaces: Spaces,
+}
+
+impl Snapshot for MemorySnapshot {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.spaces.get(&space).and_then(|entries| entries.get(key)).cloned())
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let entries = self.spaces.get(&space).cloned().unwrap_or_default();
+        Ok(Box::new(MemoryCursor::new(entries, bounds, direction)))
+    }
+}
+
+/// Takes entries in growing chunks: the map's own iterator borrows the map, and a
+/// look-up for each entry would cost more than the entry.
+struct MemoryCursor {
+    entries: Entries,
+    travel: Travel,
+    /// Taken but not yet yielded; in the direction of travel.
+    chunk: std::vec::IntoIter<(Bytes, Bytes)>,
+    chunk_entries: usize,
+    /// Whether the map holds nothing beyond the chunk.
+    drained: bool,
+}
+
+impl MemoryCursor {
+    fn new(entries: Entries, bounds: KeyBounds, direction: Direction) -> Self {
+        Self {
+            entries,
+            travel: Travel::new(bounds, direction),
+            chunk: Vec::new().into_iter(),
+            chunk_entries: CHUNK_ENTRIES_MIN,
+            drained: false,
+        }
+    }
+
+    /// Takes the next chunk, and moves on to the key right after it.
+    fn refill(&mut self) {
+        let left = self.travel.left();
+        if left.is_empty() {
+            self.drained = true;
+            return;
+        }
+        let range = self.entries.range::<_, [u8]>(left.limits(KEY_BYTES_MAX));
+        let owned = |(key, value): (&Bytes, &Bytes)| (key.clone(), value.clone());
+        let chunk: Vec<_> = match self.travel.direction() {
+            Direction::Forward => range.take(self.chunk_entries).map(owned).collect(),
+            Direction::Reverse => range.rev().take(self.chunk_entries).map(owned).collect(),
+        };
+        self.drained = chunk.len() < self.chunk_entries;
+        self.chunk_entries = (self.chunk_entries * 2).min(CHUNK_ENTRIES_MAX);
+        if let Some((last, _)) = chunk.last() {
+            self.travel.pass(last);
+        }
+        self.chunk = chunk.into_iter();
+    }
+}
+
+impl Cursor for MemoryCursor {
+    fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError> {
+        if let Some(entry) = self.chunk.next() {
+            return Ok(Some(entry));
+        }
+        if self.drained {
+            return Ok(None);
+        }
+        self.refill();
+        Ok(self.chunk.next())
+    }
+
+    fn seek(&mut self, key: &[u8]) -> Result<(), StoreError> {
+        // What is taken is passed over first: a short hop stays in the chunk.
+        let behind = match self.travel.direction() {
+            Direction::Forward => |entry: &[u8], key: &[u8]| entry < key,
+            Direction::Reverse => |entry: &[u8], key: &[u8]| entry > key,
+        };
+        let taken = self.chunk.as_slice();
+        let skip = taken.partition_point(|(entry, _)| behind(entry, key));
+        if skip == taken.len() {
+            self.travel.seek(key);
+            self.chunk_entries = CHUNK_ENTRIES_MIN;
+        }
+        if let Some(last_skipped) = skip.checked_sub(1) {
+            self.chunk.nth(last_skipped);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! The contract: [`OrderedKv`], [`Snapshot`], [`Cursor`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Bytes, Direction, KeyBounds, StoreError, WriteBatch};
+
+/// The longest key that the embedded stores take, in bytes.
+pub const KEY_BYTES_MAX: usize = 65_535;
+
+/// One sorted map of a store, by number.
+///
+/// Spaces are few and shared by all tables; who uses a number for what is said
+/// by the crate above. A space exists as soon as something was written to it;
+/// one that does not exist reads as empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Space(u8);
+
+impl Space {
+    /// The space with this number.
+    pub const fn new(id: u8) -> Self {
+        Self(id)
+    }
+
+    /// Its number.
+    pub const fn id(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "space {}", self.0)
+    }
+}
+
+/// What a batch is atomic over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicScope {
+    /// Only over one key: a crash may leave some of a batch's mutations.
+    Row,
+    /// Over the whole batch, across spaces.
+    Batch,
+}
+
+/// What a store can do, as data: no caller asks which store it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `fjall`, `sled` or `memory`.
+    pub name: &'static str,
+    /// What [`OrderedKv::write`] is atomic over.
+    pub atomic: AtomicScope,
+    /// Whether [`OrderedKv::snapshot`] works, and a cursor sees one moment only.
+    pub snapshots: bool,
+    /// Whether anything is there after the process ends.
+    pub persistent: bool,
+    /// The longest key that can be written, in bytes.
+    pub key_bytes_max: usize,
+}
+
+/// What an acknowledged write has survived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Promises order, not survival: a crash may take the last so many of these
+    /// writes, never one without all later ones.
+    Buffered,
+    /// On the disk before it is acknowledged. Writers at the same time share one
+    /// sync (group commit).
+    Synced,
+}
+
+/// Sorted spaces of bytes, written in atomic batches. Synchronous: microseconds
+/// matter here.
+///
+/// Everything handed out owns what it needs, so a cursor or a snapshot may outlive
+/// the store's handle; a directory stays locked until the last of them is dropped.
+pub trait OrderedKv: Send + Sync + 'static {
+    /// What this store can do.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// The newest value of `key`; `None` where there is none.
+    ///
+    /// A batch may be seen here before its writer got its acknowledgement, and two
+    /// calls may see two states: who needs one takes a snapshot.
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError>;
+
+    /// Walks the keys of `space` in `bounds`, in `direction`.
+    ///
+    /// It sees every write acknowledged before this call. Where the store has
+    /// snapshots it sees one moment, seeks included; elsewhere it may see
+    /// some of the writes made while it lives, and a batch in part.
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError>;
+
+    /// All spaces as they are at this moment, with every acknowledged write.
+    ///
+    /// # Errors
+    /// [`StoreError::NotSupported`] unless [`Capabilities::snapshots`].
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
+
+    /// Applies `batch` as a whole, across spaces.
+    ///
+    /// Others may see the batch before it is durable, but it is acknowledged, by
+    /// the return, only when it has reached `durability`. An empty batch is
+    /// acknowledged at once, and with [`Durability::Synced`] syncs what came before.
+    ///
+    /// # Errors
+    /// [`StoreError::EmptyKey`], [`StoreError::KeyTooLong`],
+    /// [`StoreError::BatchTooLarge`], [`StoreError::ReadOnly`]: nothing was
+    /// written. [`StoreError::CommitUnknown`], [`StoreError::DiskFull`]: the batch
+    /// may or may not be there after the store is opened again.
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError>;
+
+    /// Brings every acknowledged write to the disk.
+    fn sync(&self) -> Result<(), StoreError>;
+
+    /// Gets the store ready for a fast opening: syncs, and writes out what would
+    /// have to be replayed. The store stays usable; it ends when its last handle,
+    /// cursor and snapshot are dropped.
+    fn close(&self) -> Result<(), StoreError> {
+        self.sync()
+    }
+}
+
+/// One moment of a store, consistent across its spaces. Keep it for a statement or
+/// a transaction, not for hours: what it sees cannot be reclaimed.
+pub trait Snapshot: Send + Sync {
+    /// The value of `key` at that moment.
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError>;
+
+    /// Walks the keys of `space` in `bounds` as they were at that moment.
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError>;
+}
+
+/// A walk over the keys of one space, within bounds, one way.
+pub trait Cursor: Send {
+    /// The next key and value; `None` at the end, and from then on.
+    ///
+    /// # Errors
+    /// After an error the walk has ended short: what was read so far is not all.
+    fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError>;
+
+    /// Skips ahead, so that [`Self::next`] yields the first key that is not before
+    /// `key` in the direction of travel: forward the next one `>= key`, in reverse
+    /// the next one `<= key`.
+    ///
+    /// Never leaves the bounds, and never goes back: a `key` at or behind the last
+    /// one yielded changes nothing. Any bytes will do, empty ones included. It
+    /// costs about as much as a new cursor.
+    fn seek(&mut self, key: &[u8]) -> Result<(), StoreError>;
+}
+
+impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
+    fn capabilities(&self) -> &Capabilities {
+        (**self).capabilities()
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        (**self).get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        (**self).cursor(space, bounds, direction)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        (**self).snapshot()
+    }
+
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
+        (**self).write(batch, durability)
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        (**self).sync()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        (**self).close()
+    }
+}
