@@ -98,18 +98,22 @@ impl Decimal {
     /// The largest multiple of 10^-`scale` that is not above `self`.
     pub fn floor(self, scale: i32) -> Result<Self, ValueError> {
         let cut = self.truncate(scale);
-        if cut == self || !self.is_negative() { Ok(cut) } else { cut.sub(Self { digits: 1, scale }.normalized()) }
+        if cut == self || !self.is_negative() {
+            Ok(cut)
+        } else {
+            cut.checked_sub(Self { digits: 1, scale }.normalized())
+        }
     }
 
     /// The smallest multiple of 10^-`scale` that is not below `self`.
     pub fn ceil(self, scale: i32) -> Result<Self, ValueError> {
-        self.neg().floor(scale).map(Self::neg)
+        self.negated().floor(scale).map(Self::negated)
     }
 
     /// Rounds half away from zero to `scale` places.
     pub fn round(self, scale: i32) -> Result<Self, ValueError> {
         let half = Self { digits: 5 * self.digits.signum(), scale: scale + 1 };
-        if self.scale <= scale { Ok(self) } else { self.add(half.normalized()).map(|sum| sum.truncate(scale)) }
+        if self.scale <= scale { Ok(self) } else { self.checked_add(half.normalized()).map(|sum| sum.truncate(scale)) }
     }
 
     /// The value as DECIMAL(`precision`,`scale`): digits beyond the scale are
@@ -130,12 +134,12 @@ impl Decimal {
 
     /// -self.
     #[must_use]
-    pub fn neg(self) -> Self {
+    pub fn negated(self) -> Self {
         Self { digits: -self.digits, scale: self.scale }
     }
 
     /// self + other, rounded half up to 38 digits.
-    pub fn add(self, other: Self) -> Result<Self, ValueError> {
+    pub fn checked_add(self, other: Self) -> Result<Self, ValueError> {
         if self.digits == 0 {
             return Ok(other);
         }
@@ -152,12 +156,12 @@ impl Decimal {
     }
 
     /// self - other, rounded half up to 38 digits.
-    pub fn sub(self, other: Self) -> Result<Self, ValueError> {
-        self.add(other.neg())
+    pub fn checked_sub(self, other: Self) -> Result<Self, ValueError> {
+        self.checked_add(other.negated())
     }
 
     /// self x other, rounded half up to 38 digits.
-    pub fn mul(self, other: Self) -> Result<Self, ValueError> {
+    pub fn checked_mul(self, other: Self) -> Result<Self, ValueError> {
         Self::from_wide(I256::from(self.digits) * I256::from(other.digits), self.scale + other.scale)
     }
 
@@ -165,7 +169,7 @@ impl Decimal {
     ///
     /// # Errors
     /// [`ValueError::DivisionByZero`].
-    pub fn div(self, other: Self) -> Result<Self, ValueError> {
+    pub fn checked_div(self, other: Self) -> Result<Self, ValueError> {
         if other.digits == 0 {
             return Err(ValueError::DivisionByZero);
         }
@@ -179,12 +183,12 @@ impl Decimal {
     ///
     /// # Errors
     /// [`ValueError::DivisionByZero`].
-    pub fn rem(self, other: Self) -> Result<Self, ValueError> {
+    pub fn checked_rem(self, other: Self) -> Result<Self, ValueError> {
         if other.digits == 0 {
             return Err(ValueError::DivisionByZero);
         }
-        let whole = self.div(other)?.truncate(0);
-        self.sub(whole.mul(other)?)
+        let whole = self.checked_div(other)?.truncate(0);
+        self.checked_sub(whole.mul(other)?)
     }
 
     /// The decimal with the fewest digits that reads back as `value`: 0.1 for the double 0.1.
@@ -412,14 +416,14 @@ mod tests {
 
     #[test]
     fn computes() {
-        assert_eq!(d("1.5").add(d("2.75")).unwrap(), d("4.25"));
-        assert_eq!(d("1e30").add(d("1e-5")).unwrap(), d("1000000000000000000000000000000.00001"));
-        assert_eq!(d("1e60").add(d("-1e-60")).unwrap(), d("1e60"));
-        assert_eq!(d("1.5").mul(d("-2")).unwrap(), d("-3"));
-        assert_eq!(d("1").div(d("3")).unwrap(), d("0.33333333333333333333333333333333333333"));
-        assert_eq!(d("10").div(d("4")).unwrap(), d("2.5"));
-        assert_eq!(d("-7").rem(d("2.5")).unwrap(), d("-2"));
-        assert_eq!(d("1").div(d("0")), Err(ValueError::DivisionByZero));
+        assert_eq!(d("1.5").checked_add(d("2.75")).unwrap(), d("4.25"));
+        assert_eq!(d("1e30").checked_add(d("1e-5")).unwrap(), d("1000000000000000000000000000000.00001"));
+        assert_eq!(d("1e60").checked_add(d("-1e-60")).unwrap(), d("1e60"));
+        assert_eq!(d("1.5").checked_mul(d("-2")).unwrap(), d("-3"));
+        assert_eq!(d("1").checked_div(d("3")).unwrap(), d("0.33333333333333333333333333333333333333"));
+        assert_eq!(d("10").checked_div(d("4")).unwrap(), d("2.5"));
+        assert_eq!(d("-7").checked_rem(d("2.5")).unwrap(), d("-2"));
+        assert_eq!(d("1").checked_div(d("0")), Err(ValueError::DivisionByZero));
         assert_eq!(d("-1.5").floor(0).unwrap(), d("-2"));
         assert_eq!(d("-1.5").ceil(0).unwrap(), d("-1"));
         assert_eq!(d("2.5").round(0).unwrap(), d("3"));

@@ -1,1 +1,459 @@
-//! Stub.
+//! Computes an expression for one row.
+
+use std::cmp::Ordering;
+
+use md5::{Digest, Md5};
+use sha2::Sha256;
+
+use crate::like::LikePattern;
+use crate::sql_type::TypeFamily;
+use crate::value::Timestamp;
+use crate::{ArithOp, CompareOp, Decimal, Expr, Function, SqlType, Value, ValueError, number, text};
+
+type Computed = Result<Value, ValueError>;
+
+const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+
+/// The value of `expr` for `row`, which [`crate::ColumnRef::index`] counts in.
+///
+/// # Errors
+/// [`ValueError`] for what SQL refuses: overflow, division by zero, text that is
+/// no value of a cast's type. A parameter without a value, or a column beyond the row, is an error too.
+pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
+    match expr {
+        Expr::Literal(value, _) => Ok(value.clone()),
+        Expr::Column(column) => row
+            .get(column.index)
+            .cloned()
+            .ok_or_else(|| ValueError::BadArgument(format!("column {} is not in the row", column.name))),
+        Expr::Param(index, _) => Err(ValueError::BadArgument(format!("parameter {} has no value", index + 1))),
+        Expr::Compare(op, a, b) => Ok(truth(compare(*op, &eval(a, row)?, &eval(b, row)?, char_type(a, b)))),
+        Expr::RowCompare(op, a, b) => Ok(truth(compare_rows(*op, a, b, row)?)),
+        Expr::And(list) => fold_logic(list, row, false),
+        Expr::Or(list) => fold_logic(list, row, true),
+        Expr::Not(e) => Ok(truth(known(&eval(e, row)?).map(|b| !b))),
+        Expr::IsNull(e) => Ok(Value::Bool(eval(e, row)?.is_null())),
+        Expr::IsTruth(e, wanted) => Ok(Value::Bool(known(&eval(e, row)?) == *wanted)),
+        Expr::InList(e, list) => in_list(e, list, row),
+        Expr::RowInList(left, rows) => row_in_list(left, rows, row),
+        Expr::Like { text, pattern, escape, ignore_case } => match (eval(text, row)?, eval(pattern, row)?) {
+            (Value::Text(text), Value::Text(pattern)) => {
+                Ok(Value::Bool(LikePattern::parse(&pattern, *escape, *ignore_case)?.matches(&text)))
+            }
+            _ => Ok(Value::Null),
+        },
+        Expr::Arith(op, a, b, ty) => arith(*op, &eval(a, row)?, &eval(b, row)?, *ty),
+        Expr::Negate(e, ty) => negate(eval(e, row)?, *ty),
+        Expr::Cast(e, ty) => cast(eval(e, row)?, e.sql_type().unwrap_or(SqlType::Null), *ty),
+        Expr::Case { whens, otherwise, .. } => {
+            for (condition, result) in whens {
+                if known(&eval(condition, row)?) == Some(true) {
+                    return eval(result, row);
+                }
+            }
+            otherwise.as_ref().map_or(Ok(Value::Null), |e| eval(e, row))
+        }
+        Expr::Call(Function::Coalesce, args, _) => {
+            for arg in args {
+                match eval(arg, row)? {
+                    Value::Null => {}
+                    value => return Ok(value),
+                }
+            }
+            Ok(Value::Null)
+        }
+        Expr::Call(function, args, ty) => {
+            let values = args.iter().map(|e| eval(e, row)).collect::<Result<Vec<_>, _>>()?;
+            call(*function, values, *ty)
+        }
+    }
+}
+
+/// Whether a condition holds for a row: unknown counts as not.
+///
+/// # Errors
+/// As [`eval`].
+pub fn holds(condition: &Expr, row: &[Value]) -> Result<bool, ValueError> {
+    Ok(known(&eval(condition, row)?) == Some(true))
+}
+
+fn known(value: &Value) -> Option<bool> {
+    if let Value::Bool(b) = value { Some(*b) } else { None }
+}
+
+fn truth(known: Option<bool>) -> Value {
+    known.map_or(Value::Null, Value::Bool)
+}
+
+/// CHAR when either side is one, so that blanks pad the comparison.
+fn char_type(a: &Expr, b: &Expr) -> SqlType {
+    let is_char = |e: &Expr| matches!(e.sql_type(), Some(SqlType::Char(_)));
+    if is_char(a) || is_char(b) { SqlType::Char(0) } else { SqlType::Null }
+}
+
+/// A comparison of two values: `None` is unknown.
+pub fn compare(op: CompareOp, a: &Value, b: &Value, ty: SqlType) -> Option<bool> {
+    match op {
+        CompareOp::Distinct => Some(!not_distinct(a, b, ty)),
+        CompareOp::NotDistinct => Some(not_distinct(a, b, ty)),
+        _ => a.compare_as(b, ty).map(|ordering| ordering_satisfies(op, ordering)),
+    }
+}
+
+fn not_distinct(a: &Value, b: &Value, ty: SqlType) -> bool {
+    a.compare_as(b, ty).map_or(a.is_null() && b.is_null(), Ordering::is_eq)
+}
+
+fn ordering_satisfies(op: CompareOp, ordering: Ordering) -> bool {
+    match op {
+        CompareOp::Eq | CompareOp::NotDistinct => ordering.is_eq(),
+        CompareOp::NotEq | CompareOp::Distinct => ordering.is_ne(),
+        CompareOp::Lt => ordering.is_lt(),
+        CompareOp::LtEq => ordering.is_le(),
+        CompareOp::Gt => ordering.is_gt(),
+        CompareOp::GtEq => ordering.is_ge(),
+    }
+}
+
+/// Row values: for `=` and `<>` a known difference decides over an unknown; for
+/// an order the first pair that is not equal decides, and an unknown pair makes it unknown.
+fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<Option<bool>, ValueError> {
+    let mut unknown = false;
+    for (a, b) in a.iter().zip(b) {
+        match eval(a, row)?.compare_as(&eval(b, row)?, char_type(a, b)) {
+            Some(Ordering::Equal) => {}
+            None if matches!(op, CompareOp::Eq | CompareOp::NotEq) => unknown = true,
+            None => return Ok(None),
+            Some(ordering) => return Ok(Some(ordering_satisfies(op, ordering))),
+        }
+    }
+    Ok((!unknown).then(|| ordering_satisfies(op, Ordering::Equal)))
+}
+
+/// AND (`decides` false) and OR (`decides` true): one deciding operand is enough,
+/// whatever the others are; an error counts only when nothing before it decided.
+fn fold_logic(list: &[Expr], row: &[Value], decides: bool) -> Computed {
+    let mut unknown = false;
+    for e in list {
+        match known(&eval(e, row)?) {
+            Some(b) if b == decides => return Ok(Value::Bool(decides)),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { Value::Null } else { Value::Bool(!decides) })
+}
+
+fn in_list(e: &Expr, list: &[Expr], row: &[Value]) -> Computed {
+    let value = eval(e, row)?;
+    let mut unknown = false;
+    for item in list {
+        match compare(CompareOp::Eq, &value, &eval(item, row)?, char_type(e, item)) {
+            Some(true) => return Ok(Value::Bool(true)),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { Value::Null } else { Value::Bool(false) })
+}
+
+fn row_in_list(left: &[Expr], rows: &[Vec<Expr>], row: &[Value]) -> Computed {
+    let mut unknown = false;
+    for right in rows {
+        match compare_rows(CompareOp::Eq, left, right, row)? {
+            Some(true) => return Ok(Value::Bool(true)),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { Value::Null } else { Value::Bool(false) })
+}
+
+/// Arithmetic on two values, in the type that [`crate::typing::arith`] gave.
+///
+/// # Errors
+/// [`ValueError::OutOfRange`] on overflow, [`ValueError::DivisionByZero`].
+pub fn arith(op: ArithOp, a: &Value, b: &Value, ty: SqlType) -> Computed {
+    if a.is_null() || b.is_null() {
+        return Ok(Value::Null);
+    }
+    let overflow = || ValueError::OutOfRange {
+        value: format!("{} {} {}", text::literal(a, SqlType::Null), op.as_str(), text::literal(b, SqlType::Null)),
+        target: ty.to_string(),
+    };
+    match (ty.family(), a, b) {
+        (TypeFamily::Instant, instant, days) if text::instant(instant).is_some() => add_days(op, instant, days, ty),
+        (TypeFamily::Instant, days, instant) => add_days(op, instant, days, ty),
+        (_, Value::Int(a), Value::Int(b)) => int_arith(op, *a, *b)?.map(Value::Int).ok_or_else(overflow),
+        _ if ty.is_float() => {
+            let (a, b) = (number::to_f64(a), number::to_f64(b));
+            float_arith(op, a, b)?.map(Value::Double).ok_or_else(overflow)
+        }
+        _ => decimal_arith(op, number::to_decimal(a)?, number::to_decimal(b)?).map(Value::Decimal),
+    }
+}
+
+/// Integer arithmetic; `None` on overflow.
+///
+/// # Errors
+/// [`ValueError::DivisionByZero`].
+pub fn int_arith(op: ArithOp, a: i64, b: i64) -> Result<Option<i64>, ValueError> {
+    Ok(match op {
+        ArithOp::Add => a.checked_add(b),
+        ArithOp::Sub => a.checked_sub(b),
+        ArithOp::Mul => a.checked_mul(b),
+        ArithOp::Div | ArithOp::Rem if b == 0 => return Err(ValueError::DivisionByZero),
+        ArithOp::Div => a.checked_div(b),
+        // The smallest integer modulo -1 is 0, not an overflow.
+        ArithOp::Rem => Some(a.checked_rem(b).unwrap_or(0)),
+    })
+}
+
+/// Float arithmetic; `None` where finite numbers would give an infinity.
+///
+/// # Errors
+/// [`ValueError::DivisionByZero`].
+pub fn float_arith(op: ArithOp, a: f64, b: f64) -> Result<Option<f64>, ValueError> {
+    let result = match op {
+        ArithOp::Add => a + b,
+        ArithOp::Sub => a - b,
+        ArithOp::Mul => a * b,
+        ArithOp::Div | ArithOp::Rem if b == 0.0 => return Err(ValueError::DivisionByZero),
+        ArithOp::Div => a / b,
+        ArithOp::Rem => a % b,
+    };
+    Ok((result.is_finite() || !a.is_finite() || !b.is_finite()).then_some(result))
+}
+
+/// Decimal arithmetic to 38 digits.
+///
+/// # Errors
+/// [`ValueError::DivisionByZero`], [`ValueError::OutOfRange`].
+pub fn decimal_arith(op: ArithOp, a: Decimal, b: Decimal) -> Result<Decimal, ValueError> {
+    match op {
+        ArithOp::Add => a.checked_add(b),
+        ArithOp::Sub => a.checked_sub(b),
+        ArithOp::Mul => a.checked_mul(b),
+        ArithOp::Div => a.checked_div(b),
+        ArithOp::Rem => a.checked_rem(b),
+    }
+}
+
+fn add_days(op: ArithOp, instant: &Value, days: &Value, ty: SqlType) -> Computed {
+    let overflow = || ValueError::DatetimeOverflow {
+        value: format!("{} {} {} days", text::literal(instant, ty), op.as_str(), text::literal(days, SqlType::Null)),
+        target: ty.to_string(),
+    };
+    let at = text::instant(instant).ok_or_else(overflow)?;
+    let nanos = number::to_decimal(days)?.checked_mul(Decimal::from(NANOS_PER_DAY))?.truncate(0);
+    let nanos = if op == ArithOp::Sub { nanos.negated() } else { nanos };
+    let total = nanos.unscaled_at(0).and_then(|n| n.checked_add(i128::from(at.ms) * 1_000_000 + i128::from(at.nanos)));
+    let total = total.ok_or_else(overflow)?;
+    let ms = i64::try_from(total.div_euclid(1_000_000)).map_err(|_| overflow())?;
+    let at = Timestamp { ms, nanos: total.rem_euclid(1_000_000) as u32 };
+    Ok(if ty.is_timestamp() { Value::Timestamp(at) } else { Value::Date(at.ms) })
+}
+
+fn negate(value: Value, ty: SqlType) -> Computed {
+    match value {
+        Value::Null => Ok(Value::Null),
+        Value::Int(i) => i
+            .checked_neg()
+            .map(Value::Int)
+            .ok_or_else(|| ValueError::OutOfRange { value: format!("-({i})"), target: ty.to_string() }),
+        Value::Decimal(d) => Ok(Value::Decimal(d.negated())),
+        other => Ok(Value::Double(-number::to_f64(&other))),
+    }
+}
+
+/// `CAST(value AS ty)`, where `from` is the value's type.
+///
+/// A decimal or float becomes an integer rounded half away from zero;
+/// DECIMAL(p,s) drops digits beyond s; an instant meets an integer as
+/// milliseconds since 1970; VARCHAR(n) and CHAR(n) refuse what is too long.
+///
+/// # Errors
+/// As [`number::assign`].
+pub fn cast(value: Value, from: SqlType, ty: SqlType) -> Computed {
+    match (value, ty.family()) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Text(text), _) => number::assign(Value::Text(text), ty),
+        (value, TypeFamily::Text) => {
+            let text = text::format(&value, from).map_or(Value::Null, Value::Text);
+            number::assign(text, ty)
+        }
+        (Value::Bool(b), TypeFamily::Number) => number::assign(Value::Int(b.into()), ty),
+        (Value::Int(i), TypeFamily::Boolean) => Ok(Value::Bool(i != 0)),
+        (value @ (Value::Date(_) | Value::Timestamp(_)), TypeFamily::Number) => {
+            let ms = text::instant(&value).map_or(Value::Null, |at| Value::Int(at.ms));
+            number::assign(ms, ty)
+        }
+        (Value::Int(ms), TypeFamily::Instant) => number::assign(Value::Date(ms), ty),
+        (Value::Decimal(d), _) if ty.is_integer() => number::assign(Value::Decimal(d.round(0)?), ty),
+        (Value::Float(f), _) if ty.is_integer() => number::assign(Value::Double(f64::from(f).round()), ty),
+        (Value::Double(d), _) if ty.is_integer() => number::assign(Value::Double(d.round()), ty),
+        (value, _) => number::assign(value, ty),
+    }
+}
+
+fn call(function: Function, args: Vec<Value>, ty: SqlType) -> Computed {
+    use Function::{
+        Abs, Coalesce, Concat, Left, Length, Lower, NullIf, Reverse, StartsWith, Substr, ToDate, ToTime, ToTimestamp,
+        Trim, Upper,
+    };
+    if function == NullIf {
+        let mut args = args.into_iter();
+        let (a, b) = (args.next().unwrap_or(Value::Null), args.next().unwrap_or(Value::Null));
+        return Ok(if a.compare(&b) == Some(Ordering::Equal) { Value::Null } else { a });
+    }
+    // Every other function is NULL when an argument is.
+    if args.iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    let text_at = |i: usize| match args.get(i) {
+        Some(Value::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let int_at = |i: usize| match args.get(i) {
+        Some(Value::Int(n)) => Some(*n),
+        _ => None,
+    };
+    Ok(match function {
+        Abs => return abs(args.into_iter().next().unwrap_or(Value::Null), ty),
+        Coalesce | NullIf => Value::Null,
+        Concat => Value::Text((0..args.len()).map(text_at).collect()),
+        Left => Value::Text(left(text_at(0), int_at(1).unwrap_or(0))),
+        Length => Value::Int(match args.first() {
+            Some(Value::Bytes(bytes)) => bytes.len() as i64,
+            _ => text_at(0).chars().count() as i64,
+        }),
+        Lower => Value::Text(text_at(0).to_lowercase()),
+        Upper => Value::Text(text_at(0).to_uppercase()),
+        Trim => Value::text(text_at(0).trim_matches(' ')),
+        Reverse => Value::Text(text_at(0).chars().rev().collect()),
+        Function::Md5 => Value::Text(text::hex(&Md5::digest(text_at(0)))),
+        Function::Sha256 => Value::Text(text::hex(&Sha256::digest(text_at(0)))),
+        StartsWith => Value::Bool(text_at(0).starts_with(text_at(1))),
+        Substr => Value::Text(substr(text_at(0), int_at(1).unwrap_or(1), int_at(2))),
+        ToDate | ToTime => text::parse(text_at(0), ty)?,
+        ToTimestamp => match text::parse(text_at(0), ty)? {
+            Value::Timestamp(at) => Value::Timestamp(Timestamp { ms: at.ms, nanos: 0 }),
+            other => other,
+        },
+    })
+}
+
+fn abs(value: Value, ty: SqlType) -> Computed {
+    match value {
+        Value::Int(i) if i < 0 => negate(Value::Int(i), ty),
+        Value::Decimal(d) if d.is_negative() => Ok(Value::Decimal(d.negated())),
+        Value::Float(f) => Ok(Value::Double(f64::from(f).abs())),
+        Value::Double(d) => Ok(Value::Double(d.abs())),
+        other => Ok(other),
+    }
+}
+
+/// The first `count` characters; a negative count leaves that many off at the end.
+fn left(text: &str, count: i64) -> String {
+    let length = text.chars().count() as i64;
+    let count = if count < 0 { (length + count).max(0) } else { count };
+    text.chars().take(count as usize).collect()
+}
+
+/// Characters from `from` (1 is the first, 0 too; a negative one counts from the end) on.
+fn substr(text: &str, from: i64, count: Option<i64>) -> String {
+    let length = text.chars().count() as i64;
+    let skip = match from {
+        0 => 0,
+        from if from < 0 => match length.checked_add(from) {
+            Some(skip) if skip >= 0 => skip,
+            _ => return String::new(),
+        },
+        from => from - 1,
+    };
+    let count = count.unwrap_or(length).clamp(0, length);
+    text.chars().skip(skip.min(length) as usize).take(count as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::typing;
+
+    fn int(value: i64) -> Expr {
+        Expr::Literal(Value::Int(value), SqlType::BigInt)
+    }
+
+    fn value(e: Result<Expr, ValueError>) -> Value {
+        eval(&e.unwrap(), &[]).unwrap()
+    }
+
+    #[test]
+    fn arithmetic_never_wraps() {
+        let overflow = typing::arith(ArithOp::Add, int(i64::MAX), int(1)).unwrap();
+        assert_eq!(eval(&overflow, &[]).unwrap_err().code().as_str(), "out_of_range");
+        for op in [ArithOp::Div, ArithOp::Rem] {
+            for zero in ["0", "0.0", "0e0"] {
+                let e = typing::arith(op, int(1), typing::number(zero).unwrap()).unwrap();
+                assert_eq!(eval(&e, &[]).unwrap_err(), ValueError::DivisionByZero, "{op:?} {zero}");
+            }
+        }
+        assert_eq!(value(typing::arith(ArithOp::Div, int(-5), int(2))), Value::Int(-2));
+        assert_eq!(value(typing::arith(ArithOp::Rem, int(5), int(-3))), Value::Int(2));
+        assert_eq!(value(typing::arith(ArithOp::Rem, int(i64::MIN), int(-1))), Value::Int(0));
+        let seven = typing::arith(ArithOp::Div, int(7), typing::number("2.0").unwrap());
+        assert_eq!(value(seven), Value::Decimal("3.5".parse().unwrap()));
+    }
+
+    #[test]
+    fn casts_round_to_integers_and_cut_decimals() {
+        let cast = |text, ty| value(typing::cast(typing::number(text).unwrap(), ty));
+        assert_eq!(cast("2.9", SqlType::Integer), Value::Int(3));
+        assert_eq!(cast("2.5e0", SqlType::Integer), Value::Int(3));
+        assert_eq!(cast("1.999", SqlType::Decimal(Some((4, 2)))), Value::Decimal("1.99".parse().unwrap()));
+        assert!(eval(&typing::cast(int(300), SqlType::TinyInt).unwrap(), &[]).is_err());
+        assert_eq!(value(typing::cast(typing::string("42"), SqlType::Integer)), Value::Int(42));
+        assert_eq!(value(typing::cast(int(5), SqlType::Varchar(None))), Value::text("5"));
+    }
+
+    #[test]
+    fn logic_has_three_values() {
+        let null = || Expr::Literal(Value::Null, SqlType::Boolean);
+        assert_eq!(value(typing::and(vec![null(), Expr::boolean(false)])), Value::Bool(false));
+        assert_eq!(value(typing::and(vec![null(), Expr::boolean(true)])), Value::Null);
+        assert_eq!(value(typing::or(vec![null(), Expr::boolean(true)])), Value::Bool(true));
+        assert_eq!(value(typing::in_list(int(1), vec![int(2), Expr::NULL], false)), Value::Null);
+        assert_eq!(value(typing::in_list(int(2), vec![int(2), Expr::NULL], true)), Value::Bool(false));
+        assert_eq!(
+            value(typing::row_compare(CompareOp::Lt, vec![int(1), int(5)], vec![int(1), int(6)])),
+            Value::Bool(true)
+        );
+        assert_eq!(
+            value(typing::row_compare(CompareOp::Eq, vec![int(1), Expr::NULL], vec![int(2), int(1)])),
+            Value::Bool(false)
+        );
+        assert_eq!(
+            value(typing::row_compare(CompareOp::Lt, vec![Expr::NULL, int(1)], vec![int(2), int(1)])),
+            Value::Null
+        );
+        assert_eq!(value(typing::compare(CompareOp::NotDistinct, Expr::NULL, Expr::NULL)), Value::Bool(true));
+    }
+
+    #[test]
+    fn functions() {
+        let text = typing::string;
+        let call = |f, args| value(typing::call(f, args));
+        assert_eq!(call(Function::Md5, vec![text("abc")]), Value::text("900150983cd24fb0d6963f7d28e17f72"));
+        assert_eq!(call(Function::Substr, vec![text("漢字x"), int(2), int(1)]), Value::text("字"));
+        assert_eq!(call(Function::Substr, vec![text("abc"), int(-2)]), Value::text("bc"));
+        assert_eq!(call(Function::Substr, vec![text("abc"), int(-9)]), Value::text(""));
+        assert_eq!(call(Function::Left, vec![text("abc"), int(2)]), Value::text("ab"));
+        assert_eq!(call(Function::Concat, vec![text("a"), int(1)]), Value::text("a1"));
+        assert_eq!(call(Function::Concat, vec![text("a"), Expr::NULL]), Value::Null);
+        assert_eq!(call(Function::Coalesce, vec![Expr::NULL, int(1)]), Value::Int(1));
+        assert_eq!(call(Function::ToDate, vec![text("1970-01-02")]), Value::Date(86_400_000));
+        let next =
+            typing::arith(ArithOp::Add, Expr::Literal(Value::Date(0), SqlType::Date), typing::number("1.5").unwrap());
+        assert_eq!(value(next), Value::Date(129_600_000));
+    }
+}

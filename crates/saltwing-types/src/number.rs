@@ -1,1 +1,213 @@
-//! Stub.
+//! Values brought to a type: on writing, in casts, and where a literal meets a column.
+
+use crate::error::shorten;
+use crate::value::Timestamp;
+use crate::{Decimal, SqlType, Value, ValueError, text};
+
+/// Brings a value to a column's type for storing it.
+///
+/// Numbers must be in range and, for integers, whole; DECIMAL(p,s) drops digits
+/// beyond s, as Phoenix does; text is parsed where the type is no text; -0.0 becomes 0.0.
+///
+/// # Errors
+/// [`ValueError`] by kind: out of range, too long, unreadable text, types that do not meet.
+pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
+    let out_of_range = |value: &Value| ValueError::OutOfRange { value: shown(value), target: ty.to_string() };
+    let mismatch =
+        |value: &Value| Err(ValueError::TypeMismatch(format!("{} is not a {ty}", text::literal(value, SqlType::Null))));
+    match (value, ty) {
+        (Value::Null, _) => Ok(Value::Null),
+        (value, SqlType::Null) => Ok(value),
+        (value @ Value::Bool(_), SqlType::Boolean) => Ok(value),
+        (Value::Text(text), SqlType::Char(_) | SqlType::Varchar(_)) => fit_text(text, ty),
+        (Value::Text(text), _) => text::parse(&text, ty),
+        (Value::Bytes(bytes), SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded) => {
+            fit_bytes(bytes, ty)
+        }
+        (value @ (Value::Date(_) | Value::Timestamp(_)), ty) => match (text::instant(&value), ty) {
+            (Some(at), _) if ty.is_unsigned() && at.ms < 0 => Err(out_of_range(&value)),
+            (Some(at), SqlType::Timestamp | SqlType::UnsignedTimestamp) => Ok(Value::Timestamp(at)),
+            (Some(at), SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime) => {
+                Ok(Value::Date(at.ms))
+            }
+            _ => mismatch(&value),
+        },
+        (value @ (Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_)), ty) => {
+            match to_number(&value, ty) {
+                None => mismatch(&value),
+                Some(Err(())) => Err(out_of_range(&value)),
+                Some(Ok(Value::Decimal(decimal))) => match ty {
+                    SqlType::Decimal(Some((precision, scale))) => decimal.fit(precision, scale).map(Value::Decimal),
+                    _ => Ok(Value::Decimal(decimal)),
+                },
+                Some(Ok(number)) => Ok(number),
+            }
+        }
+        (value, _) => mismatch(&value),
+    }
+}
+
+/// A number in another numeric type: `None` when `ty` is not numeric, `Err`
+/// when the value is out of its range or, for an integer type, not whole.
+fn to_number(value: &Value, ty: SqlType) -> Option<Result<Value, ()>> {
+    if let Some((low, high)) = ty.integer_range() {
+        let whole = match value {
+            Value::Int(i) => Some(*i),
+            Value::Decimal(d) if d.is_integer() => d.to_i64(),
+            Value::Float(f) => whole_float((*f).into()),
+            Value::Double(d) => whole_float(*d),
+            _ => None,
+        };
+        return Some(whole.filter(|i| (low..=high).contains(i)).map(Value::Int).ok_or(()));
+    }
+    if ty.is_float() {
+        let converted = if ty.is_single_float() { Value::Float(to_f32(value)) } else { Value::Double(to_f64(value)) };
+        let given_infinite =
+            matches!(value, Value::Float(f) if f.is_infinite()) || matches!(value, Value::Double(d) if d.is_infinite());
+        let as_f64 = to_f64(&converted);
+        let fits = (as_f64.is_finite() || as_f64.is_nan() || given_infinite) && !(ty.is_unsigned() && as_f64 < 0.0);
+        // Adding 0.0 turns -0.0 into 0.0 and leaves the rest.
+        return Some(match converted {
+            _ if !fits => Err(()),
+            Value::Float(f) => Ok(Value::Float(f + 0.0)),
+            _ => Ok(Value::Double(as_f64 + 0.0)),
+        });
+    }
+    matches!(ty, SqlType::Decimal(_)).then(|| to_decimal(value).map(Value::Decimal).map_err(|_| ()))
+}
+
+fn whole_float(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && (-(2f64.powi(63))..2f64.powi(63)).contains(&value)).then_some(value as i64)
+}
+
+/// The nearest double of a number; NaN for anything else.
+pub fn to_f64(value: &Value) -> f64 {
+    match value {
+        Value::Int(i) => *i as f64,
+        Value::Float(f) => (*f).into(),
+        Value::Double(d) => *d,
+        Value::Decimal(d) => d.to_f64(),
+        _ => f64::NAN,
+    }
+}
+
+fn to_f32(value: &Value) -> f32 {
+    match value {
+        Value::Int(i) => *i as f32,
+        Value::Float(f) => *f,
+        Value::Double(d) => *d as f32,
+        Value::Decimal(d) => d.to_f32(),
+        _ => f32::NAN,
+    }
+}
+
+/// A number as a decimal: floats by their shortest text.
+///
+/// # Errors
+/// [`ValueError::OutOfRange`] for NaN and the infinities; a type mismatch for what is no number.
+pub fn to_decimal(value: &Value) -> Result<Decimal, ValueError> {
+    match value {
+        Value::Int(i) => Ok(Decimal::from(*i)),
+        Value::Float(f) => Decimal::from_f32(*f),
+        Value::Double(d) => Decimal::from_f64(*d),
+        Value::Decimal(d) => Ok(*d),
+        other => Err(ValueError::TypeMismatch(format!("{} is not a number", shown(other)))),
+    }
+}
+
+fn fit_text(text: String, ty: SqlType) -> Result<Value, ValueError> {
+    let too_long = |text: &str| ValueError::TooLong { value: format!("'{}'", shorten(text)), target: ty.to_string() };
+    match ty {
+        SqlType::Varchar(Some(limit)) if text.encode_utf16().count() > limit as usize => Err(too_long(&text)),
+        SqlType::Char(limit) => {
+            let trimmed = text.trim_end_matches(' ');
+            if !trimmed.is_ascii() {
+                return Err(ValueError::BadText {
+                    text: shorten(trimmed),
+                    target: format!("{ty}: it takes single-byte characters only"),
+                });
+            }
+            if trimmed.len() > limit as usize { Err(too_long(trimmed)) } else { Ok(Value::text(trimmed)) }
+        }
+        _ => Ok(Value::Text(text)),
+    }
+}
+
+fn fit_bytes(mut bytes: Vec<u8>, ty: SqlType) -> Result<Value, ValueError> {
+    if let SqlType::Binary(width) = ty {
+        if bytes.len() > width as usize {
+            return Err(ValueError::TooLong {
+                value: format!("X'{}'", shorten(&text::hex(&bytes))),
+                target: ty.to_string(),
+            });
+        }
+        bytes.resize(width as usize, 0);
+    }
+    Ok(Value::Bytes(bytes))
+}
+
+fn shown(value: &Value) -> String {
+    shorten(&text::literal(value, SqlType::Null))
+}
+
+/// Brings a literal to the type of what it is compared with, if that changes no comparison.
+///
+/// Text is parsed as the type; a number becomes the type's own if it is one of
+/// its values (a FLOAT column meets 0.1 as the float nearest to it, as it was
+/// stored); otherwise it stays, to be compared exactly.
+///
+/// # Errors
+/// As [`text::parse`] for text that is no value of the type; a type mismatch for another family.
+pub fn meet(value: Value, value_ty: SqlType, ty: SqlType) -> Result<(Value, SqlType), ValueError> {
+    match (&value, ty) {
+        (Value::Null, _) => Ok((value, ty)),
+        (Value::Text(text), SqlType::Char(_) | SqlType::Varchar(_)) => {
+            let text = if matches!(ty, SqlType::Char(_)) { text.trim_end_matches(' ') } else { text };
+            Ok((Value::text(text), ty))
+        }
+        (Value::Text(text), _) => match parse_loosely(text, ty)? {
+            (value, true) => Ok((value, ty)),
+            (value, false) => Ok((value, SqlType::Null)),
+        },
+        (Value::Bytes(bytes), SqlType::Binary(width)) if bytes.len() < width as usize => {
+            Ok((fit_bytes(bytes.clone(), ty)?, ty))
+        }
+        (Value::Date(ms), SqlType::Timestamp | SqlType::UnsignedTimestamp) => {
+            Ok((Value::Timestamp(Timestamp { ms: *ms, nanos: 0 }), ty))
+        }
+        (Value::Timestamp(at), SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime)
+            if at.nanos == 0 =>
+        {
+            Ok((Value::Date(at.ms), ty))
+        }
+        _ => Ok(meet_number(value, value_ty, ty)),
+    }
+}
+
+fn meet_number(value: Value, value_ty: SqlType, ty: SqlType) -> (Value, SqlType) {
+    match to_number(&value, ty) {
+        Some(Ok(converted)) if ty.is_float() || converted.compare(&value) == Some(std::cmp::Ordering::Equal) => {
+            (converted, ty)
+        }
+        _ => (value, value_ty),
+    }
+}
+
+/// Text as a value of `ty`, or as the nearest exact thing when it is one of its family but beyond its limits.
+fn parse_loosely(text: &str, ty: SqlType) -> Result<(Value, bool), ValueError> {
+    let exact = text::parse(text, ty);
+    let decimal = || text.trim().parse::<Decimal>().map(|d| (Value::Decimal(d), false));
+    match exact {
+        Ok(Value::Decimal(_)) => decimal().map(|(value, _)| (value, true)),
+        Ok(Value::Date(_)) => Ok((text::parse(text, SqlType::Timestamp)?, false)).map(|(at, _)| match at {
+            Value::Timestamp(at) if at.nanos == 0 => (Value::Date(at.ms), true),
+            at => (at, false),
+        }),
+        Ok(value) => Ok((value, true)),
+        Err(ValueError::OutOfRange { .. }) if ty.is_integer() || ty.is_float() || matches!(ty, SqlType::Decimal(_)) => {
+            decimal()
+        }
+        Err(ValueError::OutOfRange { .. }) if ty.is_unsigned() => Ok((text::parse(text, SqlType::Timestamp)?, false)),
+        Err(error) => Err(error),
+    }
+}

@@ -1,5 +1,200 @@
-//! Stub.
-/// x
-pub fn literal(value: &crate::Value, _ty: crate::SqlType) -> String {
-    format!("{value:?}")
+//! Values as text and back (DESIGN section 11, "Text of values").
+
+use std::fmt::Write;
+
+use crate::error::shorten;
+use crate::value::Timestamp;
+use crate::{Decimal, SqlType, Value, ValueError, datetime, number};
+
+/// The text of a value, `None` for NULL.
+///
+/// Integers plain; DECIMAL(p,s) with s digits, bare DECIMAL without trailing
+/// zeros; floats in the fewest digits that read back, always with `.` or `e`;
+/// instants as [`datetime`] writes them; binary in lower-case hex.
+pub fn format(value: &Value, ty: SqlType) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(b) => b.to_string(),
+        Value::Int(i) => i.to_string(),
+        Value::Float(f) => format_f32(*f),
+        Value::Double(d) => format_f64(*d),
+        Value::Decimal(d) => match ty {
+            SqlType::Decimal(Some((_, scale))) => d.to_fixed(scale),
+            _ => d.to_string(),
+        },
+        Value::Date(ms) => datetime::format_date(*ms),
+        Value::Timestamp(at) => datetime::format_timestamp(*at),
+        Value::Text(text) => text.clone(),
+        Value::Bytes(bytes) => hex(bytes),
+    })
+}
+
+/// A 64-bit float in the fewest digits that read back.
+pub fn format_f64(value: f64) -> String {
+    let (plain, exponent) = (format!("{value:?}"), format!("{value:e}"));
+    with_point(plain, exponent, value.is_finite())
+}
+
+/// A 32-bit float in the fewest digits that read back.
+pub fn format_f32(value: f32) -> String {
+    let (plain, exponent) = (format!("{value:?}"), format!("{value:e}"));
+    with_point(plain, exponent, value.is_finite())
+}
+
+fn with_point(debug: String, exponent: String, finite: bool) -> String {
+    match (finite, debug.contains('e')) {
+        (false, _) => match debug.as_str() {
+            "inf" => "Infinity".into(),
+            "-inf" => "-Infinity".into(),
+            _ => debug,
+        },
+        (true, true) => exponent,
+        (true, false) => debug,
+    }
+}
+
+/// Bytes in lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Bytes from hex in either case; `None` when it is none.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let digit = |b: u8| char::from(b).to_digit(16);
+    digits.chunks(2).map(|pair| Some((digit(*pair.first()?)? * 16 + digit(*pair.get(1)?)?) as u8)).collect()
+}
+
+/// Reads text as a value of `ty`: what [`format`] writes, and ISO 8601.
+///
+/// Limits of the type (length, range) are checked.
+///
+/// # Errors
+/// [`ValueError::BadText`] or [`ValueError::BadDatetime`] when the text is no such value;
+/// [`ValueError::OutOfRange`] or [`ValueError::TooLong`] when it is beyond the type.
+pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
+    let bad = || ValueError::BadText { text: shorten(text), target: ty.to_string() };
+    let bad_datetime = || ValueError::BadDatetime { text: shorten(text), target: ty.to_string() };
+    let value = match ty {
+        SqlType::Null => Value::text(text),
+        SqlType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "t" | "1" | "yes" | "on" => Value::Bool(true),
+            "false" | "f" | "0" | "no" | "off" => Value::Bool(false),
+            _ => return Err(bad()),
+        },
+        SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => {
+            Value::Date(datetime::parse(text).ok_or_else(bad_datetime)?.ms)
+        }
+        SqlType::Timestamp | SqlType::UnsignedTimestamp => {
+            Value::Timestamp(datetime::parse(text).ok_or_else(bad_datetime)?)
+        }
+        SqlType::Char(_) | SqlType::Varchar(_) => Value::text(text),
+        SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
+            Value::Bytes(unhex(text.trim()).ok_or_else(bad)?)
+        }
+        _ => match parse_number(text.trim(), ty).ok_or_else(bad)? {
+            // Digits, not the word, that became an infinity.
+            number if number::to_f64(&number).is_infinite() && !text.contains(['n', 'N']) => {
+                return Err(ValueError::OutOfRange { value: shorten(text), target: ty.to_string() });
+            }
+            number => number,
+        },
+    };
+    number::assign(value, ty)
+}
+
+fn parse_number(text: &str, ty: SqlType) -> Option<Value> {
+    if ty.is_integer()
+        && let Ok(value) = text.parse::<i64>()
+    {
+        return Some(Value::Int(value));
+    }
+    if ty.is_float() {
+        let word = text.trim_start_matches(['-', '+']).to_ascii_lowercase();
+        let named = matches!(word.as_str(), "nan" | "inf" | "infinity");
+        if !named && !text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) {
+            return None;
+        }
+        return match ty.is_single_float() {
+            true => text.parse().ok().map(Value::Float),
+            false => text.parse().ok().map(Value::Double),
+        };
+    }
+    text.parse::<Decimal>().ok().map(Value::Decimal)
+}
+
+/// SQL text that reads back as the value.
+pub fn literal(value: &Value, ty: SqlType) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    match value {
+        Value::Null => "NULL".into(),
+        Value::Bool(b) => if *b { "TRUE" } else { "FALSE" }.into(),
+        Value::Text(text) => quoted(text),
+        Value::Bytes(bytes) => format!("X'{}'", hex(bytes)),
+        Value::Date(ms) => {
+            let word = if matches!(ty, SqlType::Time | SqlType::UnsignedTime) { "TIME" } else { "DATE" };
+            format!("{word} {}", quoted(&datetime::format_date(*ms)))
+        }
+        Value::Timestamp(at) => format!("TIMESTAMP {}", quoted(&datetime::format_timestamp(*at))),
+        number => format(number, ty).unwrap_or_default(),
+    }
+}
+
+/// The instant of a DATE or a TIMESTAMP value.
+pub fn instant(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::Date(ms) => Some(Timestamp { ms: *ms, nanos: 0 }),
+        Value::Timestamp(at) => Some(*at),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_as_the_contract_says() {
+        let decimal = |t: &str| Value::Decimal(t.parse().unwrap());
+        for (value, ty, text) in [
+            (Value::Double(1.0), SqlType::Double, "1.0"),
+            (Value::Double(1e300), SqlType::Double, "1e300"),
+            (Value::Double(0.1), SqlType::Double, "0.1"),
+            (Value::Float(0.1), SqlType::Float, "0.1"),
+            (Value::Double(f64::INFINITY), SqlType::Double, "Infinity"),
+            (decimal("1.5"), SqlType::Decimal(Some((5, 2))), "1.50"),
+            (decimal("1.50"), SqlType::Decimal(None), "1.5"),
+            (decimal("1e20"), SqlType::Decimal(None), "100000000000000000000"),
+            (Value::Bytes(vec![0, 0xff]), SqlType::Varbinary, "00ff"),
+            (Value::Bool(true), SqlType::Boolean, "true"),
+        ] {
+            assert_eq!(format(&value, ty).as_deref(), Some(text));
+            assert_eq!(parse(text, ty).unwrap(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_text_of_another_type() {
+        for (text, ty, code) in [
+            ("abc", SqlType::Integer, "bad_text"),
+            ("", SqlType::Integer, "bad_text"),
+            ("1.5", SqlType::Integer, "out_of_range"),
+            ("300", SqlType::TinyInt, "out_of_range"),
+            ("-1", SqlType::UnsignedInt, "out_of_range"),
+            ("2020-13-01", SqlType::Date, "bad_datetime"),
+            ("xyz", SqlType::Varbinary, "bad_text"),
+            ("toolong", SqlType::Varchar(Some(3)), "too_long"),
+            ("maybe", SqlType::Boolean, "bad_text"),
+            ("1e999", SqlType::Float, "out_of_range"),
+            ("nanx", SqlType::Double, "bad_text"),
+        ] {
+            assert_eq!(parse(text, ty).unwrap_err().code().as_str(), code, "{text} {ty}");
+        }
+    }
 }

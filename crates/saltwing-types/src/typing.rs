@@ -1,1 +1,530 @@
-//! Stub.
+//! Builds expression trees by SQL's typing rules.
+//!
+//! Both front ends (statements over one table, and relational plans) build
+//! through here, so that a condition means the same on either path:
+//! a literal takes the type of what it meets ([`crate::number::meet`]), types of
+//! different families do not compare, integer arithmetic is BIGINT, decimal
+//! arithmetic is DECIMAL, anything with a float is DOUBLE.
+
+use crate::sql_type::TypeFamily;
+use crate::{ArithOp, CompareOp, Decimal, Expr, Function, SqlType, Value, ValueError, like, number};
+
+type Typed = Result<Expr, ValueError>;
+
+/// A numeric literal: an integer is a BIGINT, or a DECIMAL beyond 64 bits; with
+/// a point a DECIMAL; with an exponent a DOUBLE.
+pub fn number(text: &str) -> Typed {
+    if text.contains(['e', 'E']) {
+        let value: f64 =
+            text.parse().map_err(|_| ValueError::BadText { text: text.into(), target: "number".into() })?;
+        if value.is_infinite() {
+            return Err(ValueError::OutOfRange { value: text.into(), target: "DOUBLE".into() });
+        }
+        return Ok(Expr::Literal(Value::Double(value), SqlType::Double));
+    }
+    match text.parse::<i64>() {
+        Ok(value) => Ok(Expr::Literal(Value::Int(value), SqlType::BigInt)),
+        Err(_) => Ok(Expr::Literal(Value::Decimal(text.parse::<Decimal>()?), SqlType::Decimal(None))),
+    }
+}
+
+/// A string literal.
+pub fn string(text: impl Into<String>) -> Expr {
+    Expr::Literal(Value::Text(text.into()), SqlType::Varchar(None))
+}
+
+/// All of `list`; an empty list is TRUE.
+pub fn and(list: Vec<Expr>) -> Typed {
+    let list = booleans(list, "AND")?;
+    let mut flat: Vec<Expr> = list.into_iter().flat_map(Expr::into_conjuncts).collect();
+    Ok(match flat.len() {
+        0 => Expr::boolean(true),
+        1 => flat.swap_remove(0),
+        _ => Expr::And(flat),
+    })
+}
+
+/// Any of `list`; an empty list is FALSE.
+pub fn or(list: Vec<Expr>) -> Typed {
+    let list = booleans(list, "OR")?;
+    let mut flat = Vec::with_capacity(list.len());
+    for e in list {
+        match e {
+            Expr::Or(inner) => flat.extend(inner),
+            other => flat.push(other),
+        }
+    }
+    Ok(match flat.len() {
+        0 => Expr::boolean(false),
+        1 => flat.swap_remove(0),
+        _ => Expr::Or(flat),
+    })
+}
+
+/// NOT.
+pub fn not(e: Expr) -> Typed {
+    let mut list = booleans(vec![e], "NOT")?;
+    Ok(Expr::Not(Box::new(list.swap_remove(0))))
+}
+
+/// `IS NULL`.
+pub fn is_null(e: Expr) -> Expr {
+    Expr::IsNull(Box::new(e))
+}
+
+/// `IS TRUE`, `IS FALSE`, `IS UNKNOWN`.
+pub fn is_truth(e: Expr, truth: Option<bool>) -> Typed {
+    let mut list = booleans(vec![e], "IS")?;
+    Ok(Expr::IsTruth(Box::new(list.swap_remove(0)), truth))
+}
+
+/// A condition: refused unless boolean.
+pub fn condition(e: Expr) -> Typed {
+    let mut list = booleans(vec![e], "WHERE")?;
+    Ok(list.swap_remove(0))
+}
+
+fn booleans(list: Vec<Expr>, place: &str) -> Result<Vec<Expr>, ValueError> {
+    list.into_iter()
+        .map(|e| match e.sql_type() {
+            Some(SqlType::Boolean) => Ok(e),
+            None | Some(SqlType::Null) => meet_type(e, SqlType::Boolean),
+            Some(ty) => Err(ValueError::TypeMismatch(format!("{place} takes conditions, and {e} is {ty}"))),
+        })
+        .collect()
+}
+
+/// A comparison.
+pub fn compare(op: CompareOp, a: Expr, b: Expr) -> Typed {
+    let (a, b) = meet(a, b)?;
+    Ok(Expr::Compare(op, Box::new(a), Box::new(b)))
+}
+
+/// `e BETWEEN low AND high`.
+pub fn between(e: Expr, low: Expr, high: Expr, negated: bool) -> Typed {
+    if negated {
+        return or(vec![compare(CompareOp::Lt, e.clone(), low)?, compare(CompareOp::Gt, e, high)?]);
+    }
+    and(vec![compare(CompareOp::GtEq, e.clone(), low)?, compare(CompareOp::LtEq, e, high)?])
+}
+
+/// A comparison of row values.
+pub fn row_compare(op: CompareOp, a: Vec<Expr>, b: Vec<Expr>) -> Typed {
+    let (a, b) = meet_rows(a, b)?;
+    match (a.len(), op) {
+        (1, _) => and(a.into_iter().zip(b).map(|(a, b)| compare(op, a, b)).collect::<Result<_, _>>()?),
+        (_, CompareOp::Distinct | CompareOp::NotDistinct) => {
+            let same =
+                a.into_iter().zip(b).map(|(a, b)| compare(CompareOp::NotDistinct, a, b)).collect::<Result<_, _>>()?;
+            if op == CompareOp::Distinct { not(and(same)?) } else { and(same) }
+        }
+        _ => Ok(Expr::RowCompare(op, a, b)),
+    }
+}
+
+/// `e IN (..)`.
+pub fn in_list(e: Expr, list: Vec<Expr>, negated: bool) -> Typed {
+    let mut e = e;
+    let mut met = Vec::with_capacity(list.len());
+    for item in list {
+        let (left, right) = meet(e, item)?;
+        e = left;
+        met.push(right);
+    }
+    let test = Expr::InList(Box::new(e), met);
+    if negated { not(test) } else { Ok(test) }
+}
+
+/// `(a, b) IN ((1, 2), ..)`.
+pub fn row_in_list(row: Vec<Expr>, rows: Vec<Vec<Expr>>, negated: bool) -> Typed {
+    let mut row = row;
+    let mut met = Vec::with_capacity(rows.len());
+    for other in rows {
+        let (left, right) = meet_rows(row, other)?;
+        row = left;
+        met.push(right);
+    }
+    let test = match row.len() {
+        1 => Expr::InList(Box::new(row.swap_remove(0)), met.into_iter().flatten().collect()),
+        _ => Expr::RowInList(row, met),
+    };
+    if negated { not(test) } else { Ok(test) }
+}
+
+fn meet_rows(a: Vec<Expr>, b: Vec<Expr>) -> Result<(Vec<Expr>, Vec<Expr>), ValueError> {
+    if a.len() != b.len() || a.is_empty() {
+        return Err(ValueError::TypeMismatch(format!(
+            "row values of {} and {} columns do not compare",
+            a.len(),
+            b.len()
+        )));
+    }
+    let pairs: Vec<_> = a.into_iter().zip(b).map(|(a, b)| meet(a, b)).collect::<Result<_, _>>()?;
+    Ok(pairs.into_iter().unzip())
+}
+
+/// `text [I]LIKE pattern [ESCAPE c]`.
+pub fn like(text: Expr, pattern: Expr, escape: Option<char>, ignore_case: bool, negated: bool) -> Typed {
+    let (text, pattern) = (as_text(text, "LIKE")?, as_text(pattern, "LIKE")?);
+    if let Expr::Literal(Value::Text(pattern), _) = &pattern {
+        like::LikePattern::parse(pattern, escape, ignore_case)?;
+    }
+    let test = Expr::Like { text: Box::new(text), pattern: Box::new(pattern), escape, ignore_case };
+    if negated { not(test) } else { Ok(test) }
+}
+
+fn as_text(e: Expr, place: &str) -> Typed {
+    match e.sql_type().map(SqlType::family) {
+        None | Some(TypeFamily::Null) => meet_type(e, SqlType::Varchar(None)),
+        Some(TypeFamily::Text) => Ok(e),
+        Some(_) => Err(ValueError::TypeMismatch(format!("{place} takes text, and {e} is {}", type_name(&e)))),
+    }
+}
+
+/// Brings two sides of a comparison together: literals and parameters take the other side's type.
+fn meet(a: Expr, b: Expr) -> Result<(Expr, Expr), ValueError> {
+    let is_free = |e: &Expr| matches!(e, Expr::Literal(..) | Expr::Param(_, None));
+    let (a, b) = match (is_free(&a), is_free(&b), a.sql_type(), b.sql_type()) {
+        (true, false, _, Some(ty)) => (meet_type(a, ty)?, b),
+        (false, true, Some(ty), _) => (a, meet_type(b, ty)?),
+        // Of two literals the one that is no plain string gives the type.
+        (true, true, Some(SqlType::Varchar(_) | SqlType::Null) | None, Some(ty)) => (meet_type(a, ty)?, b),
+        (true, true, Some(ty), Some(SqlType::Varchar(_) | SqlType::Null) | None) => (a, meet_type(b, ty)?),
+        _ => (a, b),
+    };
+    let families = (a.sql_type().map(SqlType::family), b.sql_type().map(SqlType::family));
+    match families {
+        (Some(x), Some(y)) if x != y && x != TypeFamily::Null && y != TypeFamily::Null => {
+            Err(ValueError::TypeMismatch(format!(
+                "{a} is {} and {b} is {}: they do not compare",
+                type_name(&a),
+                type_name(&b)
+            )))
+        }
+        _ => Ok((a, b)),
+    }
+}
+
+fn type_name(e: &Expr) -> String {
+    e.sql_type().map_or_else(|| "a parameter".into(), |ty| ty.to_string())
+}
+
+/// A literal or parameter as `ty` sees it; anything else as it is.
+fn meet_type(e: Expr, ty: SqlType) -> Typed {
+    match e {
+        Expr::Literal(value, own) => {
+            let (value, ty) = number::meet(value, own, ty)?;
+            let ty = if ty == SqlType::Null { natural_type(&value) } else { ty };
+            Ok(Expr::Literal(value, ty))
+        }
+        Expr::Param(index, None) => Ok(Expr::Param(index, Some(ty))),
+        other => Ok(other),
+    }
+}
+
+/// The type a value has by itself.
+pub fn natural_type(value: &Value) -> SqlType {
+    match value {
+        Value::Null => SqlType::Null,
+        Value::Bool(_) => SqlType::Boolean,
+        Value::Int(_) => SqlType::BigInt,
+        Value::Float(_) => SqlType::Float,
+        Value::Double(_) => SqlType::Double,
+        Value::Decimal(_) => SqlType::Decimal(None),
+        Value::Date(_) => SqlType::Date,
+        Value::Timestamp(_) => SqlType::Timestamp,
+        Value::Text(_) => SqlType::Varchar(None),
+        Value::Bytes(_) => SqlType::Varbinary,
+    }
+}
+
+/// Arithmetic; also DATE or TIMESTAMP plus and minus days.
+pub fn arith(op: ArithOp, a: Expr, b: Expr) -> Typed {
+    let ty = match (operand_type(&a), operand_type(&b)) {
+        (Some(x), Some(y)) => arith_type(op, x, y)
+            .ok_or_else(|| ValueError::TypeMismatch(format!("{a} {} {b}: {x} and {y} do not meet", op.as_str())))?,
+        _ => {
+            return Err(ValueError::TypeMismatch(format!(
+                "the type of {a} {} {b} is not known; CAST the parameter",
+                op.as_str()
+            )));
+        }
+    };
+    Ok(Expr::Arith(op, Box::new(a), Box::new(b), ty))
+}
+
+fn operand_type(e: &Expr) -> Option<SqlType> {
+    e.sql_type()
+}
+
+fn arith_type(op: ArithOp, a: SqlType, b: SqlType) -> Option<SqlType> {
+    let (a, b) = match (a, b) {
+        (SqlType::Null, SqlType::Null) => (SqlType::BigInt, SqlType::BigInt),
+        (SqlType::Null, ty) | (ty, SqlType::Null) => (ty, ty),
+        both => both,
+    };
+    match (a.family(), b.family()) {
+        (TypeFamily::Number, TypeFamily::Number) if a.is_float() || b.is_float() => Some(SqlType::Double),
+        (TypeFamily::Number, TypeFamily::Number) if a.is_integer() && b.is_integer() => Some(SqlType::BigInt),
+        (TypeFamily::Number, TypeFamily::Number) => Some(SqlType::Decimal(None)),
+        (TypeFamily::Instant, TypeFamily::Number) if matches!(op, ArithOp::Add | ArithOp::Sub) => {
+            Some(signed_instant(a))
+        }
+        (TypeFamily::Number, TypeFamily::Instant) if op == ArithOp::Add => Some(signed_instant(b)),
+        _ => None,
+    }
+}
+
+fn signed_instant(ty: SqlType) -> SqlType {
+    match ty {
+        SqlType::UnsignedDate => SqlType::Date,
+        SqlType::UnsignedTime => SqlType::Time,
+        SqlType::UnsignedTimestamp => SqlType::Timestamp,
+        other => other,
+    }
+}
+
+/// Unary minus. A negative literal stays a literal.
+pub fn negate(e: Expr) -> Typed {
+    match e {
+        Expr::Literal(Value::Int(value), ty) if value != i64::MIN => Ok(Expr::Literal(Value::Int(-value), ty)),
+        Expr::Literal(Value::Decimal(value), ty) => {
+            Ok(retype_integer(Expr::Literal(smallest_bigint(value.negated()), ty)))
+        }
+        Expr::Literal(Value::Double(value), ty) => Ok(Expr::Literal(Value::Double(-value), ty)),
+        Expr::Literal(Value::Null, ty) => Ok(Expr::Literal(Value::Null, ty)),
+        e => match e.sql_type() {
+            Some(ty) if ty.is_integer() => Ok(Expr::Negate(Box::new(e), SqlType::BigInt)),
+            Some(ty) if ty.is_float() => Ok(Expr::Negate(Box::new(e), SqlType::Double)),
+            Some(SqlType::Decimal(_)) => Ok(Expr::Negate(Box::new(e), SqlType::Decimal(None))),
+            _ => Err(ValueError::TypeMismatch(format!("-({e}): {} has no negative", type_name(&e)))),
+        },
+    }
+}
+
+/// -9223372036854775808 is read as minus a number beyond BIGINT, and is a BIGINT.
+fn smallest_bigint(value: Decimal) -> Value {
+    if value == Decimal::from(i64::MIN) { Value::Int(i64::MIN) } else { Value::Decimal(value) }
+}
+
+fn retype_integer(e: Expr) -> Expr {
+    match e {
+        Expr::Literal(Value::Int(value), _) => Expr::Literal(Value::Int(value), SqlType::BigInt),
+        other => other,
+    }
+}
+
+/// `CAST(e AS ty)`.
+///
+/// # Errors
+/// A type mismatch where no value of the one type is a value of the other.
+pub fn cast(e: Expr, ty: SqlType) -> Typed {
+    use TypeFamily::*;
+    if let Expr::Param(index, None) = e {
+        return Ok(Expr::Cast(Box::new(Expr::Param(index, Some(ty))), ty));
+    }
+    let from = e.sql_type().map_or(Null, SqlType::family);
+    let allowed = match (from, ty.family()) {
+        (a, b) if a == b => true,
+        (Null, _) | (Text, _) | (_, Text) => true,
+        (Number, Boolean) | (Boolean, Number) => e.sql_type().is_some_and(SqlType::is_integer) || ty.is_integer(),
+        (Instant, Number) | (Number, Instant) => !ty.is_float() && !e.sql_type().is_some_and(SqlType::is_float),
+        _ => false,
+    };
+    if !allowed {
+        return Err(ValueError::TypeMismatch(format!("{e} is {}, which does not cast to {ty}", type_name(&e))));
+    }
+    Ok(Expr::Cast(Box::new(e), ty))
+}
+
+/// `CASE`. With an `operand`, each WHEN is compared with it.
+pub fn case(operand: Option<Expr>, whens: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Typed {
+    let results: Vec<&Expr> = whens.iter().map(|(_, v)| v).chain(&otherwise).collect();
+    let ty = common_type(&results)?;
+    let mut typed = Vec::with_capacity(whens.len());
+    for (condition_or_value, result) in whens {
+        let condition = match &operand {
+            Some(operand) => compare(CompareOp::Eq, operand.clone(), condition_or_value)?,
+            None => condition(condition_or_value)?,
+        };
+        typed.push((condition, as_type(result, ty)?));
+    }
+    let otherwise = otherwise.map(|e| as_type(e, ty)).transpose()?.map(Box::new);
+    Ok(Expr::Case { whens: typed, otherwise, ty })
+}
+
+fn as_type(e: Expr, ty: SqlType) -> Typed {
+    if e.sql_type() == Some(ty) {
+        return Ok(e);
+    }
+    match meet_type(e, ty)? {
+        e if e.sql_type() == Some(ty) => Ok(e),
+        e => cast(e, ty),
+    }
+}
+
+/// The one type that values of several expressions are brought to.
+fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
+    let mut common = SqlType::Null;
+    // Plain string literals bend to the others.
+    for strings in [false, true] {
+        for e in list {
+            let Some(ty) = e.sql_type() else { continue };
+            if strings != matches!(e, Expr::Literal(Value::Text(_), _)) {
+                continue;
+            }
+            common = match (common, ty) {
+                (SqlType::Null, ty) | (ty, SqlType::Null) => ty,
+                (a, b) if a == b => a,
+                (a, _) if strings && a.family() != TypeFamily::Text => a,
+                (a, b) => wider(a, b)
+                    .ok_or_else(|| ValueError::TypeMismatch(format!("{e} is {b}, where {a} stands beside it")))?,
+            };
+        }
+    }
+    Ok(common)
+}
+
+fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
+    use TypeFamily::*;
+    Some(match (a.family(), b.family()) {
+        (Number, Number) if a.is_float() || b.is_float() => SqlType::Double,
+        (Number, Number) if a.is_integer() && b.is_integer() => SqlType::BigInt,
+        (Number, Number) => SqlType::Decimal(None),
+        (Text, Text) => SqlType::Varchar(None),
+        (Bytes, Bytes) => SqlType::Varbinary,
+        (Instant, Instant) if a.is_timestamp() || b.is_timestamp() => SqlType::Timestamp,
+        (Instant, Instant) => SqlType::Date,
+        _ => return None,
+    })
+}
+
+/// A function call.
+///
+/// # Errors
+/// [`ValueError::NoSuchFunction`] when the arguments do not fit in number, a type mismatch when not in type.
+pub fn call(function: Function, args: Vec<Expr>) -> Typed {
+    use Function::*;
+    let (least, most) = match function {
+        Coalesce | Concat => (1, usize::MAX),
+        Substr => (2, 3),
+        Left | NullIf | StartsWith => (2, 2),
+        ToDate | ToTime | ToTimestamp => (1, 1),
+        _ => (1, 1),
+    };
+    if !(least..=most).contains(&args.len()) {
+        return Err(ValueError::NoSuchFunction(format!("{} with {} arguments", function.name(), args.len())));
+    }
+    let text = |args: Vec<Expr>| args.into_iter().map(|e| as_text(e, function.name())).collect::<Result<Vec<_>, _>>();
+    let varchar = SqlType::Varchar(None);
+    match function {
+        Abs => {
+            let ty = args.first().and_then(Expr::sql_type).unwrap_or(SqlType::Null);
+            let ty = arith_type(ArithOp::Add, ty, ty).filter(|ty| ty.family() == TypeFamily::Number);
+            let ty = ty.ok_or_else(|| ValueError::TypeMismatch("ABS takes a number".into()))?;
+            Ok(Expr::Call(function, args, ty))
+        }
+        Coalesce | NullIf => {
+            let ty = common_type(&args.iter().collect::<Vec<_>>())?;
+            let args = args.into_iter().map(|e| as_type(e, ty)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Expr::Call(function, args, ty))
+        }
+        Concat => {
+            let args = args.into_iter().map(concat_part).collect::<Result<Vec<_>, _>>()?;
+            Ok(Expr::Call(function, args, varchar))
+        }
+        Length if args.first().and_then(Expr::sql_type).is_some_and(|ty| ty.family() == TypeFamily::Bytes) => {
+            Ok(Expr::Call(function, args, SqlType::Integer))
+        }
+        Length => Ok(Expr::Call(function, text(args)?, SqlType::Integer)),
+        StartsWith => Ok(Expr::Call(function, text(args)?, SqlType::Boolean)),
+        Left | Substr => {
+            let mut args = args.into_iter();
+            let mut typed: Vec<Expr> =
+                args.next().map(|e| as_text(e, function.name())).transpose()?.into_iter().collect();
+            for count in args {
+                let count = meet_type(count, SqlType::BigInt)?;
+                if !count.sql_type().is_some_and(|ty| ty.is_integer() || ty == SqlType::Null) {
+                    return Err(ValueError::TypeMismatch(format!(
+                        "{} counts in integers, and {count} is none",
+                        function.name()
+                    )));
+                }
+                typed.push(count);
+            }
+            Ok(Expr::Call(function, typed, varchar))
+        }
+        ToDate => Ok(Expr::Call(function, text(args)?, SqlType::Date)),
+        ToTime => Ok(Expr::Call(function, text(args)?, SqlType::Time)),
+        ToTimestamp => Ok(Expr::Call(function, text(args)?, SqlType::Timestamp)),
+        Lower | Upper | Trim | Reverse | Md5 | Sha256 => Ok(Expr::Call(function, text(args)?, varchar)),
+    }
+}
+
+/// What `||` joins: text as it is, a number or another value as its text.
+fn concat_part(e: Expr) -> Typed {
+    match e.sql_type().map(SqlType::family) {
+        None | Some(TypeFamily::Null) => meet_type(e, SqlType::Varchar(None)),
+        Some(TypeFamily::Text) => Ok(e),
+        Some(_) => cast(e, SqlType::Varchar(None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ColumnRef;
+
+    fn column(ty: SqlType) -> Expr {
+        Expr::Column(ColumnRef { index: 0, name: "c".into(), ty, nullable: true, span: None })
+    }
+
+    fn right(e: Expr) -> (Value, SqlType) {
+        match e {
+            Expr::Compare(_, _, b) => match *b {
+                Expr::Literal(value, ty) => (value, ty),
+                other => panic!("{other}"),
+            },
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn literals_take_the_columns_type() {
+        let eq = |ty, literal| right(compare(CompareOp::Eq, column(ty), literal).unwrap());
+        assert_eq!(eq(SqlType::Float, number("0.1").unwrap()), (Value::Float(0.1), SqlType::Float));
+        assert_eq!(eq(SqlType::Integer, number("5.0").unwrap()), (Value::Int(5), SqlType::Integer));
+        assert_eq!(eq(SqlType::Integer, number("2.5").unwrap()).1, SqlType::Decimal(None));
+        assert_eq!(eq(SqlType::Integer, number("99999999999").unwrap()), (Value::Int(99_999_999_999), SqlType::BigInt));
+        assert_eq!(eq(SqlType::Date, string("1970-01-02")), (Value::Date(86_400_000), SqlType::Date));
+        assert_eq!(eq(SqlType::Char(5), string("ab  ")), (Value::text("ab"), SqlType::Char(5)));
+        assert!(matches!(
+            eq(SqlType::Date, string("1970-01-02 00:00:00.0000001")),
+            (Value::Timestamp(_), SqlType::Timestamp)
+        ));
+        assert_eq!(eq(SqlType::Decimal(Some((5, 2))), string("1.555")).0, Value::Decimal("1.555".parse().unwrap()));
+    }
+
+    #[test]
+    fn refuses_types_that_do_not_meet() {
+        let eq = |ty, literal| compare(CompareOp::Eq, column(ty), literal).unwrap_err().code().as_str();
+        assert_eq!(eq(SqlType::Integer, string("abc")), "bad_text");
+        assert_eq!(eq(SqlType::Varchar(None), number("5").unwrap()), "type_mismatch");
+        assert_eq!(eq(SqlType::Date, number("5").unwrap()), "type_mismatch");
+        assert_eq!(eq(SqlType::Date, string("yesterday")), "bad_datetime");
+        assert!(arith(ArithOp::Mul, column(SqlType::Date), number("2").unwrap()).is_err());
+        assert!(and(vec![number("1").unwrap(), Expr::boolean(true)]).is_err());
+        assert!(call(Function::Substr, vec![string("a")]).is_err());
+    }
+
+    #[test]
+    fn numbers_are_typed_by_their_form() {
+        let ty = |text| number(text).unwrap().sql_type().unwrap();
+        assert_eq!(ty("1"), SqlType::BigInt);
+        assert_eq!(ty("1.5"), SqlType::Decimal(None));
+        assert_eq!(ty("1.5e0"), SqlType::Double);
+        assert_eq!(ty("99999999999999999999"), SqlType::Decimal(None));
+        let smallest = negate(number("9223372036854775808").unwrap()).unwrap();
+        assert_eq!(smallest, Expr::Literal(Value::Int(i64::MIN), SqlType::BigInt));
+    }
+}
