@@ -188,7 +188,7 @@ impl Decimal {
             return Err(ValueError::DivisionByZero);
         }
         let whole = self.checked_div(other)?.truncate(0);
-        self.checked_sub(whole.mul(other)?)
+        self.checked_sub(whole.checked_mul(other)?)
     }
 
     /// The decimal with the fewest digits that reads back as `value`: 0.1 for the double 0.1.
