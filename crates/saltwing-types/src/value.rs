@@ -222,7 +222,7 @@ mod tests {
         let decimal = |t: &str| Value::Decimal(t.parse().unwrap());
         let cases = [
             (Value::Int(2), decimal("2.5"), Ordering::Less),
-            (Value::Int(i64::MAX), Value::Double(9.223372036854775807e18), Ordering::Less),
+            (Value::Int(i64::MAX), Value::Double(9.223_372_036_854_776e18), Ordering::Less),
             (Value::Int(-2), Value::Double(-2.5), Ordering::Greater),
             (Value::Int(2), Value::Double(2.5), Ordering::Less),
             (Value::Int(3), Value::Double(3.0), Ordering::Equal),
