@@ -1,1 +1,27 @@
-//! The ordered key-value contract on fjall
+//! The ordered key-value contract on fjall, a log-structured merge tree.
+//!
+//! A space is a keyspace, made when it is first written to. fjall has what the
+//! contract asks for: batches across keyspaces, snapshots, both directions, a lock.
+//! What is ours here:
+//!
+//! * **Durability.** fjall's batches are only buffered unless told otherwise, and
+//!   its journal takes no writes while it syncs. A synced write goes to the journal
+//!   and then waits in [`GroupSync`](saltwing_store::group_sync::GroupSync), so
+//!   that writers at the same time share one sync.
+//! * **No panics.** fjall panics on empty keys and on keys above 65,535 bytes, in
+//!   look-ups and bounds too: such keys never reach it.
+//! * **Failures.** After a failed journal write or sync fjall refuses all writes
+//!   until it is opened again ([`StoreError::Poisoned`](saltwing_store::StoreError));
+//!   the write that met the failure is told that its outcome is unknown.
+//!
+//! A seek makes a new range on the same snapshot: fjall's iterators cannot jump.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod cursor;
+mod error;
+mod keyspaces;
+mod store;
+
+pub use saltwing_store::{Access, OpenOptions};
+pub use store::{FjallStore, NAME, open};

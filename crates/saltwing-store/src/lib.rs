@@ -29,15 +29,20 @@
 mod batch;
 mod bounds;
 mod bytes;
+pub mod directory;
 mod error;
+pub mod group_sync;
 mod memory;
 mod store;
+pub mod trace;
 mod travel;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
 pub use bounds::{Direction, KeyBounds};
 pub use bytes::Bytes;
+pub use directory::{Access, OpenOptions};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use store::{AtomicScope, Capabilities, Cursor, Durability, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
+pub use trace::Trace;
 pub use travel::Travel;

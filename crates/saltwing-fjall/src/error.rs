@@ -1,0 +1,62 @@
+//! fjall's errors in the contract's words.
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
+use saltwing_store::StoreError;
+
+/// An error while opening, reading, or making a keyspace.
+pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error) -> StoreError {
+    let path_buf = path.to_path_buf();
+    match error {
+        fjall::Error::Locked => StoreError::Locked { path: path_buf },
+        fjall::Error::Poisoned => StoreError::Poisoned { path: path_buf },
+        _ => match io_cause(error) {
+            // What is shorter than it says it is, or no valid text, is damage.
+            Some(cause) if is_damage(cause.kind()) => StoreError::Corrupt { path: path_buf, why: cause.to_string() },
+            Some(cause) => StoreError::io(op, path, owned(cause)),
+            None => StoreError::Corrupt { path: path_buf, why: error.to_string() },
+        },
+    }
+}
+
+/// An error of a commit or a sync: past the checks, the journal may hold the batch.
+pub(crate) fn commit_error(path: &Path, error: &fjall::Error) -> StoreError {
+    match io_cause(error) {
+        Some(cause) => unknown_outcome(path, owned(cause)),
+        None => storage_error("write", path, error),
+    }
+}
+
+/// An input or output error of a commit or a sync.
+pub(crate) fn unknown_outcome(path: &Path, cause: io::Error) -> StoreError {
+    match StoreError::io("write", path, cause) {
+        StoreError::Io { source, .. } => StoreError::CommitUnknown { source },
+        other => other,
+    }
+}
+
+/// The operating system's error at the bottom, where there is one.
+pub(crate) fn io_cause(error: &fjall::Error) -> Option<&io::Error> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<io::Error>() {
+            return Some(io);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// `io::Error` cannot be cloned, and fjall keeps it inside its own.
+pub(crate) fn owned(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+fn is_damage(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+}

@@ -1,0 +1,213 @@
+//! The store.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use byteview::ByteView;
+use fjall::{Database, OwnedWriteBatch, PersistMode, Readable};
+use saltwing_store::directory::{Directory, guard_opening};
+use saltwing_store::group_sync::GroupSync;
+use saltwing_store::{
+    Access, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds, Mutation,
+    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+};
+
+use crate::cursor::FjallCursor;
+use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
+use crate::keyspaces::Keyspaces;
+
+/// The name under which directories and capabilities know this store.
+pub const NAME: &str = "fjall";
+
+static CAPABILITIES: Capabilities = Capabilities {
+    name: NAME,
+    atomic: AtomicScope::Batch,
+    snapshots: true,
+    persistent: true,
+    key_bytes_max: KEY_BYTES_MAX,
+};
+
+/// How long [`OrderedKv::close`] waits for memory to be written out. What is not
+/// written out by then is replayed from the journal at the next opening.
+const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// An ordered store in a directory, kept by fjall.
+pub struct FjallStore {
+    inner: Arc<Inner>,
+}
+
+/// What the store, its cursors and its snapshots share. Fields drop in order: the
+/// lock goes when the database has ended its threads.
+pub(crate) struct Inner {
+    pub(crate) keyspaces: Keyspaces,
+    database: Database,
+    group: GroupSync,
+    readonly: bool,
+    directory: Directory,
+}
+
+impl Inner {
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn sync_journal(&self) -> io::Result<()> {
+        self.database.persist(PersistMode::SyncData).map_err(|error| match io_cause(&error) {
+            Some(cause) => owned(cause),
+            None => io::Error::other(error.to_string()),
+        })
+    }
+}
+
+/// Opens the database in the directory `path`, as the options say.
+///
+/// Costs the replay of the journal: little after [`OrderedKv::close`].
+///
+/// # Errors
+/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be
+/// read; [`StoreError::Io`].
+pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, StoreError> {
+    let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
+    let (database, keyspaces) = guard_opening(directory.path(), || {
+        let open = || -> fjall::Result<(Database, Keyspaces)> {
+            let database = Database::builder(directory.data_path()).cache_size(options.cache_bytes).open()?;
+            let keyspaces = Keyspaces::load(&database)?;
+            Ok((database, keyspaces))
+        };
+        open().map_err(|error| storage_error("open", directory.path(), &error))
+    })?;
+    directory.set_ready()?;
+    let group = GroupSync::new(options.trace);
+    let readonly = options.access == Access::ReadOnly;
+    Ok(FjallStore { inner: Arc::new(Inner { keyspaces, database, group, readonly, directory }) })
+}
+
+impl FjallStore {
+    /// The same batch in fjall's form; makes the keyspaces that it needs.
+    fn translate(&self, batch: WriteBatch) -> Result<OwnedWriteBatch, StoreError> {
+        let Inner { database, keyspaces, .. } = &*self.inner;
+        let mut translated = OwnedWriteBatch::with_capacity(database.clone(), batch.len());
+        for mutation in batch.into_mutations() {
+            let keyspace = keyspaces
+                .get_or_create(database, mutation.space())
+                .map_err(|error| storage_error("make a keyspace", self.inner.path(), &error))?;
+            match mutation {
+                Mutation::Put { key, value, .. } => {
+                    translated.insert(&keyspace, ByteView::from(key), ByteView::from(value));
+                }
+                Mutation::Delete { key, .. } => {
+                    translated.remove(&keyspace, ByteView::from(key));
+                }
+            }
+        }
+        Ok(translated)
+    }
+
+    fn commit(&self, batch: OwnedWriteBatch, persist: Option<PersistMode>) -> Result<(), StoreError> {
+        batch.durability(persist).commit().map_err(|error| commit_error(self.inner.path(), &error))
+    }
+
+    /// Whether all keyspaces have their memory on the disk, or never will.
+    fn is_written_out(&self) -> bool {
+        self.inner.keyspaces.iter().all(|keyspace| keyspace.sealed_memtable_count() == 0)
+            || self.inner.database.persist(PersistMode::Buffer).is_err()
+    }
+}
+
+impl OrderedKv for FjallStore {
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        match self.inner.keyspaces.get(space) {
+            Some(keyspace) if is_storable(key) => keyspace
+                .get(key)
+                .map(|value| value.map(|value| Bytes::from(ByteView::from(value))))
+                .map_err(|error| storage_error("read", self.inner.path(), &error)),
+            _ => Ok(None),
+        }
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let snapshot = self.inner.database.snapshot();
+        Ok(Box::new(FjallCursor::new(self.inner.clone(), snapshot, space, bounds, direction)))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        let snapshot = self.inner.database.snapshot();
+        Ok(Box::new(FjallSnapshot { snapshot, inner: self.inner.clone() }))
+    }
+
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
+        if self.inner.readonly {
+            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
+        }
+        batch.check(&CAPABILITIES)?;
+        match durability {
+            Durability::Synced if batch.is_empty() => self.sync(),
+            Durability::Synced => {
+                let batch = self.translate(batch)?;
+                let round = self.inner.group.enter();
+                self.commit(batch, None)?;
+                round.wait(|| self.inner.sync_journal()).map_err(|error| unknown_outcome(self.inner.path(), error))
+            }
+            // To the operating system, so that only its own crash can take it.
+            Durability::Buffered => self.commit(self.translate(batch)?, Some(PersistMode::Buffer)),
+        }
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.inner
+            .group
+            .enter()
+            .wait(|| self.inner.sync_journal())
+            .map_err(|error| StoreError::io("sync", self.inner.path(), error))
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.sync()?;
+        if self.inner.readonly {
+            return Ok(());
+        }
+        for keyspace in self.inner.keyspaces.iter() {
+            keyspace.rotate_memtable().map_err(|error| storage_error("write out", self.inner.path(), &error))?;
+        }
+        let started = Instant::now();
+        while !self.is_written_out() && started.elapsed() < CLOSE_WAIT_MAX {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+/// One moment of all keyspaces. The database goes last.
+struct FjallSnapshot {
+    snapshot: fjall::Snapshot,
+    inner: Arc<Inner>,
+}
+
+impl Snapshot for FjallSnapshot {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        match self.inner.keyspaces.get(space) {
+            Some(keyspace) if is_storable(key) => self
+                .snapshot
+                .get(keyspace, key)
+                .map(|value| value.map(|value| Bytes::from(ByteView::from(value))))
+                .map_err(|error| storage_error("read", self.inner.path(), &error)),
+            _ => Ok(None),
+        }
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let (inner, snapshot) = (self.inner.clone(), self.snapshot.clone());
+        Ok(Box::new(FjallCursor::new(inner, snapshot, space, bounds, direction)))
+    }
+}
+
+/// Whether a key can be there at all; fjall panics on look-ups of longer ones.
+fn is_storable(key: &[u8]) -> bool {
+    !key.is_empty() && key.len() <= KEY_BYTES_MAX
+}

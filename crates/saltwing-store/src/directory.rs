@@ -1,0 +1,302 @@
+//! A database's directory: whose it is, and who has it open.
+//!
+//! ```text
+//! my-database/
+//!   SALTWING   the marker: format, store, state; three lines of text
+//!   LOCK       locked by the process that has the database open; stays empty
+//!   data/      the store's own files
+//! ```
+//!
+//! The marker is what tells a database from any other directory, one store from
+//! another, and a later release's from ours, before a store looks at a file.
+//! It says `creating` until the store has made its files: what lies in `data`
+//! then was never acknowledged to anyone, and is thrown away at the next opening.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use crate::{StoreError, Trace};
+
+/// The directory format that this release writes, and the newest that it reads.
+pub const FORMAT: u32 = 1;
+
+const MARKER: &str = "SALTWING";
+const MARKER_NEW: &str = "SALTWING.new";
+const LOCK: &str = "LOCK";
+const DATA: &str = "data";
+
+/// How a database may be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reads and writes; the database is created where there is none.
+    Create,
+    /// Reads and writes a database that is there.
+    Existing,
+    /// Refuses writes. Locks all the same, and the store may replay its journal:
+    /// the directory must be writable.
+    ReadOnly,
+}
+
+/// What every store on disk is opened with.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// Whether writes are accepted, and whether a database may be created.
+    pub access: Access,
+    /// Memory for the store's own cache of what is on disk.
+    pub cache_bytes: u64,
+    /// Where syncs are recorded: for tests.
+    pub trace: Option<Trace>,
+}
+
+/// What lies at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Missing,
+    /// A directory without anything in it that matters.
+    Empty,
+    /// A database in a format that we read.
+    Database(Marker),
+}
+
+/// What a database's marker says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marker {
+    /// The directory's format, at most [`FORMAT`].
+    pub format: u32,
+    /// The name of the store that keeps it.
+    pub store: String,
+    /// Whether it was created to the end.
+    pub ready: bool,
+}
+
+/// Says what lies at `path`; reads the marker, locks and changes nothing.
+///
+/// # Errors
+/// [`StoreError::NewerFormat`]; [`StoreError::NotADatabase`] for a file or for a
+/// directory with other things in it; [`StoreError::Corrupt`] for a marker that
+/// cannot be read; [`StoreError::Io`].
+pub fn inspect(path: &Path) -> Result<Found, StoreError> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return Err(not_ours(path, "it is not a directory".to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Missing),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(Found::Missing),
+        Err(error) => return Err(StoreError::io("look at it", path, error)),
+    }
+    match fs::read_to_string(path.join(MARKER)) {
+        Ok(text) => parse_marker(path, &text).map(Found::Database),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            refuse_strangers(path)?;
+            Ok(Found::Empty)
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(bad_marker(path)),
+        Err(error) => Err(StoreError::io("read the marker", &path.join(MARKER), error)),
+    }
+}
+
+/// A directory that is ours, locked until this is dropped.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    store: &'static str,
+    ready: bool,
+    _lock: File,
+}
+
+impl Directory {
+    /// Locks the directory of a database kept by `store`, or creates it.
+    ///
+    /// Of a missing path only the last directory is created, not its parents.
+    ///
+    /// # Errors
+    /// Those of [`inspect`]; [`StoreError::Locked`]; [`StoreError::OtherStore`];
+    /// [`StoreError::Missing`], for the parent too.
+    pub fn open(path: &Path, store: &'static str, access: Access) -> Result<Self, StoreError> {
+        if check(path, inspect(path)?, store, access)? == Found::Missing {
+            create_directory(path)?;
+        }
+        let lock = lock(path)?;
+        // Again, now that nobody else can create it or change the marker.
+        let found = check(path, inspect(path)?, store, access)?;
+        let ready = matches!(&found, Found::Database(marker) if marker.ready);
+        let directory = Self { path: path.to_path_buf(), store, ready, _lock: lock };
+        directory.prepare_data()?;
+        Ok(directory)
+    }
+
+    /// The database's directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the store keeps its files; exists.
+    pub fn data_path(&self) -> PathBuf {
+        self.path.join(DATA)
+    }
+
+    /// Says that the store has made its files. Call it after every opening.
+    pub fn set_ready(&mut self) -> Result<(), StoreError> {
+        if !self.ready {
+            self.write_marker("ready")?;
+            self.ready = true;
+        }
+        Ok(())
+    }
+
+    fn prepare_data(&self) -> Result<(), StoreError> {
+        let data = self.data_path();
+        if self.ready {
+            return match data.is_dir() {
+                true => Ok(()),
+                false => Err(StoreError::Corrupt { path: self.path.clone(), why: format!("{DATA} is missing") }),
+            };
+        }
+        self.write_marker("creating")?;
+        match fs::remove_dir_all(&data) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::io("remove", &data, error));
+            }
+            _ => {}
+        }
+        fs::create_dir(&data).map_err(|error| StoreError::io("create", &data, error))?;
+        sync_directory(&self.path)
+    }
+
+    /// Replaces the marker as a whole: a reader finds the old one or the new one.
+    fn write_marker(&self, state: &str) -> Result<(), StoreError> {
+        let new = self.path.join(MARKER_NEW);
+        let text = format!("saltwing format {FORMAT}\nstore {}\nstate {state}\n", self.store);
+        let write = || -> io::Result<()> {
+            let mut file = File::create(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, self.path.join(MARKER))
+        };
+        write().map_err(|error| StoreError::io("write the marker", &new, error))?;
+        sync_directory(&self.path)
+    }
+}
+
+/// Runs a store's own opening. Some stores panic on damaged files; that becomes
+/// [`StoreError::Corrupt`].
+pub fn guard_opening<T>(path: &Path, open: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    // Nothing of ours is half changed by an opening that panics: the store's
+    // files are the store's, and everything else is made after it.
+    catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
+        let said = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|&said| said.to_owned()));
+        Err(StoreError::Corrupt {
+            path: path.to_path_buf(),
+            why: said.unwrap_or_else(|| "the store gave up while opening it".to_owned()),
+        })
+    })
+}
+
+/// Holds what was found against what was asked for.
+fn check(path: &Path, found: Found, store: &'static str, access: Access) -> Result<Found, StoreError> {
+    match &found {
+        Found::Database(marker) if marker.store != store => Err(StoreError::OtherStore {
+            path: path.to_path_buf(),
+            found: marker.store.clone(),
+            asked: store.to_owned(),
+        }),
+        Found::Missing if access != Access::Create => Err(StoreError::Missing { path: path.to_path_buf() }),
+        Found::Empty if access != Access::Create => Err(not_ours(path, "the directory is empty".to_owned())),
+        Found::Database(marker) if access == Access::ReadOnly && !marker.ready => {
+            Err(not_ours(path, "its creation was not finished".to_owned()))
+        }
+        _ => Ok(found),
+    }
+}
+
+fn create_directory(path: &Path) -> Result<(), StoreError> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !parent.is_dir() {
+        return Err(StoreError::Missing { path: parent.to_path_buf() });
+    }
+    match fs::create_dir(path) {
+        // Someone else was as fast: the lock decides.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::io("create the directory", path, error)),
+        Ok(()) => sync_directory(parent),
+    }
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let lock_path = path.join(LOCK);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock_path)
+        .map_err(|error| StoreError::io("open the lock file", &lock_path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_path_buf() }),
+        Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &lock_path, error)),
+    }
+}
+
+/// What we may have left ourselves is no stranger: a crash before the first
+/// marker leaves the lock file, or half a marker.
+fn refuse_strangers(path: &Path) -> Result<(), StoreError> {
+    let refused = |error| StoreError::io("list the directory", path, error);
+    for entry in fs::read_dir(path).map_err(refused)? {
+        let name = entry.map_err(refused)?.file_name();
+        if name != LOCK && name != MARKER_NEW {
+            let why = format!("the directory holds other things, such as {}", name.display());
+            return Err(not_ours(path, why));
+        }
+    }
+    Ok(())
+}
+
+/// Reads `saltwing format 1`, `store fjall`, `state ready`. The first line is all
+/// that later formats are held to.
+fn parse_marker(path: &Path, text: &str) -> Result<Marker, StoreError> {
+    let mut lines = text.lines();
+    let mut field = |name: &str| lines.next().and_then(|line| line.strip_prefix(name));
+    let format = field("saltwing format ").and_then(|number| number.parse().ok());
+    let Some(format) = format else {
+        return Err(bad_marker(path));
+    };
+    if format > FORMAT {
+        return Err(StoreError::NewerFormat { path: path.to_path_buf(), found: format, supported: FORMAT });
+    }
+    match (field("store "), field("state ")) {
+        (Some(store), Some(state @ ("ready" | "creating"))) => {
+            Ok(Marker { format, store: store.to_owned(), ready: state == "ready" })
+        }
+        _ => Err(bad_marker(path)),
+    }
+}
+
+fn bad_marker(path: &Path) -> StoreError {
+    StoreError::Corrupt { path: path.to_path_buf(), why: format!("its marker file {MARKER} cannot be read") }
+}
+
+fn not_ours(path: &Path, why: String) -> StoreError {
+    StoreError::NotADatabase { path: path.to_path_buf(), why }
+}
+
+/// Makes sure that a directory's entries survive a crash.
+fn sync_directory(path: &Path) -> Result<(), StoreError> {
+    // Elsewhere a directory cannot be opened as a file, nor need it be.
+    if cfg!(unix) {
+        File::open(path)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|error| StoreError::io("sync the directory", path, error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
