@@ -29,8 +29,11 @@
 mod batch;
 mod bounds;
 mod bytes;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 pub mod directory;
 mod error;
+pub mod fault;
 pub mod group_sync;
 mod memory;
 mod store;

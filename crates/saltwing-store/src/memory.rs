@@ -176,3 +176,43 @@ impl Cursor for MemoryCursor {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::MemoryStore;
+    use crate::conformance;
+    use crate::fault::{Fault, FaultStore};
+    use crate::{Durability, OrderedKv, Space, WriteBatch};
+
+    fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {
+        let store = MemoryStore::new();
+        move || Arc::new(store.clone())
+    }
+
+    #[test]
+    fn keeps_the_contract() {
+        conformance::run(fresh);
+    }
+
+    #[test]
+    fn keeps_the_contract_through_the_fault_wrapper() {
+        conformance::run(|| {
+            let store = MemoryStore::new();
+            move || -> Arc<dyn OrderedKv> { Arc::new(FaultStore::new(store.clone(), Fault::None)) }
+        });
+        conformance::run_faults(fresh);
+    }
+
+    #[test]
+    fn a_snapshot_outlives_its_store() {
+        let store = MemoryStore::new();
+        let mut batch = WriteBatch::new();
+        batch.put(Space::new(0), b"key", b"value");
+        store.write(batch, Durability::Synced).unwrap();
+        let snapshot = store.snapshot().unwrap();
+        drop(store);
+        assert_eq!(snapshot.get(Space::new(0), b"key").unwrap().unwrap(), b"value");
+    }
+}

@@ -1,0 +1,73 @@
+//! What every store is held to; for the tests of crates that implement the contract.
+//!
+//! ```ignore
+//! #[test]
+//! fn keeps_the_contract() {
+//!     conformance::run(|| {
+//!         let home = tempfile::tempdir().unwrap();
+//!         move || open_store(home.path())
+//!     });
+//! }
+//! ```
+//!
+//! | function | holds |
+//! |---|---|
+//! | [`run`] | random steps against a model, reopened between them; the edges of keys and batches; writers at the same time |
+//! | [`run_faults`] | every single fault of [`crate::fault`], one run each |
+//! | [`synced_before_acknowledged`] | the order of write, sync and acknowledgement |
+//! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
+//! | [`survives_kill`], [`second_process_is_refused`] | two processes, one of them killed |
+//!
+//! All of them panic on the first deviation, as tests do.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "these are tests")]
+
+mod directories;
+mod edges;
+mod faults;
+mod model;
+mod processes;
+
+use std::sync::Arc;
+
+use crate::fault::FaultStore;
+use crate::trace::Event;
+use crate::{Durability, OrderedKv, Space, Trace, WriteBatch};
+
+pub use directories::directories;
+pub use faults::run_faults;
+pub use processes::{second_process_is_refused, survives_kill};
+
+/// Holds a store to the laws of the [crate]'s documentation.
+///
+/// `fresh` makes a place with nothing in it, and returns what opens that place:
+/// called again, it must find what was written. Every handle is dropped before.
+pub fn run<O>(fresh: impl Fn() -> O)
+where
+    O: Fn() -> Arc<dyn OrderedKv>,
+{
+    edges::run(&fresh);
+    model::run(&fresh);
+}
+
+/// Every synced write reaches the journal, then the disk, then its writer, in this
+/// order. `store` must have been opened with `trace` in its options.
+pub fn synced_before_acknowledged(store: Arc<dyn OrderedKv>, trace: &Trace) {
+    let store = FaultStore::traced(store, trace.clone());
+    trace.take();
+    for commit in 0..5 {
+        let mut batch = WriteBatch::new();
+        batch.put(Space::new(1), b"key", b"value");
+        store.write(batch, Durability::Synced).unwrap();
+        assert_eq!(
+            trace.take(),
+            [Event::Began { commit }, Event::Written, Event::SyncBegan, Event::Synced, Event::Acknowledged { commit },]
+        );
+    }
+    let mut batch = WriteBatch::new();
+    batch.put(Space::new(1), b"key", b"value");
+    store.write(batch, Durability::Buffered).unwrap();
+    assert_eq!(trace.take(), [Event::Began { commit: 5 }, Event::Acknowledged { commit: 5 }]);
+    store.sync().unwrap();
+    assert_eq!(trace.take(), [Event::Written, Event::SyncBegan, Event::Synced]);
+}

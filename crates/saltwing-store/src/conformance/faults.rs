@@ -1,0 +1,132 @@
+//! Every fault at every number, on a short script.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::fault::{Counts, Fault, FaultStore};
+use crate::{Bytes, Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+
+const SPACES: [Space; 2] = [Space::new(1), Space::new(2)];
+
+type Content = BTreeMap<(Space, Bytes), Bytes>;
+type Faulty = FaultStore<Arc<dyn OrderedKv>>;
+
+/// Runs a script once to count, then once for each fault; see the
+/// [module](crate::fault). `fresh` as for [`run`](super::run).
+pub fn run_faults<O>(fresh: impl Fn() -> O)
+where
+    O: Fn() -> Arc<dyn OrderedKv>,
+{
+    let counts = count(&fresh()());
+    for number in 0..counts.mutations {
+        lost_mutation(&fresh(), number);
+        failed_mutation(fresh()(), number);
+    }
+    for number in 0..counts.entries {
+        cut_scan(fresh()(), number);
+    }
+    for commit in 0..counts.commits {
+        for applied in [false, true] {
+            unknown_commit(fresh()(), commit, applied);
+        }
+    }
+}
+
+/// Puts in both spaces, overwrites and deletes: no prefix of it looks like another.
+fn script() -> Vec<WriteBatch> {
+    (0..4_u8)
+        .map(|number| {
+            let mut batch = WriteBatch::new();
+            batch.put(SPACES[0], [b'n'], [number]);
+            batch.put(SPACES[1], [b'r', number], [number]);
+            if let Some(before) = number.checked_sub(2) {
+                batch.delete(SPACES[1], [b'r', before]);
+            }
+            batch
+        })
+        .collect()
+}
+
+/// What a store holds after the first `commits` batches of the script.
+fn content_after(commits: usize) -> Content {
+    let store = crate::MemoryStore::new();
+    for batch in script().into_iter().take(commits) {
+        store.write(batch, Durability::Buffered).unwrap();
+    }
+    content(&store).unwrap()
+}
+
+fn content(store: &dyn OrderedKv) -> Result<Content, StoreError> {
+    let mut content = Content::new();
+    for space in SPACES {
+        let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward)?;
+        while let Some((key, value)) = cursor.next()? {
+            content.insert((space, key), value);
+        }
+    }
+    Ok(content)
+}
+
+fn count(store: &Arc<dyn OrderedKv>) -> Counts {
+    let store = Faulty::new(store.clone(), Fault::None);
+    for batch in script() {
+        store.write(batch, Durability::Buffered).unwrap();
+    }
+    assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+    store.counts()
+}
+
+/// The batch with the lost mutation and all later ones are gone at reopen, and
+/// nothing else; until then the process believes in them.
+fn lost_mutation(open: &impl Fn() -> Arc<dyn OrderedKv>, number: u64) {
+    let store = Faulty::new(open(), Fault::LoseMutation(number));
+    let mut survived = 0;
+    for batch in script() {
+        store.write(batch, Durability::Synced).unwrap();
+        survived += usize::from(!store.crashed());
+    }
+    assert!(store.crashed());
+    assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+    drop(store);
+    assert_eq!(content(&*open()).unwrap(), content_after(survived));
+}
+
+fn failed_mutation(store: Arc<dyn OrderedKv>, number: u64) {
+    let store = Faulty::new(store, Fault::FailMutation(number));
+    let mut failures = 0;
+    for (commit, batch) in script().into_iter().enumerate() {
+        if let Err(error) = store.write(batch.clone(), Durability::Buffered) {
+            assert_eq!(error.code(), "io");
+            assert_eq!(content(&store).unwrap(), content_after(commit));
+            failures += 1;
+            store.write(batch, Durability::Buffered).unwrap();
+        }
+    }
+    assert_eq!(failures, 1);
+    assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+}
+
+fn cut_scan(store: Arc<dyn OrderedKv>, number: u64) {
+    let store = Faulty::new(store, Fault::CutScan(number));
+    for batch in script() {
+        store.write(batch, Durability::Buffered).unwrap();
+    }
+    assert_eq!(content(&store).unwrap_err().code(), "io");
+    assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+}
+
+fn unknown_commit(store: Arc<dyn OrderedKv>, commit: u64, applied: bool) {
+    let store = Faulty::new(store, Fault::UnknownCommit { commit, applied });
+    for (number, batch) in script().into_iter().enumerate() {
+        let outcome = store.write(batch.clone(), Durability::Buffered);
+        if number as u64 == commit {
+            assert_eq!(outcome.unwrap_err().code(), "commit_unknown");
+            let there = number + usize::from(applied);
+            assert_eq!(content(&store).unwrap(), content_after(there));
+            store.write(batch, Durability::Buffered).unwrap();
+        } else {
+            outcome.unwrap();
+        }
+    }
+    assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+}

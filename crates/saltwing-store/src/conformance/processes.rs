@@ -1,0 +1,115 @@
+//! Two processes. The second one is the test's own program again, told by an
+//! environment variable to run only this test, as the other side of it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use crate::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+
+const OTHER_SIDE: &str = "SALTWING_TEST_DATABASE";
+const ACKNOWLEDGED_MIN: u64 = 40;
+const PIECES: u8 = 20;
+const COUNTER: Space = Space::new(0);
+const PIECE: Space = Space::new(1);
+
+type Opened = Result<Arc<dyn OrderedKv>, StoreError>;
+
+/// A process that writes is killed; afterwards every acknowledged batch is there,
+/// no batch is there in part, and none without those before it.
+///
+/// `test` is the calling test's full name, `home` an empty directory; the test
+/// must do nothing else.
+pub fn survives_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
+    if let Some(path) = other_side() {
+        return write_for_ever(&*open(&path).unwrap());
+    }
+    let path = home.join("db");
+    let mut child = start_other_side(test, &path);
+    let acknowledged = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok)
+        .filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u64>().ok())
+        .find(|&number| number >= ACKNOWLEDGED_MIN);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let acknowledged = acknowledged.unwrap();
+
+    let store = open(&path).unwrap();
+    let counter = store.get(COUNTER, b"last").unwrap().unwrap();
+    let last = u64::from_be_bytes(counter[..].try_into().unwrap());
+    assert!(last >= acknowledged, "{acknowledged} was acknowledged, {last} is the last one there");
+    let mut pieces = store.cursor(PIECE, KeyBounds::all(), Direction::Forward).unwrap();
+    for number in 0..=last {
+        for piece in 0..PIECES {
+            let (key, value) = pieces.next().unwrap().unwrap();
+            assert_eq!(key, piece_key(number, piece));
+            assert_eq!(value, vec![piece; 700]);
+        }
+    }
+    assert!(pieces.next().unwrap().is_none(), "a batch after {last} is there in part");
+}
+
+/// While one process has a database open, another gets [`StoreError::Locked`].
+///
+/// Parameters as for [`survives_kill`].
+pub fn second_process_is_refused(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
+    if let Some(path) = other_side() {
+        let code = open(&path).map_or_else(|error| error.code(), |_| "opened");
+        return say(&format!("got {code}"));
+    }
+    let path = home.join("db");
+    let store = open(&path).unwrap();
+    let ask = || {
+        let output = start_other_side(test, &path).wait_with_output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let while_open = ask();
+    assert!(while_open.contains("got locked"), "{while_open}");
+    drop(store);
+    let afterwards = ask();
+    assert!(afterwards.contains("got opened"), "{afterwards}");
+}
+
+fn write_for_ever(store: &dyn OrderedKv) {
+    for number in 0.. {
+        let mut batch = WriteBatch::new();
+        batch.put(COUNTER, b"last", u64::to_be_bytes(number));
+        for piece in 0..PIECES {
+            batch.put(PIECE, piece_key(number, piece), vec![piece; 700]);
+        }
+        // Every other one is not synced: those must not overtake.
+        let synced = number % 2 == 0;
+        let durability = if synced { Durability::Synced } else { Durability::Buffered };
+        store.write(batch, durability).unwrap();
+        if synced {
+            say(&format!("acknowledged {number}"));
+        }
+    }
+}
+
+fn piece_key(number: u64, piece: u8) -> Vec<u8> {
+    [&number.to_be_bytes()[..], &[piece]].concat()
+}
+
+fn other_side() -> Option<PathBuf> {
+    std::env::var_os(OTHER_SIDE).map(PathBuf::from)
+}
+
+fn start_other_side(test: &str, path: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(OTHER_SIDE, path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap()
+}
+
+/// To the other side, a line at a time; when it is gone there is nobody to tell.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
