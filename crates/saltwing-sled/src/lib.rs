@@ -1,1 +1,24 @@
-//! The ordered key-value contract on sled
+//! The ordered key-value contract on sled 0.34, a log-structured B+ tree.
+//!
+//! ```text
+//!  one tree:   [space, 1 byte] [key]
+//! ```
+//!
+//! sled's batches are atomic within one tree only, so all spaces live in one, each
+//! under its number. It has no snapshots: a cursor reads what is there when it
+//! comes by, so a walk may see a batch in part; who needs one moment keeps
+//! writers away meanwhile.
+//!
+//! A synced write waits for sled to flush its log, with others in
+//! [`GroupSync`](saltwing_store::group_sync::GroupSync). A buffered one may be lost
+//! when the process dies: sled gathers it in memory for up to half a second.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod cursor;
+mod error;
+mod space_key;
+mod store;
+
+pub use saltwing_store::{Access, OpenOptions};
+pub use store::{NAME, SledStore, open};

@@ -1,0 +1,167 @@
+//! The store.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use saltwing_store::directory::{Directory, guard_opening};
+use saltwing_store::group_sync::GroupSync;
+use saltwing_store::{
+    Access, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds, Mutation,
+    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+};
+
+use crate::cursor::SledCursor;
+use crate::error::{as_io, commit_error, storage_error};
+use crate::space_key;
+
+/// The name under which directories and capabilities know this store.
+pub const NAME: &str = "sled";
+
+static CAPABILITIES: Capabilities = Capabilities {
+    name: NAME,
+    atomic: AtomicScope::Batch,
+    snapshots: false,
+    persistent: true,
+    key_bytes_max: KEY_BYTES_MAX,
+};
+
+/// How long an opening waits for sled's own lock. We hold the directory by then, so
+/// only a thread of an earlier handle that has yet to end can still have it.
+const SLED_LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// An ordered store in a directory, kept by sled.
+pub struct SledStore {
+    inner: Arc<Inner>,
+}
+
+/// What the store and its cursors share. Fields drop in order: the lock goes last.
+pub(crate) struct Inner {
+    pub(crate) database: sled::Db,
+    group: GroupSync,
+    /// A write or a flush has failed: what sled has in memory is not what it wrote.
+    failed: AtomicBool,
+    readonly: bool,
+    directory: Directory,
+}
+
+impl Inner {
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.database.flush().map(drop).map_err(as_io)
+    }
+}
+
+/// Opens the database in the directory `path`, as the options say.
+///
+/// sled reads much of its log to open.
+///
+/// # Errors
+/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be
+/// read; [`StoreError::Io`].
+pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<SledStore, StoreError> {
+    let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
+    let config = sled::Config::new().path(directory.data_path()).cache_capacity(options.cache_bytes);
+    let database = guard_opening(directory.path(), || {
+        open_sled(&config).map_err(|error| storage_error("open", directory.path(), error))
+    })?;
+    directory.set_ready()?;
+    let inner = Inner {
+        database,
+        group: GroupSync::new(options.trace),
+        failed: AtomicBool::new(false),
+        readonly: options.access == Access::ReadOnly,
+        directory,
+    };
+    Ok(SledStore { inner: Arc::new(inner) })
+}
+
+fn open_sled(config: &sled::Config) -> sled::Result<sled::Db> {
+    let started = Instant::now();
+    loop {
+        match config.open() {
+            // There is no other mark on this error than its text.
+            Err(sled::Error::Io(error))
+                if error.to_string().contains("could not acquire lock") && started.elapsed() < SLED_LOCK_WAIT_MAX =>
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+impl SledStore {
+    fn apply(&self, batch: WriteBatch) -> Result<(), StoreError> {
+        let mut translated = sled::Batch::default();
+        for mutation in batch.into_mutations() {
+            match mutation {
+                Mutation::Put { space, key, value } => {
+                    translated.insert(&*space_key::encode(space, &key), &*value);
+                }
+                Mutation::Delete { space, key } => {
+                    translated.remove(&*space_key::encode(space, &key));
+                }
+            }
+        }
+        self.inner.database.apply_batch(translated).map_err(|error| {
+            self.inner.failed.store(true, Ordering::SeqCst);
+            commit_error(self.inner.path(), error)
+        })
+    }
+}
+
+impl OrderedKv for SledStore {
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.inner
+            .database
+            .get(space_key::encode(space, key))
+            .map(|value| value.map(|value| Bytes::new(&value)))
+            .map_err(|error| storage_error("read", self.inner.path(), error))
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        Ok(Box::new(SledCursor::new(self.inner.clone(), space, bounds, direction)))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        Err(StoreError::NotSupported { what: "snapshots", store: NAME })
+    }
+
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
+        if self.inner.readonly {
+            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
+        }
+        batch.check(&CAPABILITIES)?;
+        if self.inner.failed.load(Ordering::SeqCst) || self.inner.group.has_failed() {
+            return Err(StoreError::Poisoned { path: self.inner.path().to_path_buf() });
+        }
+        match durability {
+            Durability::Buffered => self.apply(batch),
+            Durability::Synced => {
+                let round = self.inner.group.enter();
+                self.apply(batch)?;
+                round
+                    .wait(|| self.inner.flush())
+                    .map_err(|error| commit_error(self.inner.path(), sled::Error::Io(error)))
+            }
+        }
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.inner
+            .group
+            .enter()
+            .wait(|| self.inner.flush())
+            .map_err(|error| StoreError::io("sync", self.inner.path(), error))
+    }
+}

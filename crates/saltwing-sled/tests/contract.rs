@@ -1,0 +1,71 @@
+//! The contract's conformance suite on sled.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use saltwing_sled::{Access, OpenOptions};
+use saltwing_store::fault::{Fault, FaultStore};
+use saltwing_store::{OrderedKv, StoreError, Trace, conformance};
+
+fn open(path: &Path, options: OpenOptions) -> Result<Arc<dyn OrderedKv>, StoreError> {
+    saltwing_sled::open(path, options).map(|store| -> Arc<dyn OrderedKv> { Arc::new(store) })
+}
+
+fn options(trace: Option<Trace>) -> OpenOptions {
+    OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace }
+}
+
+fn open_or_create(path: &Path) -> Result<Arc<dyn OrderedKv>, StoreError> {
+    open(path, options(None))
+}
+
+fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {
+    let home = tempfile::tempdir().unwrap();
+    move || open_or_create(home.path()).unwrap()
+}
+
+#[test]
+fn keeps_the_contract() {
+    conformance::run(fresh);
+}
+
+#[test]
+fn keeps_the_contract_through_the_fault_wrapper() {
+    conformance::run(|| {
+        let open = fresh();
+        move || -> Arc<dyn OrderedKv> { Arc::new(FaultStore::new(open(), Fault::None)) }
+    });
+}
+
+#[test]
+fn stands_every_fault() {
+    conformance::run_faults(fresh);
+}
+
+#[test]
+fn syncs_before_it_acknowledges() {
+    let home = tempfile::tempdir().unwrap();
+    let trace = Trace::new();
+    let store = open(home.path(), options(Some(trace.clone()))).unwrap();
+    conformance::synced_before_acknowledged(store, &trace);
+}
+
+#[test]
+fn refuses_what_is_not_its_own() {
+    let home = tempfile::tempdir().unwrap();
+    conformance::directories(home.path(), open);
+}
+
+#[test]
+fn survives_kill() {
+    let home = tempfile::tempdir().unwrap();
+    conformance::survives_kill("survives_kill", home.path(), open_or_create);
+}
+
+#[test]
+fn second_process_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    conformance::second_process_is_refused("second_process_is_refused", home.path(), open_or_create);
+}
