@@ -11,10 +11,10 @@ use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Access, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds, Mutation,
-    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
-use crate::cursor::FjallCursor;
+use crate::cursor::KeyspaceRange;
 use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
 use crate::keyspaces::Keyspaces;
 
@@ -133,7 +133,8 @@ impl OrderedKv for FjallStore {
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
         let snapshot = self.inner.database.snapshot();
-        Ok(Box::new(FjallCursor::new(self.inner.clone(), snapshot, space, bounds, direction)))
+        let range = KeyspaceRange::new(self.inner.clone(), snapshot, space);
+        Ok(Box::new(RangeCursor::new(range, bounds, direction)))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
@@ -202,8 +203,8 @@ impl Snapshot for FjallSnapshot {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let (inner, snapshot) = (self.inner.clone(), self.snapshot.clone());
-        Ok(Box::new(FjallCursor::new(inner, snapshot, space, bounds, direction)))
+        let range = KeyspaceRange::new(self.inner.clone(), self.snapshot.clone(), space);
+        Ok(Box::new(RangeCursor::new(range, bounds, direction)))
     }
 }
 

@@ -2,67 +2,44 @@
 
 use std::sync::Arc;
 
-use saltwing_store::{Bytes, Cursor, Direction, KeyBounds, Space, StoreError, Travel};
+use saltwing_store::{Bytes, Direction, KeyBounds, Range, Space, StoreError};
 
 use crate::error::storage_error;
 use crate::space_key;
 use crate::store::Inner;
 
-/// Fields drop in order: the database goes last, as its directory's lock must.
-pub(crate) struct SledCursor {
-    /// `None` when there is nothing (more) to walk over.
+/// A range of one space. Fields drop in order: the database goes last, as its
+/// directory's lock must.
+pub(crate) struct SpaceRange {
+    /// `None` where there is nothing to walk over.
     iter: Option<sled::Iter>,
     space: Space,
-    travel: Travel,
     inner: Arc<Inner>,
 }
 
-impl SledCursor {
-    pub(crate) fn new(inner: Arc<Inner>, space: Space, bounds: KeyBounds, direction: Direction) -> Self {
-        let travel = Travel::new(bounds, direction);
-        let mut cursor = Self { iter: None, space, travel, inner };
-        cursor.start();
-        cursor
-    }
-
-    /// A range over what is left.
-    fn start(&mut self) {
-        let left = self.travel.left();
-        self.iter = (!left.is_empty()).then(|| self.inner.database.range(space_key::limits(self.space, left)));
+impl SpaceRange {
+    pub(crate) fn new(inner: Arc<Inner>, space: Space) -> Self {
+        Self { iter: None, space, inner }
     }
 }
 
-impl Cursor for SledCursor {
-    fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError> {
+impl Range for SpaceRange {
+    fn start(&mut self, bounds: &KeyBounds, _: Direction) {
+        self.iter = (!bounds.is_empty()).then(|| self.inner.database.range(space_key::limits(self.space, bounds)));
+    }
+
+    fn next(&mut self, direction: Direction) -> Result<Option<(Bytes, Bytes)>, StoreError> {
         let Some(iter) = &mut self.iter else {
             return Ok(None);
         };
-        let entry = match self.travel.direction() {
+        let entry = match direction {
             Direction::Forward => iter.next(),
             Direction::Reverse => iter.next_back(),
         };
         match entry {
-            Some(Ok((key, value))) => {
-                let key = space_key::decode(&key);
-                self.travel.pass(&key);
-                Ok(Some((key, Bytes::new(&value))))
-            }
-            Some(Err(error)) => {
-                self.iter = None;
-                Err(storage_error("read", self.inner.path(), error))
-            }
-            None => {
-                self.iter = None;
-                Ok(None)
-            }
+            Some(Ok((key, value))) => Ok(Some((space_key::decode(&key), Bytes::new(&value)))),
+            Some(Err(error)) => Err(storage_error("read", self.inner.path(), error)),
+            None => Ok(None),
         }
-    }
-
-    fn seek(&mut self, key: &[u8]) -> Result<(), StoreError> {
-        // Past the end nothing lies ahead to seek to.
-        if self.iter.is_some() && self.travel.seek(key) {
-            self.start();
-        }
-        Ok(())
     }
 }

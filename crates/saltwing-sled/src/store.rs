@@ -10,10 +10,10 @@ use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Access, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds, Mutation,
-    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
-use crate::cursor::SledCursor;
+use crate::cursor::SpaceRange;
 use crate::error::{as_io, commit_error, storage_error};
 use crate::space_key;
 
@@ -130,7 +130,8 @@ impl OrderedKv for SledStore {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        Ok(Box::new(SledCursor::new(self.inner.clone(), space, bounds, direction)))
+        let range = SpaceRange::new(self.inner.clone(), space);
+        Ok(Box::new(RangeCursor::new(range, bounds, direction)))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {

@@ -11,6 +11,16 @@ pub enum Direction {
     Reverse,
 }
 
+impl Direction {
+    /// Whether a cursor comes to key `a` before it comes to key `b`.
+    pub fn is_before(self, a: &[u8], b: &[u8]) -> bool {
+        match self {
+            Self::Forward => a < b,
+            Self::Reverse => a > b,
+        }
+    }
+}
+
 /// Keys from `start`, included, to `end`, excluded.
 ///
 /// Half-open is the only form. An empty `start` is the first key there can be;
@@ -87,23 +97,38 @@ impl KeyBounds {
         (start, end)
     }
 
-    /// Raises the start to `key`, where that leaves out something.
-    pub(crate) fn raise_start(&mut self, key: &[u8]) -> bool {
-        let raised = key > self.start.as_slice();
-        if raised {
-            self.start = key.to_vec();
+    /// Leaves out what lies before `key` in `direction`; `key` itself stays.
+    pub(crate) fn skip_to(&mut self, key: &[u8], direction: Direction) {
+        match direction {
+            Direction::Forward => self.raise_start(key),
+            Direction::Reverse => self.lower_end(&after(key)),
         }
-        raised
     }
 
-    /// Lowers the end to `key`, where that leaves out something.
-    pub(crate) fn lower_end(&mut self, key: &[u8]) -> bool {
-        let lowered = self.end.as_ref().is_none_or(|end| key < end.as_slice());
-        if lowered {
+    /// Leaves out `key` too.
+    pub(crate) fn skip_past(&mut self, key: &[u8], direction: Direction) {
+        match direction {
+            Direction::Forward => self.raise_start(&after(key)),
+            Direction::Reverse => self.lower_end(key),
+        }
+    }
+
+    fn raise_start(&mut self, key: &[u8]) {
+        if key > self.start.as_slice() {
+            self.start = key.to_vec();
+        }
+    }
+
+    fn lower_end(&mut self, key: &[u8]) {
+        if self.end.as_ref().is_none_or(|end| key < end.as_slice()) {
             self.end = Some(key.to_vec());
         }
-        lowered
     }
+}
+
+/// The smallest key above `key`.
+fn after(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
 }
 
 #[cfg(test)]
@@ -113,7 +138,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::KeyBounds;
+    use super::{Direction, KeyBounds};
 
     fn short_key() -> impl Strategy<Value = Vec<u8>> {
         vec(prop_oneof![Just(0u8), Just(1), Just(0xfe), Just(0xff)], 0..5)
@@ -130,6 +155,23 @@ mod tests {
             let limits = bounds.limits(3);
             prop_assert_eq!(RangeBounds::<[u8]>::contains(&limits, &key[..]), bounds.contains(&key));
             prop_assert!(!(bounds.is_empty() && bounds.contains(&key)));
+        }
+
+        #[test]
+        fn skips_leave_out_what_is_passed_and_nothing_else(
+            start in short_key(),
+            end in proptest::option::of(short_key()),
+            to in short_key(),
+            key in short_key(),
+            reverse: bool,
+        ) {
+            let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+            let bounds = KeyBounds::new(start, end);
+            let (mut from, mut behind) = (bounds.clone(), bounds.clone());
+            from.skip_to(&to, direction);
+            behind.skip_past(&to, direction);
+            prop_assert_eq!(from.contains(&key), bounds.contains(&key) && !direction.is_before(&key, &to));
+            prop_assert_eq!(behind.contains(&key), bounds.contains(&key) && direction.is_before(&to, &key));
         }
 
         #[test]

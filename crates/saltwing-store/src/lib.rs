@@ -36,9 +36,9 @@ mod error;
 pub mod fault;
 pub mod group_sync;
 mod memory;
+mod range_cursor;
 mod store;
 pub mod trace;
-mod travel;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
 pub use bounds::{Direction, KeyBounds};
@@ -46,6 +46,6 @@ pub use bytes::Bytes;
 pub use directory::{Access, OpenOptions};
 pub use error::StoreError;
 pub use memory::MemoryStore;
+pub use range_cursor::{Range, RangeCursor};
 pub use store::{AtomicScope, Capabilities, Cursor, Durability, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
 pub use trace::Trace;
-pub use travel::Travel;

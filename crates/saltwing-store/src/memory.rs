@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use crate::store::KEY_BYTES_MAX;
 use crate::{
     AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, Mutation, OrderedKv, Snapshot, Space,
-    StoreError, Travel, WriteBatch,
+    StoreError, WriteBatch,
 };
 
 static CAPABILITIES: Capabilities = Capabilities {
@@ -105,7 +105,9 @@ impl Snapshot for MemorySnapshot {
 /// look-up for each entry would cost more than the entry.
 struct MemoryCursor {
     entries: Entries,
-    travel: Travel,
+    /// What lies beyond the chunk.
+    left: KeyBounds,
+    direction: Direction,
     /// Taken but not yet yielded; in the direction of travel.
     chunk: std::vec::IntoIter<(Bytes, Bytes)>,
     chunk_entries: usize,
@@ -117,7 +119,8 @@ impl MemoryCursor {
     fn new(entries: Entries, bounds: KeyBounds, direction: Direction) -> Self {
         Self {
             entries,
-            travel: Travel::new(bounds, direction),
+            left: bounds,
+            direction,
             chunk: Vec::new().into_iter(),
             chunk_entries: CHUNK_ENTRIES_MIN,
             drained: false,
@@ -126,21 +129,20 @@ impl MemoryCursor {
 
     /// Takes the next chunk, and moves on to the key right after it.
     fn refill(&mut self) {
-        let left = self.travel.left();
-        if left.is_empty() {
+        if self.left.is_empty() {
             self.drained = true;
             return;
         }
-        let range = self.entries.range::<_, [u8]>(left.limits(KEY_BYTES_MAX));
+        let range = self.entries.range::<_, [u8]>(self.left.limits(KEY_BYTES_MAX));
         let owned = |(key, value): (&Bytes, &Bytes)| (key.clone(), value.clone());
-        let chunk: Vec<_> = match self.travel.direction() {
+        let chunk: Vec<_> = match self.direction {
             Direction::Forward => range.take(self.chunk_entries).map(owned).collect(),
             Direction::Reverse => range.rev().take(self.chunk_entries).map(owned).collect(),
         };
         self.drained = chunk.len() < self.chunk_entries;
         self.chunk_entries = (self.chunk_entries * 2).min(CHUNK_ENTRIES_MAX);
         if let Some((last, _)) = chunk.last() {
-            self.travel.pass(last);
+            self.left.skip_past(last, self.direction);
         }
         self.chunk = chunk.into_iter();
     }
@@ -160,14 +162,10 @@ impl Cursor for MemoryCursor {
 
     fn seek(&mut self, key: &[u8]) -> Result<(), StoreError> {
         // What is taken is passed over first: a short hop stays in the chunk.
-        let behind = match self.travel.direction() {
-            Direction::Forward => |entry: &[u8], key: &[u8]| entry < key,
-            Direction::Reverse => |entry: &[u8], key: &[u8]| entry > key,
-        };
         let taken = self.chunk.as_slice();
-        let skip = taken.partition_point(|(entry, _)| behind(entry, key));
+        let skip = taken.partition_point(|(entry, _)| self.direction.is_before(entry, key));
         if skip == taken.len() {
-            self.travel.seek(key);
+            self.left.skip_to(key, self.direction);
             self.chunk_entries = CHUNK_ENTRIES_MIN;
         }
         if let Some(last_skipped) = skip.checked_sub(1) {
