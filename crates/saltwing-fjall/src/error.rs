@@ -60,3 +60,30 @@ pub(crate) fn owned(error: &io::Error) -> io::Error {
 fn is_damage(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::{commit_error, storage_error};
+
+    #[test]
+    fn errors_keep_what_the_caller_can_do() {
+        let path = Path::new("db");
+        let io = |kind: io::ErrorKind| fjall::Error::Io(io::Error::from(kind));
+        let nested = |kind: io::ErrorKind| fjall::Error::Storage(fjall::LsmError::Io(io::Error::from(kind)));
+        for full in [io(io::ErrorKind::StorageFull), nested(io::ErrorKind::StorageFull)] {
+            assert_eq!(commit_error(path, &full).code(), "disk_full");
+            assert_eq!(storage_error("read", path, &full).code(), "disk_full");
+        }
+        let broken = nested(io::ErrorKind::Other);
+        assert_eq!(commit_error(path, &broken).code(), "commit_unknown");
+        assert_eq!(storage_error("read", path, &broken).code(), "io");
+        let short = nested(io::ErrorKind::UnexpectedEof);
+        assert_eq!(storage_error("read", path, &short).code(), "corrupt");
+        assert_eq!(commit_error(path, &fjall::Error::Poisoned).code(), "io");
+        assert_eq!(storage_error("open", path, &fjall::Error::Locked).code(), "locked");
+        assert_eq!(storage_error("open", path, &fjall::Error::Unrecoverable).code(), "corrupt");
+    }
+}

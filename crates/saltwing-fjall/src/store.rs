@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use byteview::ByteView;
@@ -44,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) keyspaces: Keyspaces,
     database: Database,
     group: GroupSync,
+    /// fjall has said that it takes no more writes.
+    poisoned: AtomicBool,
     readonly: bool,
     directory: Directory,
 }
@@ -54,10 +57,20 @@ impl Inner {
     }
 
     fn sync_journal(&self) -> io::Result<()> {
-        self.database.persist(PersistMode::SyncData).map_err(|error| match io_cause(&error) {
-            Some(cause) => owned(cause),
-            None => io::Error::other(error.to_string()),
+        self.database.persist(PersistMode::SyncData).map_err(|error| {
+            if matches!(error, fjall::Error::Poisoned) {
+                self.poisoned.store(true, Ordering::SeqCst);
+            }
+            io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
         })
+    }
+
+    /// After the first failure everybody is told to open again.
+    fn refuse_poisoned(&self) -> Result<(), StoreError> {
+        if self.poisoned.load(Ordering::SeqCst) || self.group.has_failed() {
+            return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
+        }
+        Ok(())
     }
 }
 
@@ -81,7 +94,9 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     directory.set_ready()?;
     let group = GroupSync::new(options.trace);
     let readonly = options.access == Access::ReadOnly;
-    Ok(FjallStore { inner: Arc::new(Inner { keyspaces, database, group, readonly, directory }) })
+    Ok(FjallStore {
+        inner: Arc::new(Inner { keyspaces, database, group, poisoned: AtomicBool::new(false), readonly, directory }),
+    })
 }
 
 impl FjallStore {
@@ -147,6 +162,7 @@ impl OrderedKv for FjallStore {
             return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
         }
         batch.check(&CAPABILITIES)?;
+        self.inner.refuse_poisoned()?;
         match durability {
             Durability::Synced if batch.is_empty() => self.sync(),
             Durability::Synced => {
@@ -161,11 +177,16 @@ impl OrderedKv for FjallStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.inner
-            .group
-            .enter()
-            .wait(|| self.inner.sync_journal())
-            .map_err(|error| StoreError::io("sync", self.inner.path(), error))
+        self.inner.refuse_poisoned()?;
+        self.inner.group.enter().wait(|| self.inner.sync_journal()).map_err(|error| {
+            // A write that failed earlier shows here as fjall's refusal to sync.
+            let told_poisoned = self.inner.poisoned.load(Ordering::SeqCst);
+            let path = self.inner.path();
+            match told_poisoned {
+                true => StoreError::Poisoned { path: path.to_path_buf() },
+                false => StoreError::io("sync", path, error),
+            }
+        })
     }
 
     fn close(&self) -> Result<(), StoreError> {

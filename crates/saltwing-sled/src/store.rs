@@ -52,6 +52,14 @@ impl Inner {
         self.directory.path()
     }
 
+    /// After the first failure everybody is told to open again.
+    fn refuse_poisoned(&self) -> Result<(), StoreError> {
+        if self.failed.load(Ordering::SeqCst) || self.group.has_failed() {
+            return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
+        }
+        Ok(())
+    }
+
     fn flush(&self) -> io::Result<()> {
         self.database.flush().map(drop).map_err(as_io)
     }
@@ -143,9 +151,7 @@ impl OrderedKv for SledStore {
             return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
         }
         batch.check(&CAPABILITIES)?;
-        if self.inner.failed.load(Ordering::SeqCst) || self.inner.group.has_failed() {
-            return Err(StoreError::Poisoned { path: self.inner.path().to_path_buf() });
-        }
+        self.inner.refuse_poisoned()?;
         match durability {
             Durability::Buffered => self.apply(batch),
             Durability::Synced => {
@@ -159,6 +165,7 @@ impl OrderedKv for SledStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
+        self.inner.refuse_poisoned()?;
         self.inner
             .group
             .enter()

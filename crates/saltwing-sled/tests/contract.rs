@@ -69,3 +69,9 @@ fn second_process_is_refused() {
     let home = tempfile::tempdir().unwrap();
     conformance::second_process_is_refused("second_process_is_refused", home.path(), open_or_create);
 }
+
+#[test]
+fn failed_write_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    conformance::failed_write_is_told("failed_write_is_told", home.path(), open_or_create);
+}

@@ -17,6 +17,7 @@
 //! | [`synced_before_acknowledged`] | the order of write, sync and acknowledgement |
 //! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
 //! | [`survives_kill`], [`second_process_is_refused`] | two processes, one of them killed |
+//! | [`failed_write_is_told`] | a write that the system refuses |
 //!
 //! All of them panic on the first deviation, as tests do.
 
@@ -36,7 +37,7 @@ use crate::{Durability, OrderedKv, Space, Trace, WriteBatch};
 
 pub use directories::directories;
 pub use faults::run_faults;
-pub use processes::{second_process_is_refused, survives_kill};
+pub use processes::{failed_write_is_told, second_process_is_refused, survives_kill};
 
 /// Holds a store to the laws of the [crate]'s documentation.
 ///

@@ -11,7 +11,7 @@
 //! tables, no values, no expiry.
 //!
 //! # Laws
-//! [`conformance`] holds every store to these (feature `conformance`):
+//! The module `conformance` holds every store to these (feature `conformance`):
 //! 1. after any list of batches a space reads as a sorted map to which the same
 //!    mutations were applied in the same order, also after reopening;
 //! 2. a batch is there as a whole or not at all, across spaces, crashes included;

@@ -72,6 +72,69 @@ pub fn second_process_is_refused(test: &str, home: &Path, open: impl Fn(&Path) -
     assert!(afterwards.contains("got opened"), "{afterwards}");
 }
 
+/// A write that the system refuses half-way: its writer is told that the outcome
+/// is unknown, all later ones to open again; nothing acknowledged is lost, and the
+/// batch is there whole or not at all.
+///
+/// The process is given a limit on the size of files, for want of a full disk; does
+/// nothing where there is no `sh` to set it. Parameters as for [`survives_kill`].
+pub fn failed_write_is_told(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
+    if let Some(path) = other_side() {
+        return write_too_much(&*open(&path).unwrap());
+    }
+    let path = home.join("db");
+    // `sh` counts in half KiB or in KiB: 66 or 132 MiB, above what a store
+    // may allocate beforehand (fjall's journal: 64 MiB).
+    let limit = "trap '' XFSZ; ulimit -f 135168 || exit 0; exec \"$0\" \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", limit])
+        .arg(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(OTHER_SIDE, &path)
+        .output();
+    let said = match output {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Err(_) => String::new(),
+    };
+    if said.is_empty() {
+        eprintln!("skipped: no limit on the size of files can be set here");
+        return;
+    }
+    assert!(said.contains("got commit_unknown, io, io; still reads"), "{said}");
+    let store = open(&path).unwrap();
+    assert_eq!(store.get(COUNTER, b"last").unwrap().unwrap(), b"acknowledged");
+    let mut pieces = store.cursor(PIECE, KeyBounds::all(), Direction::Forward).unwrap();
+    let there = std::iter::from_fn(|| pieces.next().unwrap()).count();
+    assert!([0, TOO_MUCH].contains(&there), "{there} of {TOO_MUCH}");
+    store.write(one_put(), Durability::Synced).unwrap();
+}
+
+/// Values of 4 KiB, 140 MiB together.
+const TOO_MUCH: usize = 140 << 8;
+
+fn one_put() -> WriteBatch {
+    let mut batch = WriteBatch::new();
+    batch.put(COUNTER, b"last", b"acknowledged");
+    batch
+}
+
+fn write_too_much(store: &dyn OrderedKv) {
+    store.write(one_put(), Durability::Synced).unwrap();
+    // Not to be compressed; shared, so that only the store copies it.
+    let value: Vec<u8> = (0..512_u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()).collect();
+    let value = crate::Bytes::from(value);
+    let mut batch = WriteBatch::new();
+    for number in 0..TOO_MUCH as u64 {
+        batch.put(PIECE, number.to_be_bytes(), value.clone());
+    }
+    let code = |outcome: Result<(), StoreError>| outcome.map_or_else(|error| error.code(), |()| "done");
+    let first = code(store.write(batch, Durability::Synced));
+    let second = code(store.write(one_put(), Durability::Buffered));
+    let third = code(store.sync());
+    let reads = store.get(COUNTER, b"last").is_ok_and(|value| value.is_some());
+    say(&format!("got {first}, {second}, {third}; {}", if reads { "still reads" } else { "lost" }));
+}
+
 fn write_for_ever(store: &dyn OrderedKv) {
     for number in 0.. {
         let mut batch = WriteBatch::new();
