@@ -1,0 +1,263 @@
+//! Rows as keys.
+
+use std::cmp::Ordering;
+
+use saltwing_types::table::{BUCKETS_MAX, ROW_KEY_BYTES_MAX};
+use saltwing_types::{KeySchema, Salt, SortOrder, SqlType, Value};
+
+use crate::column::ColumnCodec;
+use crate::error::shown_bytes;
+use crate::{Key, KeySlices, RowKeyError, salt};
+
+/// Encodes and decodes the row keys of one table.
+///
+/// Made once for a definition; then shared and called for every row. Values come
+/// in key order, one for each key column, already brought to the column's type
+/// (`saltwing_types::number::assign`): what does not fit is refused, never cut.
+#[derive(Clone, Debug)]
+pub struct RowKeyCodec {
+    pub(crate) columns: Vec<ColumnCodec>,
+    pub(crate) salt: Option<Salt>,
+}
+
+impl RowKeyCodec {
+    /// A codec for the keys of one table.
+    ///
+    /// # Errors
+    /// [`RowKeyError::Definition`] and [`RowKeyError::Schema`] for what no key can be: no columns,
+    /// VARBINARY before the end or DESC, a nullable column of fixed width, CHAR(0), salt
+    /// of 0 or more than 256 buckets or by more columns than there are.
+    pub fn new(schema: &KeySchema) -> Result<Self, RowKeyError> {
+        let count = schema.columns.len();
+        if count == 0 {
+            return Err(RowKeyError::Schema("a key needs at least one column".into()));
+        }
+        if let Some(Salt { buckets, by }) = schema.salt {
+            if !(1..=BUCKETS_MAX).contains(&buckets) {
+                return Err(RowKeyError::Schema(format!("{buckets} buckets: a salted table has 1 to {BUCKETS_MAX}")));
+            }
+            if by.is_some_and(|by| !(1..=count).contains(&by)) {
+                return Err(RowKeyError::Schema(format!("salt by {by:?} columns of a key of {count}")));
+            }
+        }
+        let columns = schema.columns.iter().enumerate();
+        let columns = columns.map(|(i, column)| ColumnCodec::new(column, i + 1 == count));
+        Ok(Self { columns: columns.collect::<Result<_, _>>()?, salt: schema.salt })
+    }
+
+    /// Number of key columns.
+    pub fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Number of buckets; 1 for a table without salt.
+    pub fn bucket_count(&self) -> u16 {
+        self.salt.map_or(1, |salt| salt.buckets)
+    }
+
+    /// Bytes in front of the logical key: 1 when the table is salted, else 0.
+    pub fn bucket_bytes(&self) -> usize {
+        self.salt.is_some().into()
+    }
+
+    /// The physical key of a row, bucket byte included.
+    ///
+    /// # Errors
+    /// [`RowKeyError`]: NULL in a NOT NULL column, a value without key form, a
+    /// key of no bytes, or one longer than 32,767 bytes.
+    pub fn encode(&self, values: &[Value]) -> Result<Key, RowKeyError> {
+        let mut key = Key::new();
+        self.encode_into(values, &mut key)?;
+        Ok(key)
+    }
+
+    /// Appends the physical key to `out`, which after an error is as it was.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::encode`].
+    pub fn encode_into(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), RowKeyError> {
+        self.check_count(values.len())?;
+        self.encode_with(|column| values.get(column).unwrap_or(&Value::Null), out)
+    }
+
+    /// As [`RowKeyCodec::encode_into`], with values picked by key column: for
+    /// rows whose key columns do not lie together.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::encode`].
+    pub fn encode_with<'v>(&self, pick: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
+        let start = out.len();
+        out.resize(start + self.bucket_bytes(), 0);
+        self.append(pick, out)
+            .map(|salted_end| {
+                let salted = out.get(start + 1..salted_end).unwrap_or_default();
+                if let Some(salt) = self.salt {
+                    let bucket = salt::bucket(salted, salt.buckets);
+                    out.iter_mut().skip(start).take(1).for_each(|byte| *byte = bucket);
+                }
+            })
+            .inspect_err(|_| out.truncate(start))
+    }
+
+    /// The logical key of a row: without the bucket byte.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::encode`].
+    pub fn encode_logical(&self, values: &[Value]) -> Result<Key, RowKeyError> {
+        self.check_count(values.len())?;
+        let mut key = Key::new();
+        self.append(|column| values.get(column).unwrap_or(&Value::Null), &mut key)?;
+        Ok(key)
+    }
+
+    /// Whether a row with these key values can be written.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::encode`].
+    pub fn check(&self, values: &[Value]) -> Result<(), RowKeyError> {
+        self.encode(values).map(drop)
+    }
+
+    /// Appends the logical key; returns where in `out` the bytes that the salt
+    /// covers end.
+    fn append<'v>(&self, pick: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<usize, RowKeyError> {
+        let start = out.len();
+        let written = self.append_columns(&pick, self.columns.len(), out)?;
+        if out.len() == start {
+            let columns: Vec<_> = self.columns.iter().map(|c| c.name.as_str()).collect();
+            return Err(RowKeyError::Empty { columns: columns.join(", "), count: columns.len() });
+        }
+        // `out` may hold more than this key, so its own bytes are counted.
+        let bytes = out.len() - start + self.bucket_bytes();
+        if bytes > ROW_KEY_BYTES_MAX {
+            let key = shown_bytes(out.get(start..).unwrap_or_default());
+            return Err(RowKeyError::TooLong { bytes, key, limit: ROW_KEY_BYTES_MAX });
+        }
+        Ok(written)
+    }
+
+    /// Appends the first `count` columns, NULLs at their end left out; returns
+    /// where the bytes end that a table of the salt's columns alone would have.
+    fn append_columns<'v>(
+        &self,
+        pick: &impl Fn(usize) -> &'v Value,
+        count: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, RowKeyError> {
+        let salted_count = self.salt_column_count();
+        let mut salted_end = out.len();
+        // NULLs wait until a value follows them: at the end they are left out.
+        let mut pending = 0;
+        for (index, column) in self.columns.iter().enumerate().take(count) {
+            let value = pick(index);
+            if value.is_null() {
+                if !column.nullable {
+                    return Err(RowKeyError::Null { column: column.name.clone() });
+                }
+                continue;
+            }
+            for earlier in self.columns.iter().take(index).skip(pending) {
+                earlier.write_null(out);
+            }
+            column.encode(value, out).map_err(|error| column.error(error))?;
+            column.write_terminator(out);
+            pending = index + 1;
+            if index < salted_count {
+                salted_end = out.len();
+            }
+            // Whether a separator follows is known only when a later value comes.
+            if !column.is_desc() && self.has_value_after(index, count, pick) {
+                column.write_separator(out);
+            }
+        }
+        Ok(salted_end)
+    }
+
+    fn has_value_after<'v>(&self, index: usize, count: usize, pick: &impl Fn(usize) -> &'v Value) -> bool {
+        (index + 1..count).any(|later| !pick(later).is_null())
+    }
+
+    /// Number of leading columns that the bucket depends on.
+    pub fn salt_column_count(&self) -> usize {
+        match self.salt {
+            None => 0,
+            Some(salt) => salt.by.unwrap_or(self.columns.len()),
+        }
+    }
+
+    /// The bucket of a logical key; 0 for a table without salt.
+    ///
+    /// With SALT_BY, a key that does not belong to this definition gets the bucket
+    /// of what could be read of it.
+    pub fn bucket(&self, logical: &[u8]) -> u8 {
+        match self.salt {
+            None => 0,
+            Some(Salt { buckets, by: None }) => salt::bucket(logical, buckets),
+            Some(Salt { buckets, by: Some(by) }) => {
+                let mut slices = KeySlices::new();
+                let _ = self.split_from(logical, 0, by, &mut slices);
+                salt::bucket(self.salted_bytes(logical, &slices), buckets)
+            }
+        }
+    }
+
+    /// The bytes of a split logical key that a table of these columns alone would have.
+    fn salted_bytes<'k>(&self, logical: &'k [u8], slices: &KeySlices) -> &'k [u8] {
+        let last = (0..slices.len()).rev().find_map(|column| Some((column, slices.range(column)?)));
+        let end = last.map_or(0, |(column, range)| {
+            let mut terminator = Vec::new();
+            if let Some(codec) = self.columns.get(column) {
+                codec.write_terminator(&mut terminator);
+            }
+            range.end + terminator.len()
+        });
+        logical.get(..end).unwrap_or(logical)
+    }
+
+    /// The bucket that the values of the leading key columns decide, or `None`
+    /// when they do not decide it: there are too few of them. 0 for a table without salt.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::encode`]: values that no row can have.
+    pub fn bucket_of_prefix(&self, values: &[Value]) -> Result<Option<u8>, RowKeyError> {
+        let Some(salt) = self.salt else { return Ok(Some(0)) };
+        let count = self.salt_column_count();
+        if values.len() < count {
+            return Ok(None);
+        }
+        let mut salted = Vec::new();
+        self.append_columns(&|column| values.get(column).unwrap_or(&Value::Null), count, &mut salted)?;
+        Ok(Some(salt::bucket(&salted, salt.buckets)))
+    }
+
+    /// SQL's order of two rows by their keys: column by column, each in its own
+    /// direction, NULL first in both. Values that are missing count as NULL.
+    pub fn compare(&self, a: &[Value], b: &[Value]) -> Ordering {
+        (0..self.columns.len())
+            .map(|column| {
+                let [a, b] = [a, b].map(|row| row.get(column).unwrap_or(&Value::Null));
+                self.compare_column(column, a, b)
+            })
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+
+    /// The order of two values of one key column, as [`RowKeyCodec::compare`] has it.
+    pub fn compare_column(&self, column: usize, a: &Value, b: &Value) -> Ordering {
+        let ty = self.columns.get(column).map_or(SqlType::Null, |codec| codec.value.sql_type());
+        let by_value = match (a, b, ty) {
+            (Value::Null, _, _) | (_, Value::Null, _) => return b.is_null().cmp(&a.is_null()),
+            (Value::Bytes(a), Value::Bytes(b), SqlType::Binary(_)) => {
+                let padded = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                a.get(..padded(a)).cmp(&b.get(..padded(b)))
+            }
+            _ => a.compare_as(b, ty).unwrap_or(Ordering::Equal),
+        };
+        if self.order(column) == SortOrder::Desc { by_value.reverse() } else { by_value }
+    }
+
+    fn check_count(&self, given: usize) -> Result<(), RowKeyError> {
+        let expected = self.columns.len();
+        if given == expected { Ok(()) } else { Err(RowKeyError::ValueCount { given, expected }) }
+    }
+}

@@ -1,0 +1,186 @@
+//! Finding the columns of a key, and reading them.
+
+use std::ops::Range;
+
+use saltwing_types::{SortOrder, Value};
+
+use crate::column::{ColumnCodec, Piece};
+use crate::error::shown_bytes;
+use crate::{BadBytes, RowKeyCodec, RowKeyError, ValueCodec};
+
+/// Where the columns of one key stand: [`RowKeyCodec::split`] fills it, for key after key.
+#[derive(Clone, Debug, Default)]
+pub struct KeySlices {
+    columns: Vec<Option<Range<usize>>>,
+}
+
+impl KeySlices {
+    /// No columns yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of columns found.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether no column was found.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The value bytes of a key column as stored, without separator, for the
+    /// readers of [`RowKeyCodec::value_codec`]; `None` for NULL. `physical` is the key
+    /// that was split.
+    #[inline]
+    pub fn get<'k>(&self, physical: &'k [u8], column: usize) -> Option<&'k [u8]> {
+        self.columns.get(column)?.clone().and_then(|range| physical.get(range))
+    }
+
+    /// Where the value bytes stand in the physical key; `None` for NULL.
+    pub fn range(&self, column: usize) -> Option<Range<usize>> {
+        self.columns.get(column)?.clone()
+    }
+
+    /// All columns in key order; `None` for NULL.
+    pub fn iter<'k>(&self, physical: &'k [u8]) -> impl Iterator<Item = Option<&'k [u8]>> {
+        self.columns.iter().map(|range| range.clone().and_then(|range| physical.get(range)))
+    }
+}
+
+impl RowKeyCodec {
+    /// Finds all columns of a physical key, without looking into their values.
+    ///
+    /// # Errors
+    /// [`RowKeyError::Corrupt`] when the key does not belong to this definition.
+    pub fn split(&self, physical: &[u8], slices: &mut KeySlices) -> Result<(), RowKeyError> {
+        self.split_first(physical, self.columns.len(), slices)
+    }
+
+    /// As [`RowKeyCodec::split`], for the first `count` columns only: what follows
+    /// them is neither read nor checked.
+    ///
+    /// # Errors
+    /// [`RowKeyError::Corrupt`] when the key does not belong to this definition.
+    pub fn split_first(&self, physical: &[u8], count: usize, slices: &mut KeySlices) -> Result<(), RowKeyError> {
+        slices.columns.clear();
+        let at = self.check_bucket(physical)?;
+        self.split_from(physical, at, count, slices)
+            .map_err(|(column, bad)| self.corrupt(column, physical, slices, bad))
+    }
+
+    /// Splits from byte `at` on. An error comes with the index of its column.
+    pub(crate) fn split_from(
+        &self,
+        key: &[u8],
+        mut at: usize,
+        count: usize,
+        slices: &mut KeySlices,
+    ) -> Result<(), (usize, BadBytes)> {
+        // Set where no separator promises another column: NULLs only may follow.
+        let mut ended = false;
+        // Set right behind a separator that is only written when more follows.
+        let mut promised = false;
+        for (index, column) in self.columns.iter().enumerate().take(count) {
+            let rest = key.get(at..).unwrap_or_default();
+            let slice = match column {
+                _ if ended && column.nullable => None,
+                _ if ended => return Err((index, BadBytes("the key ends before the column"))),
+                _ if !rest.is_empty() => {
+                    let piece = column.split(rest).map_err(|bad| (index, bad))?;
+                    let start = at;
+                    match piece {
+                        Piece::Null { separator } => {
+                            at += separator;
+                            promised = true;
+                            None
+                        }
+                        Piece::Value { len, separator, promises_more } => {
+                            at += len + separator;
+                            promised = promises_more;
+                            Some(start..start + len)
+                        }
+                        Piece::Final { len } => {
+                            at += len;
+                            ended = true;
+                            Some(start..start + len)
+                        }
+                    }
+                }
+                _ if column.nullable && promised => return Err((index, BadBytes("a separator ends the key"))),
+                _ => {
+                    ended = true;
+                    self.absent(column).map_err(|bad| (index, bad))?.then_some(at..at)
+                }
+            };
+            slices.columns.push(slice);
+        }
+        if count >= self.columns.len() && at != key.len() {
+            return Err((self.columns.len().saturating_sub(1), BadBytes("the key goes on behind its last column")));
+        }
+        Ok(())
+    }
+
+    /// What a column is when the key has ended in front of it: an empty value
+    /// (true), NULL (false), or an error.
+    fn absent(&self, column: &ColumnCodec) -> Result<bool, BadBytes> {
+        match (column.nullable, column.may_be_empty()) {
+            (true, _) => Ok(false),
+            (false, true) => Ok(true),
+            (false, false) => Err(BadBytes("the key ends before the column")),
+        }
+    }
+
+    /// The values of a physical key, in key order.
+    ///
+    /// # Errors
+    /// [`RowKeyError::Corrupt`] when the key does not belong to this definition.
+    pub fn decode(&self, physical: &[u8]) -> Result<Vec<Value>, RowKeyError> {
+        let mut slices = KeySlices::new();
+        self.split(physical, &mut slices)?;
+        (0..self.columns.len()).map(|column| self.decode_column(physical, &slices, column)).collect()
+    }
+
+    /// The value of one column of a key that was split.
+    ///
+    /// # Errors
+    /// [`RowKeyError::Corrupt`] when its bytes stand for no value of its type.
+    pub fn decode_column(&self, physical: &[u8], slices: &KeySlices, column: usize) -> Result<Value, RowKeyError> {
+        match (slices.get(physical, column), self.columns.get(column)) {
+            (Some(stored), Some(codec)) => {
+                codec.value.decode(stored).map_err(|bad| self.corrupt(column, physical, slices, bad))
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+
+    /// Type and direction of a key column, with the readers of its values.
+    pub fn value_codec(&self, column: usize) -> Option<ValueCodec> {
+        self.columns.get(column).map(|codec| codec.value)
+    }
+
+    /// The error of a column whose stored bytes a reader refused.
+    pub fn corrupt(&self, column: usize, physical: &[u8], slices: &KeySlices, bad: BadBytes) -> RowKeyError {
+        let name = self.columns.get(column).map(|codec| codec.name.clone());
+        let before = slices.columns.iter().take(column).flatten().next_back().map(|range| range.end);
+        let offset = slices.range(column).map(|range| range.start).or(before).unwrap_or(self.bucket_bytes());
+        RowKeyError::Corrupt { column: name.unwrap_or_default(), offset, key: shown_bytes(physical), reason: bad.0 }
+    }
+
+    /// Where the logical key starts, after the bucket byte was looked at.
+    fn check_bucket(&self, physical: &[u8]) -> Result<usize, RowKeyError> {
+        let at = self.bucket_bytes();
+        let reason = match (self.salt, physical.first()) {
+            (Some(salt), Some(bucket)) if u16::from(*bucket) >= salt.buckets => "no bucket of this table",
+            _ if physical.len() <= at => "a row key of no bytes",
+            _ => return Ok(at),
+        };
+        Err(self.corrupt(0, physical, &KeySlices::new(), BadBytes(reason)))
+    }
+
+    /// Direction of a key column.
+    pub(crate) fn order(&self, column: usize) -> SortOrder {
+        self.columns.get(column).map_or(SortOrder::Asc, |codec| codec.value.order())
+    }
+}
