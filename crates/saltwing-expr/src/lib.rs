@@ -1,1 +1,48 @@
-//! Expressions evaluated over Arrow columns
+//! Expressions evaluated over Arrow columns.
+//!
+//! ```text
+//! Expr ──compile──> steps over whole columns ──> ArrayRef of arrow_type(type of the Expr)
+//!   └──────────────── eval, row by row ────────────┘
+//! ```
+//! What an expression means is said once, by [`saltwing_types::eval`]. Whole
+//! columns are a faster way to the same answer; whatever that way does not know, and
+//! whatever fails on it, is computed row by row.
+//!
+//! # Laws
+//! For an expression `e`, columns of `n` rows and row `i`:
+//! 1. [`evaluate`]`(e)` at `i` is `eval(e, row i)`, or fails when `eval` fails for
+//!    some row, with the code of one of these failures;
+//! 2. [`filter_mask`] is true at `i` exactly when [`saltwing_types::eval::holds`] for the conditions joined by AND;
+//! 3. [`value_at`] gives back what [`ColumnBuilder`] took;
+//! 4. [`write_text`] writes what [`saltwing_types::text::format`] gives for [`value_at`].
+//!
+//! # Limits
+//! Columns hold less than values do: a TIMESTAMP outside 1677..2262 (22008), and a
+//! bare DECIMAL from 1E38 on or with more than 38 places (22003). Only results
+//! and columns are held to that; between them an expression computes with all that [`saltwing_types::Value`] has.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`mod@arrow_type`] | SQL types as Arrow types and back |
+//! | [`builder`] | [`ColumnBuilder`]: columns from values or from bytes |
+//! | [`mod@value_at`] | single values out of columns |
+//! | [`text`] | values of columns as text |
+//! | [`mod@evaluate`] | [`Evaluator`], [`Filter`] |
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+pub mod arrow_type;
+mod bare_decimal;
+pub mod builder;
+pub mod evaluate;
+#[cfg(test)]
+mod generators;
+mod row_wise;
+pub mod text;
+pub mod value_at;
+
+pub use arrow_type::{arrow_type, sql_type};
+pub use builder::ColumnBuilder;
+pub use evaluate::{Columns, Evaluator, Filter, evaluate, filter_mask};
+pub use text::{text_at, write_text};
+pub use value_at::value_at;

@@ -1,0 +1,385 @@
+//! Arrow columns from values, or straight from their parts.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, BinaryBuilder, BooleanBuilder, Decimal128Builder, Decimal256Builder, Float32Builder,
+    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, NullArray, StringBuilder,
+    TimestampMillisecondBuilder, TimestampNanosecondBuilder,
+};
+use saltwing_types::value::Timestamp;
+use saltwing_types::{Decimal, SqlType, Value, ValueError, datetime, number};
+
+use crate::arrow_type::arrow_type;
+use crate::bare_decimal;
+
+/// Bytes of text that a column is prepared for, a row.
+const TEXT_BYTES_EXPECTED: usize = 16;
+/// Most bytes of text or binary in one column: Arrow's offsets have 32 bits.
+const COLUMN_BYTES_MAX: usize = i32::MAX as usize;
+
+/// Builds one column of [`arrow_type`]`(ty)`.
+///
+/// The typed appends take a value without a [`Value`] around it. Each is an
+/// error of [`ValueError::TypeMismatch`] on a column of another kind, and leaves
+/// the column as it was when it fails.
+#[derive(Debug)]
+pub struct ColumnBuilder {
+    ty: SqlType,
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Null(usize),
+    Boolean(BooleanBuilder),
+    Int8(Int8Builder),
+    Int16(Int16Builder),
+    Int32(Int32Builder),
+    Int64(Int64Builder),
+    Float32(Float32Builder),
+    Float64(Float64Builder),
+    Date(TimestampMillisecondBuilder),
+    Timestamp(TimestampNanosecondBuilder),
+    Decimal(Decimal128Builder, u8, u8),
+    BareDecimal(Decimal256Builder),
+    Text(StringBuilder),
+    Bytes(BinaryBuilder),
+}
+
+impl Rows {
+    fn new(ty: SqlType, capacity: usize) -> Self {
+        use SqlType::*;
+        let bytes = capacity * TEXT_BYTES_EXPECTED;
+        match ty {
+            Null => Rows::Null(0),
+            Boolean => Rows::Boolean(BooleanBuilder::with_capacity(capacity)),
+            TinyInt | UnsignedTinyInt => Rows::Int8(Int8Builder::with_capacity(capacity)),
+            SmallInt | UnsignedSmallInt => Rows::Int16(Int16Builder::with_capacity(capacity)),
+            Integer | UnsignedInt => Rows::Int32(Int32Builder::with_capacity(capacity)),
+            BigInt | UnsignedLong => Rows::Int64(Int64Builder::with_capacity(capacity)),
+            Float | UnsignedFloat => Rows::Float32(Float32Builder::with_capacity(capacity)),
+            Double | UnsignedDouble => Rows::Float64(Float64Builder::with_capacity(capacity)),
+            Date | Time | UnsignedDate | UnsignedTime => {
+                Rows::Date(TimestampMillisecondBuilder::with_capacity(capacity))
+            }
+            Timestamp | UnsignedTimestamp => Rows::Timestamp(TimestampNanosecondBuilder::with_capacity(capacity)),
+            Decimal(Some((precision, scale))) => Rows::Decimal(
+                Decimal128Builder::with_capacity(capacity).with_data_type(arrow_type(ty)),
+                precision,
+                scale,
+            ),
+            Decimal(None) => {
+                Rows::BareDecimal(Decimal256Builder::with_capacity(capacity).with_data_type(arrow_type(ty)))
+            }
+            Char(_) | Varchar(_) => Rows::Text(StringBuilder::with_capacity(capacity, bytes)),
+            Binary(_) | Varbinary | VarbinaryEncoded => Rows::Bytes(BinaryBuilder::with_capacity(capacity, bytes)),
+        }
+    }
+}
+
+/// Does the same with whichever builder there is.
+macro_rules! each_builder {
+    ($rows:expr, $null:pat => $on_null:expr, $builder:ident => $on_builder:expr) => {
+        match $rows {
+            Rows::Null($null) => $on_null,
+            Rows::Boolean($builder) => $on_builder,
+            Rows::Int8($builder) => $on_builder,
+            Rows::Int16($builder) => $on_builder,
+            Rows::Int32($builder) => $on_builder,
+            Rows::Int64($builder) => $on_builder,
+            Rows::Float32($builder) => $on_builder,
+            Rows::Float64($builder) => $on_builder,
+            Rows::Date($builder) => $on_builder,
+            Rows::Timestamp($builder) => $on_builder,
+            Rows::Decimal($builder, _, _) => $on_builder,
+            Rows::BareDecimal($builder) => $on_builder,
+            Rows::Text($builder) => $on_builder,
+            Rows::Bytes($builder) => $on_builder,
+        }
+    };
+}
+
+type Appended = Result<(), ValueError>;
+
+impl ColumnBuilder {
+    /// An empty column with room for `capacity` rows.
+    pub fn new(ty: SqlType, capacity: usize) -> Self {
+        Self { ty, rows: Rows::new(ty, capacity) }
+    }
+
+    /// The SQL type.
+    pub fn sql_type(&self) -> SqlType {
+        self.ty
+    }
+
+    /// Rows so far.
+    pub fn len(&self) -> usize {
+        use arrow::array::ArrayBuilder;
+        each_builder!(&self.rows, rows => *rows, builder => builder.len())
+    }
+
+    /// Whether there are no rows yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends NULL. Never fails; it returns what the other appends do.
+    pub fn append_null(&mut self) -> Appended {
+        each_builder!(&mut self.rows, rows => *rows += 1, builder => builder.append_null());
+        Ok(())
+    }
+
+    /// Appends a value; one of another kind is brought to the column's type as on writing.
+    ///
+    /// # Errors
+    /// As the typed appends, and as [`number::assign`].
+    pub fn append_value(&mut self, value: &Value) -> Appended {
+        match (value, &self.rows) {
+            (Value::Null, _) => self.append_null(),
+            (Value::Bool(b), Rows::Boolean(_)) => self.append_bool(*b),
+            (Value::Int(i), Rows::Int8(_) | Rows::Int16(_) | Rows::Int32(_) | Rows::Int64(_)) => self.append_i64(*i),
+            (Value::Float(f), Rows::Float32(_)) => self.append_f32(*f),
+            (Value::Double(d), Rows::Float64(_)) => self.append_f64(*d),
+            (Value::Decimal(d), Rows::Decimal(..) | Rows::BareDecimal(_)) => self.append_decimal(*d),
+            (Value::Date(ms), Rows::Date(_)) => self.append_date_ms(*ms),
+            (Value::Timestamp(at), Rows::Timestamp(_)) => self.append_timestamp(*at),
+            (Value::Text(text), Rows::Text(_)) => self.append_str(text),
+            (Value::Bytes(bytes), Rows::Bytes(_)) => self.append_bytes(bytes),
+            (_, Rows::Null(_)) => Err(self.mismatch("a value")),
+            _ => {
+                let kind = std::mem::discriminant(value);
+                let assigned = number::assign(value.clone(), self.ty)?;
+                // What assigning leaves as it is has no place here; a value of the right kind was met above.
+                if std::mem::discriminant(&assigned) == kind {
+                    Err(self.mismatch("a value of another type"))
+                } else {
+                    self.append_value(&assigned)
+                }
+            }
+        }
+    }
+
+    /// Appends an integer to a column of integers of any width.
+    ///
+    /// # Errors
+    /// [`ValueError::OutOfRange`] beyond the width.
+    pub fn append_i64(&mut self, value: i64) -> Appended {
+        let beyond = || ValueError::OutOfRange { value: value.to_string(), target: self.ty.to_string() };
+        match &mut self.rows {
+            Rows::Int8(rows) => rows.append_value(value.try_into().map_err(|_| beyond())?),
+            Rows::Int16(rows) => rows.append_value(value.try_into().map_err(|_| beyond())?),
+            Rows::Int32(rows) => rows.append_value(value.try_into().map_err(|_| beyond())?),
+            Rows::Int64(rows) => rows.append_value(value),
+            _ => return Err(self.mismatch("an integer")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a FLOAT column.
+    pub fn append_f32(&mut self, value: f32) -> Appended {
+        match &mut self.rows {
+            Rows::Float32(rows) => rows.append_value(value),
+            _ => return Err(self.mismatch("a FLOAT")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a DOUBLE column.
+    pub fn append_f64(&mut self, value: f64) -> Appended {
+        match &mut self.rows {
+            Rows::Float64(rows) => rows.append_value(value),
+            _ => return Err(self.mismatch("a DOUBLE")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a BOOLEAN column.
+    pub fn append_bool(&mut self, value: bool) -> Appended {
+        match &mut self.rows {
+            Rows::Boolean(rows) => rows.append_value(value),
+            _ => return Err(self.mismatch("a BOOLEAN")),
+        }
+        Ok(())
+    }
+
+    /// Appends milliseconds since 1970 to a DATE or TIME column.
+    pub fn append_date_ms(&mut self, ms: i64) -> Appended {
+        match &mut self.rows {
+            Rows::Date(rows) => rows.append_value(ms),
+            _ => return Err(self.mismatch("a DATE")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a TIMESTAMP column.
+    ///
+    /// # Errors
+    /// [`ValueError::DatetimeOverflow`] outside the years 1677 to 2262, which
+    /// 64 bits of nanoseconds do not reach.
+    pub fn append_timestamp(&mut self, at: Timestamp) -> Appended {
+        match &mut self.rows {
+            Rows::Timestamp(rows) => rows.append_value(at.to_nanos().ok_or_else(|| beyond_nanos(at))?),
+            _ => return Err(self.mismatch("a TIMESTAMP")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a DECIMAL column; digits beyond the scale of DECIMAL(p,s) are dropped, as on writing.
+    ///
+    /// # Errors
+    /// [`ValueError::OutOfRange`] for too many digits before the point; in a bare
+    /// column from 1E38 on, and with more than 38 places.
+    pub fn append_decimal(&mut self, value: Decimal) -> Appended {
+        match &mut self.rows {
+            Rows::Decimal(rows, precision, scale) => {
+                let fitted = value.fit(*precision, *scale)?;
+                let unscaled = fitted
+                    .unscaled_at((*scale).into())
+                    .ok_or_else(|| ValueError::OutOfRange { value: value.to_string(), target: self.ty.to_string() })?;
+                rows.append_value(unscaled);
+            }
+            Rows::BareDecimal(rows) => rows.append_value(bare_decimal::unscaled(value)?),
+            _ => return Err(self.mismatch("a DECIMAL")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a CHAR or VARCHAR column.
+    ///
+    /// # Errors
+    /// [`ValueError::TooLong`] when the column would hold more than 2 GiB.
+    pub fn append_str(&mut self, text: &str) -> Appended {
+        match &mut self.rows {
+            Rows::Text(rows) => {
+                check_room(rows.values_slice().len(), text.len())?;
+                rows.append_value(text);
+            }
+            _ => return Err(self.mismatch("text")),
+        }
+        Ok(())
+    }
+
+    /// Appends to a BINARY or VARBINARY column.
+    ///
+    /// # Errors
+    /// [`ValueError::TooLong`] when the column would hold more than 2 GiB.
+    pub fn append_bytes(&mut self, bytes: &[u8]) -> Appended {
+        match &mut self.rows {
+            Rows::Bytes(rows) => {
+                check_room(rows.values_slice().len(), bytes.len())?;
+                rows.append_value(bytes);
+            }
+            _ => return Err(self.mismatch("bytes")),
+        }
+        Ok(())
+    }
+
+    /// The column; the builder is empty again, with room for as many rows.
+    pub fn finish(&mut self) -> ArrayRef {
+        let next = Rows::new(self.ty, self.len());
+        let mut done = std::mem::replace(&mut self.rows, next);
+        each_builder!(&mut done, rows => Arc::new(NullArray::new(*rows)), builder => finished(builder.finish()))
+    }
+
+    fn mismatch(&self, what: &str) -> ValueError {
+        ValueError::TypeMismatch(format!("{what} does not go into a column of {}", self.ty))
+    }
+}
+
+fn finished(array: impl Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}
+
+fn check_room(held: usize, more: usize) -> Appended {
+    if held.saturating_add(more) <= COLUMN_BYTES_MAX {
+        return Ok(());
+    }
+    Err(ValueError::TooLong {
+        value: format!("a column of {} bytes", held.saturating_add(more)),
+        target: "one batch, which takes 2 GiB a column".into(),
+    })
+}
+
+fn beyond_nanos(at: Timestamp) -> ValueError {
+    ValueError::DatetimeOverflow {
+        value: datetime::format_timestamp(at),
+        target: "the years 1677 to 2262, where a TIMESTAMP can be put out or computed with".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::generators::{ALL_TYPES, any_type, any_value};
+    use crate::value_at;
+
+    proptest! {
+        /// A column gives back what was appended.
+        #[test]
+        fn values_come_back((ty, values) in any_type().prop_flat_map(|ty| {
+            (Just(ty), prop::collection::vec(any_value(ty), 0..20))
+        })) {
+            let mut builder = ColumnBuilder::new(ty, 4);
+            for round in 0..2 {
+                for value in &values {
+                    builder.append_value(value).unwrap();
+                }
+                prop_assert_eq!(builder.len(), values.len());
+                let array = builder.finish();
+                prop_assert_eq!(array.data_type(), &arrow_type(ty));
+                prop_assert!(builder.is_empty(), "round {}", round);
+                for (row, value) in values.iter().enumerate() {
+                    prop_assert_eq!(&value_at(&array, row, ty).unwrap(), value);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_the_column_does_not_take() {
+        let refused = |ty, value| ColumnBuilder::new(ty, 1).append_value(&value).unwrap_err().code().sqlstate();
+        let decimal = |text: &str| Value::Decimal(text.parse().unwrap());
+        let beyond = Timestamp { ms: 9_300_000_000_000, nanos: 0 };
+        assert_eq!(refused(SqlType::Timestamp, Value::Timestamp(beyond)), "22008");
+        assert_eq!(refused(SqlType::Decimal(None), decimal("1e38")), "22003");
+        assert_eq!(refused(SqlType::Decimal(None), decimal("1e-39")), "22003");
+        assert_eq!(refused(SqlType::Decimal(Some((3, 1))), decimal("100")), "22003");
+        assert_eq!(refused(SqlType::TinyInt, Value::Int(128)), "22003");
+        assert_eq!(refused(SqlType::Integer, Value::text("x")), "22P02");
+        assert_eq!(refused(SqlType::Null, Value::Int(1)), "42804");
+        let text_in_int = ColumnBuilder::new(SqlType::Integer, 1).append_str("1").unwrap_err();
+        assert_eq!(text_in_int.code().sqlstate(), "42804");
+    }
+
+    #[test]
+    fn a_failed_append_leaves_no_row() {
+        let mut builder = ColumnBuilder::new(SqlType::TinyInt, 1);
+        assert!(builder.append_i64(200).is_err());
+        builder.append_i64(5).unwrap();
+        assert_eq!(value_at(&builder.finish(), 0, SqlType::TinyInt).unwrap(), Value::Int(5));
+    }
+
+    #[test]
+    fn values_of_another_kind_are_brought_to_the_type() {
+        let brought = |ty, value| {
+            let mut builder = ColumnBuilder::new(ty, 1);
+            builder.append_value(&value).unwrap();
+            value_at(&builder.finish(), 0, ty).unwrap()
+        };
+        assert_eq!(brought(SqlType::Double, Value::Int(2)), Value::Double(2.0));
+        assert_eq!(brought(SqlType::Timestamp, Value::Date(5)), Value::Timestamp(Timestamp { ms: 5, nanos: 0 }));
+        assert_eq!(brought(SqlType::Decimal(Some((5, 2))), Value::Int(2)), Value::Decimal(2.into()));
+    }
+
+    #[test]
+    fn null_goes_into_every_column() {
+        for ty in ALL_TYPES {
+            let mut builder = ColumnBuilder::new(ty, 1);
+            builder.append_null().unwrap();
+            assert_eq!(value_at(&builder.finish(), 0, ty).unwrap(), Value::Null, "{ty}");
+        }
+    }
+}
