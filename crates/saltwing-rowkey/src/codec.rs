@@ -1,6 +1,7 @@
 //! Rows as keys.
 
 use std::cmp::Ordering;
+use std::iter;
 
 use saltwing_types::table::{BUCKETS_MAX, ROW_KEY_BYTES_MAX};
 use saltwing_types::{KeySchema, Salt, SortOrder, SqlType, Value};
@@ -247,9 +248,10 @@ impl RowKeyCodec {
         let ty = self.columns.get(column).map_or(SqlType::Null, |codec| codec.value.sql_type());
         let by_value = match (a, b, ty) {
             (Value::Null, _, _) | (_, Value::Null, _) => return b.is_null().cmp(&a.is_null()),
-            (Value::Bytes(a), Value::Bytes(b), SqlType::Binary(_)) => {
-                let padded = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-                a.get(..padded(a)).cmp(&b.get(..padded(b)))
+            (Value::Bytes(a), Value::Bytes(b), SqlType::Binary(width)) => {
+                let padding = |bytes: &[u8]| (width as usize).saturating_sub(bytes.len());
+                let [a, b] = [a, b].map(|bytes| bytes.iter().copied().chain(iter::repeat_n(0, padding(bytes))));
+                a.cmp(b)
             }
             _ => a.compare_as(b, ty).unwrap_or(Ordering::Equal),
         };

@@ -351,12 +351,24 @@ impl Prefix {
     }
 }
 
-/// The first byte string of the same length behind all that begin with `key`.
+/// A byte string behind all that begin with `key`, and not above any key behind those.
+///
+/// The length is kept, zeros after the carry, as Phoenix does: `87ff` gives
+/// `8800`. No key lies between `88` and that, as every one has as many columns
+/// and `88` lacks its end. But where the carry makes an FF it has made the
+/// terminator of a shorter DESC value, so the zeros go: behind 'a' and 01, `9efeff`, comes
+/// 'a', `9eff`.
 fn increment(mut key: Vec<u8>) -> Position {
-    for byte in key.iter_mut().rev() {
+    for index in (0..key.len()).rev() {
+        let Some(byte) = key.get_mut(index) else { break };
         *byte = byte.wrapping_add(1);
-        if *byte != 0 {
-            return Position::Key(key);
+        match *byte {
+            0 => {}
+            0xff => {
+                key.truncate(index + 1);
+                return Position::Key(key);
+            }
+            _ => return Position::Key(key),
         }
     }
     Position::End

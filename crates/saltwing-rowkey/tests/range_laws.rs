@@ -1,0 +1,157 @@
+//! Ranges hold the keys of exactly the rows that were asked for, by brute force.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod nasty;
+
+use std::cmp::Ordering;
+use std::ops::Bound as End;
+
+use nasty::{Table, row_picks, table};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use saltwing_rowkey::{Bound, ColumnSpan, KeyRange, merge_ranges};
+use saltwing_types::{SqlType as T, Value as V};
+
+/// How a stored value compares with a bound, whether or not the type can hold
+/// it. NULL comes first.
+fn compare(ty: T, stored: &V, bound: &V) -> Ordering {
+    match (stored, bound, ty) {
+        (V::Null, _, _) | (_, V::Null, _) => bound.is_null().cmp(&stored.is_null()),
+        (V::Bytes(a), V::Bytes(b), T::Binary(width)) => {
+            let padded = |bytes: &[u8]| {
+                let mut bytes = bytes.to_vec();
+                bytes.resize(bytes.len().max(width as usize), 0);
+                bytes
+            };
+            padded(a).cmp(&padded(b))
+        }
+        _ => stored.compare_as(bound, ty).unwrap(),
+    }
+}
+
+fn in_span(ty: T, value: &V, span: &ColumnSpan<'_>) -> bool {
+    if value.is_null() {
+        return span.nulls;
+    }
+    let above = match span.lo {
+        End::Unbounded => true,
+        End::Included(lo) => compare(ty, value, lo).is_ge(),
+        End::Excluded(lo) => compare(ty, value, lo).is_gt(),
+    };
+    let below = match span.hi {
+        End::Unbounded => true,
+        End::Included(hi) => compare(ty, value, hi).is_le(),
+        End::Excluded(hi) => compare(ty, value, hi).is_lt(),
+    };
+    above && below
+}
+
+fn has_prefix(table: &Table, row: &[V], prefix: &[V]) -> bool {
+    let columns = table.schema.columns.iter();
+    columns.zip(row.iter().zip(prefix)).all(|(column, (value, wanted))| compare(column.ty, value, wanted).is_eq())
+}
+
+/// Key order of a row against a bound over its leading columns.
+fn compare_leading(table: &Table, row: &[V], bound: &[V]) -> Ordering {
+    let columns = table.schema.columns.iter().enumerate();
+    let orders = columns.zip(row.iter().zip(bound)).map(|((index, column), (value, bound))| {
+        let order = compare(column.ty, value, bound);
+        let turned = table.is_desc(index) && !value.is_null() && !bound.is_null();
+        if turned { order.reverse() } else { order }
+    });
+    orders.fold(Ordering::Equal, Ordering::then)
+}
+
+fn any_end() -> impl Strategy<Value = (u8, Index)> {
+    (0u8..5, any::<Index>())
+}
+
+/// Open one time in five; else a value of the column.
+fn end<'v>((kind, pick): (u8, Index), values: &'v [V]) -> End<&'v V> {
+    match kind {
+        0 => End::Unbounded,
+        1 | 2 => End::Included(pick.get(values)),
+        _ => End::Excluded(pick.get(values)),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn prefix_ranges_are_exact(table in table(), picks in row_picks(60), prefixes in row_picks(12)) {
+        let rows = table.rows(&picks);
+        let asked = prefixes.iter().map(|picks| table.tuple(picks)).chain(rows.iter().take(12).map(|(row, _)| row.clone()));
+        for tuple in asked {
+            for count in 0..=tuple.len() {
+                let prefix = &tuple[..count];
+                let range = table.codec.prefix_range(prefix).unwrap();
+                for (row, key) in &rows {
+                    let inside = range.as_ref().is_some_and(|range| range.contains(key));
+                    prop_assert_eq!(inside, has_prefix(&table, row, prefix), "{:?} {:?} {:?}", prefix, range, row);
+                }
+                let is_point = range.as_ref().is_none_or(KeyRange::is_point);
+                prop_assert!(is_point || count < tuple.len(), "{:?} {:?}", prefix, range);
+            }
+        }
+    }
+
+    #[test]
+    fn span_ranges_are_exact(
+        table in table(),
+        picks in row_picks(60),
+        spans in prop::collection::vec((any::<Index>(), 0usize..4, any_end(), any_end(), any::<bool>()), 30),
+    ) {
+        let rows = table.rows(&picks);
+        prop_assume!(!rows.is_empty());
+        for (row, column, lo, hi, nulls) in spans {
+            let column = column % table.domains.len();
+            let prefix = &row.get(&rows).0[..column];
+            // Other values of the type than rows have, too.
+            let ty = table.schema.columns[column].ty;
+            let mut values = nasty::values(ty);
+            values.extend(table.domains[column].iter().filter(|v| !v.is_null()).cloned());
+            let span = ColumnSpan { lo: end(lo, &values), hi: end(hi, &values), nulls };
+            let ranges = table.codec.span_ranges(prefix, &span).unwrap();
+            let hull = table.codec.span_range(prefix, &span).unwrap();
+            for (row, key) in &rows {
+                let inside = ranges.iter().any(|range| range.contains(key));
+                let wanted = has_prefix(&table, row, prefix) && in_span(ty, &row[column], &span);
+                prop_assert_eq!(inside, wanted, "{:?} {:?} {:?} {:?}", prefix, span, ranges, row);
+                prop_assert!(!inside || hull.as_ref().is_some_and(|hull| hull.contains(key)));
+            }
+            prop_assert!(ranges.len() <= 1 + usize::from(nulls));
+            prop_assert_eq!(&merge_ranges(ranges.clone()), &ranges, "sorted and apart");
+            if ranges.len() == 1 {
+                prop_assert_eq!(hull.as_ref(), ranges.first());
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_ranges_are_exact(
+        table in table(),
+        picks in row_picks(60),
+        bounds in prop::collection::vec((row_picks(2), 0u8..3, 0u8..3, 0usize..=4, 0usize..=4), 20),
+    ) {
+        let rows = table.rows(&picks);
+        for (tuples, lo_kind, hi_kind, lo_count, hi_count) in bounds {
+            let tuples: Vec<_> = tuples.iter().map(|picks| table.tuple(picks)).collect();
+            let cut = |tuple: &[V], count: usize| tuple[..count.min(tuple.len())].to_vec();
+            let (lo, hi) = (cut(&tuples[0], lo_count), cut(&tuples[1], hi_count));
+            let bound = |kind, values| match kind {
+                0 => Bound::Unbounded,
+                1 => Bound::Included(values),
+                _ => Bound::Excluded(values),
+            };
+            let range = table.codec.bounds_range(bound(lo_kind, &lo), bound(hi_kind, &hi)).unwrap();
+            for (row, key) in &rows {
+                let inside = range.as_ref().is_some_and(|range| range.contains(key));
+                let (from, to) = (compare_leading(&table, row, &lo), compare_leading(&table, row, &hi));
+                let wanted = match lo_kind { 0 => true, 1 => from.is_ge(), _ => from.is_gt() }
+                    && match hi_kind { 0 => true, 1 => to.is_le(), _ => to.is_lt() };
+                prop_assert_eq!(inside, wanted, "{}{:?} {}{:?} {:?} {:?}", lo_kind, lo, hi_kind, hi, range, row);
+            }
+        }
+    }
+}

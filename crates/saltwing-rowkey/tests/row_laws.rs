@@ -1,0 +1,159 @@
+//! Laws of keys and rows: order, round trip, salt.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod nasty;
+
+use nasty::{Table, row_picks, table};
+use proptest::prelude::*;
+use saltwing_rowkey::{KeySlices, RowKeyCodec, salt};
+use saltwing_types::{KeySchema, Salt, SortOrder, SqlType as T, Value as V};
+
+/// What a stored value reads back as.
+fn normal(ty: T, value: &V) -> V {
+    match (value, ty) {
+        (V::Text(text), T::Char(_)) => V::text(text.trim_end_matches(' ')),
+        (V::Bytes(bytes), T::Binary(width)) => {
+            let mut bytes = bytes.clone();
+            bytes.resize(width as usize, 0);
+            V::Bytes(bytes)
+        }
+        (V::Float(v), _) => V::Float(v + 0.0),
+        (V::Double(v), _) => V::Double(v + 0.0),
+        (value, _) => value.clone(),
+    }
+}
+
+fn normal_row(table: &Table, row: &[V]) -> Vec<V> {
+    table.schema.columns.iter().zip(row).map(|(column, value)| normal(column.ty, value)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Also that `compare` is what it says: NULL first in both directions, and
+    /// the direction of each column.
+    #[test]
+    fn key_order_is_row_order(table in table(), picks in row_picks(24)) {
+        let rows = table.rows(&picks);
+        for (a, key_a) in &rows {
+            for (b, key_b) in &rows {
+                prop_assert_eq!(key_a.cmp(key_b), table.codec.compare(a, b), "{:?} {:?}", a, b);
+                let (na, nb) = (normal_row(&table, a), normal_row(&table, b));
+                let by_column = na.iter().zip(&nb).enumerate().map(|(i, (x, y))| {
+                    let desc = table.is_desc(i) && !x.is_null() && !y.is_null();
+                    let ty = table.schema.columns[i].ty;
+                    let order = x.compare_as(y, ty).unwrap_or_else(|| x.sort_cmp(y));
+                    if desc { order.reverse() } else { order }
+                });
+                let expected = by_column.fold(std::cmp::Ordering::Equal, |all, one| all.then(one));
+                prop_assert_eq!(key_a.cmp(key_b), expected, "{:?} {:?}", a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_read_back(table in table(), picks in row_picks(40), buckets in prop::option::of(1u16..=256)) {
+        let salt = buckets.map(|buckets| Salt { buckets, by: None });
+        let codec = RowKeyCodec::new(&KeySchema { salt, ..table.schema.clone() }).unwrap();
+        let mut slices = KeySlices::new();
+        for (row, logical) in table.rows(&picks) {
+            let key = codec.encode(&row).unwrap();
+            prop_assert_eq!(&key[codec.bucket_bytes()..], &logical[..]);
+            let expected = normal_row(&table, &row);
+            let read = codec.decode(&key).unwrap();
+            prop_assert_eq!(&read, &expected, "{:02x?}", key);
+            // -0.0 equals 0.0, so look at the sign.
+            prop_assert!(read.iter().all(|v| !matches!(v, V::Double(f) if *f == 0.0 && f.is_sign_negative())));
+            for count in 0..=expected.len() {
+                codec.split_first(&key, count, &mut slices).unwrap();
+                prop_assert_eq!(slices.len(), count);
+                for (column, value) in expected.iter().enumerate().take(count) {
+                    prop_assert_eq!(&codec.decode_column(&key, &slices, column).unwrap(), value);
+                    prop_assert_eq!(slices.get(&key, column).is_none(), value.is_null());
+                }
+            }
+            // What was read is written as the same key.
+            prop_assert_eq!(codec.encode(&read).unwrap(), key);
+        }
+    }
+
+    /// The hash covers the key of a table that has the salt's columns only.
+    #[test]
+    fn salt_by_hashes_the_key_of_its_columns(
+        table in table(), picks in row_picks(40), buckets in 1u16..=256, by in 1usize..=4,
+    ) {
+        let by = by.min(table.schema.columns.len());
+        let salt = Some(Salt { buckets, by: Some(by) });
+        let codec = RowKeyCodec::new(&KeySchema { salt, ..table.schema.clone() }).unwrap();
+        let columns = table.schema.columns[..by].to_vec();
+        let alone = RowKeyCodec::new(&KeySchema { columns, salt: None }).unwrap();
+        for (row, logical) in table.rows(&picks) {
+            let key = codec.encode(&row).unwrap();
+            // A key of no bytes is hashed like any other; such a table could not have the row.
+            let hashed = alone.encode_logical(&row[..by]).unwrap_or_default();
+            prop_assert_eq!(key[0], salt::bucket(&hashed, buckets), "{:?}", row);
+            prop_assert_eq!(key[0], codec.bucket(&logical));
+            prop_assert_eq!(codec.bucket_of_prefix(&row[..by]).unwrap(), Some(key[0]));
+            prop_assert_eq!(codec.bucket_of_prefix(&row).unwrap(), Some(key[0]));
+            prop_assert_eq!(codec.bucket_of_prefix(&row[..by - 1]).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_failed_encoding_leaves_the_buffer(table in table(), picks in row_picks(20)) {
+        let salt = Some(Salt { buckets: 7, by: None });
+        let codec = RowKeyCodec::new(&KeySchema { salt, ..table.schema.clone() }).unwrap();
+        let mut buffer = b"before".to_vec();
+        for picks in &picks {
+            let row = table.tuple(picks);
+            buffer.truncate(6);
+            match codec.encode_into(&row, &mut buffer) {
+                Ok(()) => prop_assert_eq!(&buffer[6..], &codec.encode(&row).unwrap()[..]),
+                Err(error) => {
+                    prop_assert_eq!(&buffer[..], &b"before"[..]);
+                    prop_assert_eq!(codec.check(&row), Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// The value decoders agree with the typed readers.
+#[test]
+fn typed_readers() {
+    for ty in nasty::TYPES {
+        for order in [SortOrder::Asc, SortOrder::Desc] {
+            let codec = saltwing_rowkey::ValueCodec::new(ty, order);
+            for value in nasty::values(ty) {
+                let mut stored = Vec::new();
+                if codec.encode(&value, &mut stored).is_err() {
+                    continue;
+                }
+                let value = normal(ty, &value);
+                assert_eq!(codec.decode(&stored).unwrap(), value);
+                let (mut scratch, mut other) = (vec![1], vec![2]);
+                let read = match &value {
+                    V::Int(_) => V::Int(codec.read_i64(&stored).unwrap()),
+                    V::Date(_) => V::Date(codec.read_i64(&stored).unwrap()),
+                    V::Bool(_) => V::Bool(codec.read_bool(&stored).unwrap()),
+                    V::Float(_) => V::Float(codec.read_f32(&stored).unwrap()),
+                    V::Double(_) => V::Double(codec.read_f64(&stored).unwrap()),
+                    V::Timestamp(_) => V::Timestamp(codec.read_timestamp(&stored).unwrap()),
+                    V::Decimal(d) => {
+                        assert_eq!(codec.read_decimal(&stored).unwrap(), (d.digits(), d.scale()));
+                        V::Decimal(*d)
+                    }
+                    V::Text(_) => V::text(codec.read_text(&stored, &mut scratch).unwrap()),
+                    _ => V::Bytes(codec.read_bytes(&stored, &mut scratch).unwrap().to_vec()),
+                };
+                assert_eq!(read, value, "{ty} {order:?}");
+                // A reader of another type refuses.
+                let refused = match &value {
+                    V::Int(_) | V::Date(_) => codec.read_text(&stored, &mut other).is_err(),
+                    _ => codec.read_i64(&stored).is_err(),
+                };
+                assert!(refused, "{ty}");
+            }
+        }
+    }
+}
