@@ -247,42 +247,38 @@ impl Expr {
         }
     }
 
+    /// Calls `change` on each direct part, which it may replace.
+    pub fn for_each_child_mut(&mut self, change: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) => {}
+            Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => {
+                change(a);
+                change(b);
+            }
+            Expr::RowCompare(_, a, b) => a.iter_mut().chain(b).for_each(change),
+            Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter_mut().for_each(change),
+            Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => change(e),
+            Expr::InList(e, list) => {
+                change(e);
+                list.iter_mut().for_each(change);
+            }
+            Expr::RowInList(row, rows) => row.iter_mut().chain(rows.iter_mut().flatten()).for_each(change),
+            Expr::Like { text, pattern, .. } => {
+                change(text);
+                change(pattern);
+            }
+            Expr::Case { whens, otherwise, .. } => {
+                whens.iter_mut().flat_map(|(c, v)| [c, v]).for_each(&mut *change);
+                otherwise.iter_mut().for_each(|e| change(e));
+            }
+        }
+    }
+
     /// Calls `change` on every column, so that a tree moves to another row layout.
     pub fn map_columns(&mut self, change: &mut dyn FnMut(&mut ColumnRef)) {
         match self {
             Expr::Column(column) => change(column),
-            Expr::Literal(..) | Expr::Param(..) => {}
-            Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => {
-                a.map_columns(change);
-                b.map_columns(change);
-            }
-            Expr::RowCompare(_, a, b) => a.iter_mut().chain(b).for_each(|e| e.map_columns(change)),
-            Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => {
-                list.iter_mut().for_each(|e| e.map_columns(change))
-            }
-            Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => {
-                e.map_columns(change)
-            }
-            Expr::InList(e, list) => {
-                e.map_columns(change);
-                list.iter_mut().for_each(|e| e.map_columns(change));
-            }
-            Expr::RowInList(row, rows) => {
-                row.iter_mut().chain(rows.iter_mut().flatten()).for_each(|e| e.map_columns(change))
-            }
-            Expr::Like { text, pattern, .. } => {
-                text.map_columns(change);
-                pattern.map_columns(change);
-            }
-            Expr::Case { whens, otherwise, .. } => {
-                for (condition, value) in whens {
-                    condition.map_columns(change);
-                    value.map_columns(change);
-                }
-                if let Some(e) = otherwise {
-                    e.map_columns(change);
-                }
-            }
+            other => other.for_each_child_mut(&mut |child| child.map_columns(change)),
         }
     }
 
