@@ -1,1 +1,63 @@
-//! The SQL dialect: text to statements
+//! The SQL dialect: text to statements.
+//!
+//! [`parse`] gives each statement of a text as a [`Statement`], its parameters
+//! numbered and its hints taken out; [`split_statements`] finds where statements
+//! end, for shells; [`render_caret`] draws an error's place.
+//!
+//! ```text
+//!  text ─ scanner ─ lexer ─ guard ─ statement parser ──► Statement
+//!           │                            │
+//!           └ split_statements           └ sqlparser, for queries and expressions
+//! ```
+//!
+//! Statements are ours, because Phoenix's DDL and DML are no one else's. SELECT
+//! bodies and expressions are sqlparser's trees, in the form that DataFusion
+//! takes: `$n` placeholders, no hints, LIMIT for FETCH, plain strings.
+//!
+//! # Laws
+//! 1. A statement prints as text that is read back as the same statement.
+//! 2. No text overflows the stack or takes more than a little longer than its
+//!    length asks for ([`guard`] says what the limits are).
+//! 3. What cannot be read is an error with a place; nothing is dropped in silence.
+//!
+//! # Left to others
+//! Names are not looked up, and nothing is checked that needs a catalog or a
+//! type: duplicate columns, unknown options and unknown hints are `saltwing-bind`'s.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, clippy::expect_used))]
+
+mod column_type;
+mod copy;
+mod create_table;
+mod cursor;
+mod dialect;
+mod dml;
+mod error;
+mod expr;
+pub mod guard;
+mod hint;
+mod lexer;
+mod name;
+mod parameter;
+mod parse;
+mod place;
+mod print;
+mod query;
+mod scanner;
+mod session;
+mod split;
+pub mod statement;
+mod words;
+
+pub use column_type::{TYPE_LENGTH_MAX, cast_type};
+pub use dml::is_default;
+pub use error::SqlError;
+pub use expr::expr_span;
+pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
+pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count};
+pub use parse::{Parsed, STATEMENT_BYTES_MAX, parse, parse_one};
+pub use place::render_caret;
+pub use print::{expr_text, qualified_name, query_text};
+pub use split::{Piece, split_statements};
+pub use statement::Statement;
+pub use words::suggest;

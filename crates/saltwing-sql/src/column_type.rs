@@ -1,0 +1,270 @@
+//! Types as text: Phoenix's, and the names that standard SQL and PostgreSQL have for them.
+//!
+//! | written | means |
+//! |---|---|
+//! | every name of Phoenix | itself |
+//! | `INT`, `INT4`; `INT8`; `INT2` | `INTEGER`; `BIGINT`; `SMALLINT` |
+//! | `REAL`, `FLOAT4`; `FLOAT8`, `DOUBLE PRECISION` | `FLOAT`; `DOUBLE` |
+//! | `NUMERIC`, `DEC` | `DECIMAL` |
+//! | `BOOL` | `BOOLEAN` |
+//! | `TEXT`, `STRING`, `CHARACTER VARYING`, `CHAR VARYING` | `VARCHAR` |
+//! | `CHARACTER` | `CHAR` |
+//! | `BYTEA`, `BLOB` | `VARBINARY` |
+//! | `DATETIME` | `TIMESTAMP` |
+//! | bare `CHAR`, `BINARY` | refused: Phoenix asks for a length |
+
+use saltwing_types::{Span, SqlType, sql_type::DECIMAL_PRECISION_MAX};
+use sqlparser::ast::DataType;
+use sqlparser::tokenizer::Token;
+
+use crate::cursor::Cursor;
+use crate::error::SqlError;
+use crate::words;
+
+/// The longest CHAR, BINARY or VARCHAR, in its own units.
+pub const TYPE_LENGTH_MAX: u32 = 10_485_760;
+
+/// The names of types, for advice.
+const TYPE_NAMES: [&str; 36] = [
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "INT",
+    "BIGINT",
+    "UNSIGNED_TINYINT",
+    "UNSIGNED_SMALLINT",
+    "UNSIGNED_INT",
+    "UNSIGNED_LONG",
+    "FLOAT",
+    "DOUBLE",
+    "REAL",
+    "UNSIGNED_FLOAT",
+    "UNSIGNED_DOUBLE",
+    "DECIMAL",
+    "NUMERIC",
+    "BOOLEAN",
+    "BOOL",
+    "DATE",
+    "TIME",
+    "TIMESTAMP",
+    "DATETIME",
+    "UNSIGNED_DATE",
+    "UNSIGNED_TIME",
+    "UNSIGNED_TIMESTAMP",
+    "CHAR",
+    "CHARACTER",
+    "VARCHAR",
+    "TEXT",
+    "STRING",
+    "BINARY",
+    "VARBINARY",
+    "VARBINARY_ENCODED",
+    "BYTEA",
+    "BLOB",
+    "VARYING",
+];
+
+/// Takes a type from `cursor`; `column` is whose it is, for messages.
+pub(crate) fn parse(cursor: &mut Cursor<'_>, column: &str) -> Result<(SqlType, Span), SqlError> {
+    let start = cursor.index();
+    let Some(word) = cursor.word(0).map(str::to_uppercase) else {
+        return Err(cursor.expected(&format!("a type for column {column}")));
+    };
+    cursor.skip();
+    let sql_type = named(cursor, &word, start, column)?;
+    let span = cursor.span_from(start);
+    if cursor.at(&["ARRAY"]) || *cursor.peek(0) == Token::LBracket {
+        let what = format!("column {column}: the type {word} ARRAY");
+        return Err(SqlError::not_supported(what, span.union(cursor.here())));
+    }
+    if cursor.at(&["WITH", "TIME", "ZONE"]) {
+        let what = format!("column {column}: {word} WITH TIME ZONE");
+        return Err(SqlError::not_supported(what, span).with_help("all instants are UTC; leave WITH TIME ZONE out"));
+    }
+    cursor.eat(&["WITHOUT", "TIME", "ZONE"]);
+    Ok((sql_type, cursor.span_from(start)))
+}
+
+fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Result<SqlType, SqlError> {
+    let plain = match word {
+        "TINYINT" => SqlType::TinyInt,
+        "SMALLINT" | "INT2" => SqlType::SmallInt,
+        "INTEGER" | "INT" | "INT4" => SqlType::Integer,
+        "BIGINT" | "INT8" => SqlType::BigInt,
+        "UNSIGNED_TINYINT" => SqlType::UnsignedTinyInt,
+        "UNSIGNED_SMALLINT" => SqlType::UnsignedSmallInt,
+        "UNSIGNED_INT" => SqlType::UnsignedInt,
+        "UNSIGNED_LONG" => SqlType::UnsignedLong,
+        "FLOAT" | "REAL" | "FLOAT4" => SqlType::Float,
+        "FLOAT8" => SqlType::Double,
+        "DOUBLE" => {
+            cursor.eat(&["PRECISION"]);
+            SqlType::Double
+        }
+        "UNSIGNED_FLOAT" => SqlType::UnsignedFloat,
+        "UNSIGNED_DOUBLE" => SqlType::UnsignedDouble,
+        "BOOLEAN" | "BOOL" => SqlType::Boolean,
+        "DATE" => SqlType::Date,
+        "TIME" => SqlType::Time,
+        "TIMESTAMP" | "DATETIME" => SqlType::Timestamp,
+        "UNSIGNED_DATE" => SqlType::UnsignedDate,
+        "UNSIGNED_TIME" => SqlType::UnsignedTime,
+        "UNSIGNED_TIMESTAMP" => SqlType::UnsignedTimestamp,
+        "VARBINARY" | "BYTEA" | "BLOB" => SqlType::Varbinary,
+        "VARBINARY_ENCODED" => SqlType::VarbinaryEncoded,
+        "DECIMAL" | "NUMERIC" | "DEC" => return decimal(cursor, start, column),
+        "TEXT" | "STRING" => SqlType::Varchar(None),
+        "VARCHAR" => return Ok(SqlType::Varchar(length(cursor, word, start, column)?)),
+        "CHAR" | "CHARACTER" if cursor.eat(&["VARYING"]) => {
+            return Ok(SqlType::Varchar(length(cursor, word, start, column)?));
+        }
+        "CHAR" | "CHARACTER" => return fixed(cursor, "CHAR", start, column).map(SqlType::Char),
+        "BINARY" => return fixed(cursor, "BINARY", start, column).map(SqlType::Binary),
+        "JSON" | "BSON" | "JSONB" | "ARRAY" | "INTERVAL" | "UUID" | "XML" | "CLOB" | "ENUM" | "SERIAL"
+        | "BIGSERIAL" | "NCHAR" | "NVARCHAR" | "TIMESTAMPTZ" | "TIMETZ" | "STRUCT" | "MAP" => {
+            let what = format!("column {column}: the type {word}");
+            return Err(SqlError::not_supported(what, cursor.span_from(start)));
+        }
+        _ => return Err(unknown(cursor, word, start, column)),
+    };
+    if *cursor.peek(0) == Token::LParen {
+        return Err(SqlError::invalid(format!("column {column}: {word} takes no length"), cursor.here()));
+    }
+    Ok(plain)
+}
+
+fn unknown(cursor: &Cursor<'_>, word: &str, start: usize, column: &str) -> SqlError {
+    let error = SqlError::invalid(format!("column {column}: unknown type {word}"), cursor.span_at(start));
+    match words::suggest(word, TYPE_NAMES) {
+        Some(meant) => error.with_help(format!("did you mean {meant}?")),
+        None => error,
+    }
+}
+
+/// `(n)`, or nothing.
+fn length(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Result<Option<u32>, SqlError> {
+    if !cursor.eat_symbol(&Token::LParen) {
+        return Ok(None);
+    }
+    let at = cursor.here();
+    let length = number(cursor)?;
+    cursor.expect_symbol(&Token::RParen)?;
+    match u32::try_from(length) {
+        Ok(length) if (1..=TYPE_LENGTH_MAX).contains(&length) => Ok(Some(length)),
+        _ => {
+            let text = cursor.text_from(start);
+            let message = format!("column {column}: {text}: the length of {word} goes from 1 to {TYPE_LENGTH_MAX}");
+            Err(SqlError::invalid(message, at))
+        }
+    }
+}
+
+fn fixed(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Result<u32, SqlError> {
+    length(cursor, word, start, column)?.ok_or_else(|| {
+        SqlError::invalid(format!("column {column}: {word} needs a length"), cursor.span_from(start))
+            .with_help(format!("write {word}(n)"))
+    })
+}
+
+fn decimal(cursor: &mut Cursor<'_>, start: usize, column: &str) -> Result<SqlType, SqlError> {
+    if !cursor.eat_symbol(&Token::LParen) {
+        return Ok(SqlType::Decimal(None));
+    }
+    let precision_at = cursor.here();
+    let precision = number(cursor)?;
+    let (scale, scale_at) = match cursor.eat_symbol(&Token::Comma) {
+        true => {
+            let at = cursor.here();
+            (number(cursor)?, at)
+        }
+        false => (0, precision_at),
+    };
+    cursor.expect_symbol(&Token::RParen)?;
+    let text = cursor.text_from(start);
+    let precision = match u8::try_from(precision) {
+        Ok(precision) if (1..=DECIMAL_PRECISION_MAX).contains(&precision) => precision,
+        _ => {
+            let message = format!("column {column}: {text}: the precision goes from 1 to {DECIMAL_PRECISION_MAX}");
+            return Err(SqlError::invalid(message, precision_at));
+        }
+    };
+    match u8::try_from(scale) {
+        Ok(scale) if scale <= precision => Ok(SqlType::Decimal(Some((precision, scale)))),
+        _ => {
+            let message = format!("column {column}: {text}: the scale goes from 0 to the precision, {precision}");
+            Err(SqlError::invalid(message, scale_at))
+        }
+    }
+}
+
+/// An unsigned integer; one beyond 64 bits is as wrong as the largest.
+fn number(cursor: &mut Cursor<'_>) -> Result<u64, SqlError> {
+    match cursor.peek(0) {
+        Token::Number(digits, _) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            let value = digits.parse().unwrap_or(u64::MAX);
+            cursor.skip();
+            Ok(value)
+        }
+        _ => Err(cursor.expected("a whole number")),
+    }
+}
+
+/// Our type for the type of a CAST, which sqlparser has read; `None` if we have none for it.
+///
+/// Lengths are not checked here: a CAST to `CHAR(0)` is the caller's to refuse.
+pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
+    use sqlparser::ast::{BinaryLength, CharacterLength, ExactNumberInfo, TimezoneInfo};
+    let characters = |length: &Option<CharacterLength>| match length {
+        None => Some(None),
+        Some(CharacterLength::IntegerLength { length, .. }) => Some(Some(u32::try_from(*length).ok()?)),
+        Some(CharacterLength::Max) => Some(None),
+    };
+    let decimal = |info: &ExactNumberInfo| match info {
+        ExactNumberInfo::None => Some(None),
+        ExactNumberInfo::Precision(p) => Some(Some((u8::try_from(*p).ok()?, 0))),
+        ExactNumberInfo::PrecisionAndScale(p, s) => Some(Some((u8::try_from(*p).ok()?, u8::try_from(*s).ok()?))),
+    };
+    Some(match data_type {
+        DataType::TinyInt(None) => SqlType::TinyInt,
+        DataType::SmallInt(None) | DataType::Int2(None) => SqlType::SmallInt,
+        DataType::Int(None) | DataType::Integer(None) | DataType::Int4(None) => SqlType::Integer,
+        DataType::BigInt(None) | DataType::Int8(None) => SqlType::BigInt,
+        DataType::Float(ExactNumberInfo::None) | DataType::Real | DataType::Float4 => SqlType::Float,
+        DataType::Double(ExactNumberInfo::None) | DataType::DoublePrecision | DataType::Float8 => SqlType::Double,
+        DataType::Decimal(info) | DataType::Numeric(info) | DataType::Dec(info) => SqlType::Decimal(decimal(info)?),
+        DataType::Boolean | DataType::Bool => SqlType::Boolean,
+        DataType::Date => SqlType::Date,
+        DataType::Time(None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => SqlType::Time,
+        DataType::Timestamp(None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) | DataType::Datetime(None) => {
+            SqlType::Timestamp
+        }
+        DataType::Char(length) | DataType::Character(length) => SqlType::Char(characters(length)?.unwrap_or(1)),
+        DataType::Varchar(length) | DataType::CharacterVarying(length) | DataType::CharVarying(length) => {
+            SqlType::Varchar(characters(length)?)
+        }
+        DataType::Text | DataType::String(None) => SqlType::Varchar(None),
+        DataType::Binary(Some(length)) => SqlType::Binary(u32::try_from(*length).ok()?),
+        DataType::Varbinary(None | Some(BinaryLength::Max)) | DataType::Bytea | DataType::Blob(None) => {
+            SqlType::Varbinary
+        }
+        DataType::Custom(name, modifiers) if modifiers.is_empty() => custom(&name.to_string().to_uppercase())?,
+        _ => return None,
+    })
+}
+
+/// Phoenix's own type names.
+fn custom(name: &str) -> Option<SqlType> {
+    Some(match name {
+        "UNSIGNED_TINYINT" => SqlType::UnsignedTinyInt,
+        "UNSIGNED_SMALLINT" => SqlType::UnsignedSmallInt,
+        "UNSIGNED_INT" => SqlType::UnsignedInt,
+        "UNSIGNED_LONG" => SqlType::UnsignedLong,
+        "UNSIGNED_FLOAT" => SqlType::UnsignedFloat,
+        "UNSIGNED_DOUBLE" => SqlType::UnsignedDouble,
+        "UNSIGNED_DATE" => SqlType::UnsignedDate,
+        "UNSIGNED_TIME" => SqlType::UnsignedTime,
+        "UNSIGNED_TIMESTAMP" => SqlType::UnsignedTimestamp,
+        "VARBINARY_ENCODED" => SqlType::VarbinaryEncoded,
+        _ => return None,
+    })
+}

@@ -1,0 +1,198 @@
+//! COPY, in and out.
+//!
+//! ```text
+//! COPY table [(column, ..)] FROM 'file' | STDIN  [options]
+//! COPY table [(column, ..)] TO 'file' | STDOUT   [options]
+//! COPY (query) TO 'file' | STDOUT                [options]
+//! ```
+//! Options are `[WITH] (HEADER [bool], DELIMITER 'c', QUOTE 'c', ESCAPE 'c', NULL 'text',
+//! FORMAT csv, ON_ERROR abort|skip)`; brackets, `=` and commas may be left out, and
+//! `ON ERROR SKIP` may be two words.
+
+use saltwing_types::Span;
+use sqlparser::tokenizer::Token;
+
+use crate::cursor::Cursor;
+use crate::error::SqlError;
+use crate::query;
+use crate::statement::{CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnError, Statement};
+use crate::words;
+
+const OPTIONS: [&str; 7] = ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR"];
+
+/// Reads on behind COPY, which is token number `start`.
+pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {
+    let source = match *cursor.peek(0) == Token::LParen {
+        true => {
+            cursor.skip();
+            let query = query::statement(cursor, hints)?;
+            cursor.expect_symbol(&Token::RParen)?;
+            CopySource::Query(query)
+        }
+        false => {
+            let table = cursor.table()?;
+            let columns = match *cursor.peek(0) == Token::LParen {
+                true => Some(cursor.in_brackets(Cursor::column)?),
+                false => None,
+            };
+            CopySource::Table { table, columns }
+        }
+    };
+    let from = cursor.at(&["FROM"]);
+    if !from && !cursor.at(&["TO"]) {
+        return Err(cursor.expected_word(&["FROM", "TO"]));
+    }
+    let verb = cursor.here();
+    cursor.skip();
+    let target = target(cursor, from)?;
+    let options = options(cursor)?;
+    let span = cursor.span_from(start);
+    match (from, source) {
+        (true, CopySource::Table { table, columns }) => {
+            Ok(Statement::CopyFrom(CopyFrom { table, columns, source: target, options, span }))
+        }
+        (true, CopySource::Query(_)) => Err(SqlError::syntax("a query can be copied TO a file, not FROM one", verb)),
+        (false, source) => Ok(Statement::CopyTo(CopyTo { source, target, options, span })),
+    }
+}
+
+fn target(cursor: &mut Cursor<'_>, from: bool) -> Result<CopyTarget, SqlError> {
+    let standard = if from { "STDIN" } else { "STDOUT" };
+    if cursor.eat(&[standard]) {
+        return Ok(CopyTarget::Standard);
+    }
+    if cursor.at(&["PROGRAM"]) {
+        return Err(SqlError::not_supported("COPY with a PROGRAM", cursor.here()));
+    }
+    let at = cursor.here();
+    let path = cursor.string(&format!("a file name in '' or {standard}"))?;
+    match path.is_empty() {
+        true => Err(SqlError::syntax("the file name is empty", at)),
+        false => Ok(CopyTarget::File(path)),
+    }
+}
+
+fn options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
+    let mut options = CopyOptions::default();
+    // Brackets may come first, and words of Phoenix's kind behind them.
+    cursor.eat(&["WITH"]);
+    if cursor.eat_symbol(&Token::LParen) {
+        loop {
+            option(cursor, &mut options)?;
+            if !cursor.eat_symbol(&Token::Comma) {
+                break;
+            }
+        }
+        if !cursor.eat_symbol(&Token::RParen) {
+            return Err(cursor.expected("\",\" or \")\""));
+        }
+    }
+    while !cursor.is_at_end() {
+        option(cursor, &mut options)?;
+        cursor.eat_symbol(&Token::Comma);
+    }
+    Ok(options)
+}
+
+fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlError> {
+    let start = cursor.index();
+    let Some(word) = cursor.word(0).map(str::to_uppercase) else {
+        return Err(cursor.expected("an option of COPY"));
+    };
+    cursor.skip();
+    if word == "ON" {
+        cursor.expect(&["ERROR"])?;
+        let value = on_error(cursor)?;
+        return set(&mut options.on_error, value, cursor.span_from(start), "ON ERROR");
+    }
+    let _ = cursor.eat_symbol(&Token::Eq);
+    match word.as_str() {
+        "FORMAT" => {
+            let at = cursor.here();
+            let format = text_or_word(cursor, "a format")?;
+            if !format.eq_ignore_ascii_case("csv") {
+                return Err(SqlError::not_supported(format!("COPY with the format {format}"), at)
+                    .with_help("write FORMAT csv, or leave it out"));
+            }
+            set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT")
+        }
+        "HEADER" => {
+            let value = match cursor.word(0).map(str::to_uppercase).as_deref() {
+                Some("TRUE" | "ON") if !cursor.at(&["ON", "ERROR"]) => Some(true),
+                Some("FALSE" | "OFF") => Some(false),
+                _ => None,
+            };
+            if value.is_some() {
+                cursor.skip();
+            }
+            set(&mut options.header, value.unwrap_or(true), cursor.span_from(start), "HEADER")
+        }
+        "DELIMITER" => {
+            let value = character(cursor, "the delimiter")?;
+            set(&mut options.delimiter, value, cursor.span_from(start), "DELIMITER")
+        }
+        "QUOTE" => {
+            let value = character(cursor, "the quote")?;
+            set(&mut options.quote, value, cursor.span_from(start), "QUOTE")
+        }
+        "ESCAPE" => {
+            let value = character(cursor, "the escape")?;
+            set(&mut options.escape, value, cursor.span_from(start), "ESCAPE")
+        }
+        "NULL" => {
+            let value = cursor.string("a text in ''")?;
+            set(&mut options.null, value, cursor.span_from(start), "NULL")
+        }
+        "ON_ERROR" => {
+            let value = on_error(cursor)?;
+            set(&mut options.on_error, value, cursor.span_from(start), "ON_ERROR")
+        }
+        // PostgreSQL's old form: WITH CSV HEADER.
+        "CSV" => set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT"),
+        _ => {
+            let error = SqlError::syntax(format!("{word} is no option of COPY"), cursor.span_at(start));
+            Err(match words::suggest(&word, OPTIONS) {
+                Some(meant) => error.with_help(format!("did you mean {meant}?")),
+                None => error.with_help(format!("the options are {}", OPTIONS.join(", "))),
+            })
+        }
+    }
+}
+
+fn set<T>(slot: &mut Option<T>, value: T, span: Span, what: &str) -> Result<(), SqlError> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(SqlError::syntax(format!("{what} is said twice"), span)),
+    }
+}
+
+fn text_or_word(cursor: &mut Cursor<'_>, what: &str) -> Result<String, SqlError> {
+    match cursor.word(0).map(str::to_owned) {
+        Some(word) => {
+            cursor.skip();
+            Ok(word)
+        }
+        None => cursor.string(what),
+    }
+}
+
+fn on_error(cursor: &mut Cursor<'_>) -> Result<OnError, SqlError> {
+    let error = cursor.expected_word(&["ABORT", "SKIP"]);
+    match text_or_word(cursor, "ABORT or SKIP")?.to_uppercase().as_str() {
+        "ABORT" | "STOP" => Ok(OnError::Abort),
+        "SKIP" | "IGNORE" => Ok(OnError::Skip),
+        _ => Err(error),
+    }
+}
+
+/// A string of one ASCII character; `'\t'` is the tab, as in PostgreSQL's scripts.
+fn character(cursor: &mut Cursor<'_>, what: &str) -> Result<char, SqlError> {
+    let at = cursor.here();
+    let text = cursor.string(&format!("{what} in ''"))?;
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        _ if text == "\\t" => Ok('\t'),
+        (Some(c), None) if c.is_ascii() && c != '\n' && c != '\r' => Ok(c),
+        _ => Err(SqlError::syntax(format!("{what} has to be one ASCII character"), at)),
+    }
+}

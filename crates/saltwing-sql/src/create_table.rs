@@ -1,0 +1,324 @@
+//! CREATE TABLE, as Phoenix and as standard SQL write it.
+//!
+//! ```text
+//! CREATE [IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
+//!     [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]], ..
+//!     [,] [CONSTRAINT [name]] PRIMARY KEY (part [ASC | DESC], ..)
+//! ) [[WITH] option = value [,] ..] [SPLIT ON (value, ..)]
+//! ```
+//!
+//! Whether the pieces make a table (columns twice, parts that name no column) is
+//! decided by the binder; here every piece gets its place.
+
+use saltwing_types::{Span, table::SortOrder};
+use sqlparser::tokenizer::Token;
+
+use crate::column_type;
+use crate::cursor::Cursor;
+use crate::error::SqlError;
+use crate::name::Name;
+use crate::statement::{
+    ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
+};
+
+/// Reads on behind `CREATE [IMMUTABLE] TABLE`.
+pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool) -> Result<CreateTable, SqlError> {
+    let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+    let table = cursor.table()?;
+    for words in [&["AS"][..], &["LIKE"]] {
+        if cursor.at(words) {
+            let what = format!("CREATE TABLE .. {}", words.join(" "));
+            return Err(SqlError::not_supported(what, cursor.here())
+                .with_help("declare the columns and the key; then UPSERT INTO t SELECT .."));
+        }
+    }
+    let mut elements = Elements { columns: Vec::new(), primary_key: None };
+    elements.parse(cursor)?;
+    if cursor.at(&["AS"]) {
+        return Err(SqlError::not_supported("CREATE TABLE .. AS", cursor.here())
+            .with_help("create the table, then UPSERT INTO t SELECT .."));
+    }
+    let (options, split_on) = table_options(cursor)?;
+    let Elements { columns, primary_key } = elements;
+    Ok(CreateTable { immutable, if_not_exists, table, columns, primary_key, options, split_on })
+}
+
+/// What stands between the brackets.
+struct Elements {
+    columns: Vec<ColumnSpec>,
+    primary_key: Option<PrimaryKeySpec>,
+}
+
+impl Elements {
+    fn parse(&mut self, cursor: &mut Cursor<'_>) -> Result<(), SqlError> {
+        cursor.expect_symbol(&Token::LParen)?;
+        loop {
+            self.element(cursor)?;
+            if cursor.eat_symbol(&Token::Comma) {
+                continue;
+            }
+            if cursor.eat_symbol(&Token::RParen) {
+                return Ok(());
+            }
+            // Phoenix puts no comma before the constraint.
+            if !cursor.at(&["CONSTRAINT"]) && !cursor.at(&["PRIMARY", "KEY"]) {
+                let error = cursor.expected("\",\" or \")\"");
+                return Err(match cursor.peek(0) {
+                    Token::Word(_) => error.with_help("a comma may be missing before it"),
+                    _ => error,
+                });
+            }
+        }
+    }
+
+    fn element(&mut self, cursor: &mut Cursor<'_>) -> Result<(), SqlError> {
+        if let Some(length) = key_constraint(cursor) {
+            let start = cursor.index();
+            let key = primary_key(cursor, length)?;
+            if self.primary_key.is_some() {
+                return Err(SqlError::invalid("the table has two primary keys", cursor.span_from(start)));
+            }
+            self.primary_key = Some(key);
+            return Ok(());
+        }
+        other_constraint(cursor)?;
+        self.columns.push(column(cursor)?);
+        Ok(())
+    }
+}
+
+/// `CONSTRAINT [name] PRIMARY KEY (` or `PRIMARY KEY (`: the words before PRIMARY.
+fn key_constraint(cursor: &Cursor<'_>) -> Option<usize> {
+    let from = match (cursor.word_is(0, "CONSTRAINT"), cursor.word_is(1, "PRIMARY")) {
+        (false, _) => 0,
+        (true, true) => 1,
+        (true, false) => 2,
+    };
+    let found = cursor.word_is(from, "PRIMARY") && cursor.word_is(from + 1, "KEY");
+    // An inline PRIMARY KEY has no bracket behind it; a table's without one is an error of its own.
+    (found && (*cursor.peek(from + 2) == Token::LParen || from > 0)).then_some(from)
+}
+
+fn primary_key(cursor: &mut Cursor<'_>, words_before: usize) -> Result<PrimaryKeySpec, SqlError> {
+    let start = cursor.index();
+    let mut name = None;
+    if words_before > 0 {
+        cursor.expect(&["CONSTRAINT"])?;
+        if words_before > 1 {
+            name = Some(cursor.name("a constraint name")?);
+        }
+    }
+    cursor.expect(&["PRIMARY", "KEY"])?;
+    let parts = cursor.in_brackets(key_part)?;
+    Ok(PrimaryKeySpec { name, parts, span: cursor.span_from(start) })
+}
+
+fn key_part(cursor: &mut Cursor<'_>) -> Result<KeyPart, SqlError> {
+    let start = cursor.index();
+    let expr = cursor.expr()?;
+    let text = cursor.text_from(start).to_owned();
+    let order = sort_order(cursor);
+    if cursor.at(&["ROW_TIMESTAMP"]) {
+        return Err(SqlError::not_supported("ROW_TIMESTAMP", cursor.here()));
+    }
+    if cursor.at(&["NULLS"]) {
+        return Err(SqlError::not_supported("NULLS FIRST or LAST in a key", cursor.here())
+            .with_help("keys have NULLs first, in both directions"));
+    }
+    Ok(KeyPart { expr, text, order, span: cursor.span_from(start) })
+}
+
+fn sort_order(cursor: &mut Cursor<'_>) -> SortOrder {
+    if cursor.eat(&["DESC"]) {
+        return SortOrder::Desc;
+    }
+    cursor.eat(&["ASC"]);
+    SortOrder::Asc
+}
+
+/// Refuses the constraints that we do not have, so that `UNIQUE (a)` is not read as a column.
+fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
+    let at = match cursor.word_is(0, "CONSTRAINT") {
+        true => 2,
+        false => 0,
+    };
+    let bracket = |n| *cursor.peek(n) == Token::LParen;
+    let what = match cursor.word(at).map(str::to_uppercase).as_deref() {
+        Some("UNIQUE") => "a UNIQUE constraint",
+        Some("CHECK") => "a CHECK constraint",
+        Some("FOREIGN") => "a FOREIGN KEY constraint",
+        Some("LIKE") => "LIKE in CREATE TABLE",
+        Some("EXCLUDE") if cursor.word_is(at + 1, "USING") || bracket(at + 1) => "an EXCLUDE constraint",
+        Some("INDEX" | "KEY") if bracket(at + 1) || bracket(at + 2) => "an INDEX in CREATE TABLE",
+        _ if at > 0 => {
+            let span = cursor.span_at(cursor.index()).union(cursor.span_at(cursor.index() + 2));
+            return Err(SqlError::syntax("expected CONSTRAINT name PRIMARY KEY (column, ..)", span));
+        }
+        _ => return Ok(()),
+    };
+    Err(SqlError::not_supported(what, cursor.span_at(cursor.index() + at)))
+}
+
+fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
+    let start = cursor.index();
+    if cursor.at(&["PRIMARY", "KEY"]) {
+        cursor.skip();
+        cursor.skip();
+        return Err(cursor.expected("\"(\""));
+    }
+    let name = cursor.column()?;
+    let label = name.name.text.clone();
+    let (sql_type, type_span) = column_type::parse(cursor, &label)?;
+    let mut column =
+        ColumnSpec { name, sql_type, type_span, not_null: None, default: None, primary_key: None, span: type_span };
+    while column_option(cursor, &mut column)? {}
+    column.span = cursor.span_from(start);
+    Ok(column)
+}
+
+/// Takes one thing that may stand behind a column's type, in any order.
+fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<bool, SqlError> {
+    let start = cursor.index();
+    let again = |span: Span, what: &str| SqlError::syntax(format!("{what} is said twice"), span);
+    if cursor.at(&["CONSTRAINT"]) {
+        if key_constraint(cursor).is_some_and(|from| *cursor.peek(from + 2) == Token::LParen) {
+            return Ok(false);
+        }
+        // `CONSTRAINT name NOT NULL`: the name of a column's constraint means nothing to us.
+        cursor.skip();
+        cursor.name("a constraint name")?;
+    }
+    let not_null = match cursor.eat(&["NOT", "NULL"]) {
+        true => Some(true),
+        false => cursor.eat(&["NULL"]).then_some(false),
+    };
+    if not_null.is_some() {
+        if column.not_null.is_some() {
+            return Err(again(cursor.span_from(start), "NULL or NOT NULL"));
+        }
+        column.not_null = not_null;
+        return Ok(true);
+    }
+    if cursor.eat(&["DEFAULT"]) {
+        if column.default.is_some() {
+            return Err(again(cursor.span_from(start), "DEFAULT"));
+        }
+        let from = cursor.index();
+        let expr = cursor.default_expr()?;
+        column.default =
+            Some(DefaultSpec { expr, text: cursor.text_from(from).to_owned(), span: cursor.span_from(from) });
+        return Ok(true);
+    }
+    if cursor.at(&["PRIMARY", "KEY"]) && *cursor.peek(2) != Token::LParen {
+        cursor.expect(&["PRIMARY", "KEY"])?;
+        let order = sort_order(cursor);
+        if column.primary_key.is_some() {
+            return Err(again(cursor.span_from(start), "PRIMARY KEY"));
+        }
+        column.primary_key = Some(InlineKey { order, span: cursor.span_from(start) });
+        if cursor.at(&["ROW_TIMESTAMP"]) {
+            return Err(SqlError::not_supported("ROW_TIMESTAMP", cursor.here()));
+        }
+        return Ok(true);
+    }
+    refuse_column_option(cursor)?;
+    Ok(false)
+}
+
+fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
+    let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
+        Some("UNIQUE") => "UNIQUE on a column",
+        Some("CHECK") => "CHECK on a column",
+        Some("REFERENCES") => "REFERENCES on a column",
+        Some("COLLATE") => "COLLATE on a column",
+        Some("GENERATED") => "a generated column",
+        Some("AUTO_INCREMENT" | "AUTOINCREMENT" | "IDENTITY") => "a column that counts by itself",
+        Some("COMMENT") => "COMMENT on a column",
+        Some("ON") => "ON UPDATE on a column",
+        Some("ENCODED_QUALIFIER") => "ENCODED_QUALIFIER",
+        Some("UNSIGNED" | "SIGNED" | "ZEROFILL") => {
+            return Err(SqlError::not_supported("UNSIGNED behind a type", cursor.here())
+                .with_help("unsigned types have names of their own: UNSIGNED_INT, UNSIGNED_LONG, .."));
+        }
+        _ => return Ok(()),
+    };
+    Err(SqlError::not_supported(what, cursor.here()))
+}
+
+/// What follows the closing bracket.
+fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlparser::ast::Expr>), SqlError> {
+    let (mut options, mut split_on) = (Vec::new(), Vec::new());
+    cursor.eat(&["WITH"]);
+    let bracketed = cursor.eat_symbol(&Token::LParen);
+    while !cursor.is_at_end() {
+        if bracketed && cursor.eat_symbol(&Token::RParen) {
+            break;
+        }
+        if cursor.at(&["SPLIT", "ON"]) {
+            cursor.expect(&["SPLIT", "ON"])?;
+            split_on.extend(cursor.in_brackets(Cursor::expr)?);
+        } else {
+            options.push(option(cursor)?);
+        }
+        // Commas between options may be left out, but not stand at the end.
+        if cursor.eat_symbol(&Token::Comma) && (cursor.is_at_end() || *cursor.peek(0) == Token::RParen) {
+            return Err(cursor.expected("an option"));
+        }
+    }
+    if cursor.at(&["SPLIT", "ON"]) {
+        cursor.expect(&["SPLIT", "ON"])?;
+        split_on.extend(cursor.in_brackets(Cursor::expr)?);
+    }
+    Ok((options, split_on))
+}
+
+/// `[family.]NAME = value`.
+fn option(cursor: &mut Cursor<'_>) -> Result<OptionSpec, SqlError> {
+    let start = cursor.index();
+    let first = option_name(cursor)?;
+    let (family, name) = match cursor.eat_symbol(&Token::Period) {
+        true => (Some(first), option_name(cursor)?),
+        false => (None, first),
+    };
+    cursor.expect_symbol(&Token::Eq)?;
+    let from = cursor.index();
+    let value = option_value(cursor)?;
+    Ok(OptionSpec { family, name, value, value_span: cursor.span_from(from), span: cursor.span_from(start) })
+}
+
+/// Any word: options have names that are words of the language elsewhere.
+fn option_name(cursor: &mut Cursor<'_>) -> Result<Name, SqlError> {
+    let span = cursor.here();
+    match cursor.peek(0) {
+        Token::Word(word) => {
+            let name = Name { text: word.value.clone(), quoted: word.quote_style.is_some(), span };
+            cursor.skip();
+            Ok(name)
+        }
+        _ => Err(cursor.expected("an option")),
+    }
+}
+
+/// The value of an option or of a setting.
+pub(crate) fn option_value(cursor: &mut Cursor<'_>) -> Result<OptionValue, SqlError> {
+    let minus = matches!(cursor.peek(0), Token::Minus) && matches!(cursor.peek(1), Token::Number(..));
+    if minus {
+        cursor.skip();
+    }
+    let value = match cursor.peek(0) {
+        Token::Number(digits, _) if minus => OptionValue::Number(format!("-{digits}")),
+        Token::Number(digits, _) => OptionValue::Number(digits.clone()),
+        Token::TripleSingleQuotedString(text) => OptionValue::Text(text.clone()),
+        Token::Word(word) if word.quote_style.is_none() => match word.value.to_uppercase().as_str() {
+            "TRUE" => OptionValue::Bool(true),
+            "FALSE" => OptionValue::Bool(false),
+            _ => OptionValue::Word(word.value.clone()),
+        },
+        Token::LParen => {
+            return cursor.in_brackets(|cursor| cursor.name("a column name")).map(OptionValue::Names);
+        }
+        _ => return Err(cursor.expected("a value: a number, a string, TRUE, FALSE, NONE, or (name, ..)")),
+    };
+    cursor.skip();
+    Ok(value)
+}

@@ -1,0 +1,346 @@
+//! The dialect as sqlparser sees it: the grammar of queries and expressions.
+//!
+//! Three hooks do the work; crate-wide reasons stand in the [lexer](crate::lexer).
+//!
+//! * **prefix**: names, literals and typed strings (`DATE '..'`) are read here,
+//!   which is faster than sqlparser's trial of a type at every operand, and a
+//!   reserved word where an operand should stand is refused.
+//! * **infix**: chains of AND and of OR are gathered into balanced trees, so that
+//!   a hundred thousand terms are seventeen levels. `IS DISTINCT FROM` and LIKE
+//!   are read here because sqlparser lets the first swallow the ANDs behind it,
+//!   and does not take our strings after ESCAPE.
+//! * **precedence**: `NOT NULL` after a DEFAULT belongs to the column.
+//!
+//! sqlparser backtracks, in places once a level; a budget of steps turns a
+//! statement that would take for ever into an error.
+
+use std::cell::Cell;
+
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, ObjectName, TimezoneInfo, TypedString, Value};
+use sqlparser::dialect::{Dialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, Word};
+
+use crate::words;
+
+/// Operands that may be read for each token before a statement counts as too deep.
+const STEPS_PER_TOKEN: usize = 32;
+
+/// Steps that any statement may take.
+const STEPS_FREE: usize = 10_000;
+
+/// Our dialect, made anew for each statement.
+#[derive(Debug)]
+pub(crate) struct SaltwingDialect {
+    steps_left: Cell<usize>,
+    in_default: Cell<bool>,
+}
+
+impl SaltwingDialect {
+    /// For a statement of so many tokens.
+    pub(crate) fn new(token_count: usize) -> Self {
+        let steps = STEPS_FREE.saturating_add(token_count.saturating_mul(STEPS_PER_TOKEN));
+        Self { steps_left: Cell::new(steps), in_default: Cell::new(false) }
+    }
+
+    /// Whether `NOT NULL` ends the expression (a column's DEFAULT) instead of going on with it.
+    pub(crate) fn set_in_default(&self, yes: bool) {
+        self.in_default.set(yes);
+    }
+
+    fn step(&self) -> Result<(), ParserError> {
+        match self.steps_left.get().checked_sub(1) {
+            Some(left) => {
+                self.steps_left.set(left);
+                Ok(())
+            }
+            // The one error that sqlparser does not try to recover from.
+            None => Err(ParserError::RecursionLimitExceeded),
+        }
+    }
+}
+
+impl Dialect for SaltwingDialect {
+    fn is_identifier_start(&self, c: char) -> bool {
+        crate::scanner::is_name_start(c)
+    }
+
+    fn is_identifier_part(&self, c: char) -> bool {
+        crate::scanner::is_name_part(c)
+    }
+
+    fn is_delimited_identifier_start(&self, c: char) -> bool {
+        c == '"'
+    }
+
+    fn identifier_quote_style(&self, _name: &str) -> Option<char> {
+        Some('"')
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+
+    fn supports_window_function_null_treatment_arg(&self) -> bool {
+        true
+    }
+
+    fn supports_window_clause_named_window_reference(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_except(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_exclude(&self) -> bool {
+        true
+    }
+
+    fn supports_bitwise_shift_operators(&self) -> bool {
+        true
+    }
+
+    fn supports_values_as_table_factor(&self) -> bool {
+        true
+    }
+
+    fn supports_parens_around_table_factor(&self) -> bool {
+        true
+    }
+
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        // A special form that fails is not tried again as a call: two trials a
+        // level would be 2^64 for a mistake at the bottom of 64 levels.
+        keyword != Keyword::NoKeyword
+    }
+
+    fn is_select_item_alias(&self, _explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
+        !words::is_reserved(*keyword)
+    }
+
+    fn is_column_alias(&self, keyword: &Keyword, _parser: &mut Parser) -> bool {
+        !words::is_reserved(*keyword)
+    }
+
+    fn is_table_factor_alias(&self, _explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
+        !words::is_reserved(*keyword)
+    }
+
+    fn is_table_alias(&self, keyword: &Keyword, _parser: &mut Parser) -> bool {
+        !words::is_reserved(*keyword)
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        if let Err(error) = self.step() {
+            return Some(Err(error));
+        }
+        match &parser.peek_token_ref().token {
+            Token::Word(word) => word_prefix(parser, word.keyword),
+            Token::Number(..) | Token::HexStringLiteral(_) | Token::Placeholder(_) => {
+                Some(parser.parse_value().map(Expr::Value))
+            }
+            Token::TripleSingleQuotedString(_) => Some(string_value(parser).map(Expr::Value)),
+            _ => None,
+        }
+    }
+
+    fn parse_infix(&self, parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        match word_at(parser, 0) {
+            Some(Keyword::AND) => Some(gather(parser, left, BinaryOperator::And, Keyword::AND, precedence)),
+            Some(Keyword::OR) => Some(gather(parser, left, BinaryOperator::Or, Keyword::OR, precedence)),
+            Some(Keyword::IS) => is_distinct_from(parser, left, precedence),
+            Some(Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR) => Some(self.like(parser, left, false)),
+            Some(Keyword::NOT) => match word_at(parser, 1) {
+                Some(Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR) => Some(self.like(parser, left, true)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        let word = |n| match &parser.peek_nth_token_ref(n).token {
+            Token::Word(word) => word.keyword,
+            _ => Keyword::NoKeyword,
+        };
+        if self.in_default.get() && word(0) == Keyword::NOT && word(1) == Keyword::NULL {
+            return Some(Ok(self.prec_unknown()));
+        }
+        match parser.peek_token_ref().token {
+            // No JSON paths: what is left of a colon is left for the error.
+            Token::Colon => Some(Ok(self.prec_unknown())),
+            _ => None,
+        }
+    }
+}
+
+impl SaltwingDialect {
+    fn like(&self, parser: &mut Parser, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
+        if negated {
+            parser.advance_token();
+        }
+        let word = word_at(parser, 0);
+        parser.advance_token();
+        if word == Some(Keyword::SIMILAR) {
+            parser.expect_keyword_is(Keyword::TO)?;
+        }
+        let any = word != Some(Keyword::SIMILAR) && parser.parse_keyword(Keyword::ANY);
+        let expr = Box::new(left.clone());
+        let pattern = Box::new(parser.parse_subexpr(self.prec_value(Precedence::Like))?);
+        let escape_char = match parser.parse_keyword(Keyword::ESCAPE) {
+            true => Some(string_value(parser)?),
+            false => None,
+        };
+        Ok(match word {
+            Some(Keyword::LIKE) => Expr::Like { negated, any, expr, pattern, escape_char },
+            Some(Keyword::ILIKE) => Expr::ILike { negated, any, expr, pattern, escape_char },
+            _ => Expr::SimilarTo { negated, expr, pattern, escape_char },
+        })
+    }
+}
+
+/// The keyword of the `n`th next token, if it is a word.
+fn word_at(parser: &Parser, n: usize) -> Option<Keyword> {
+    match &parser.peek_nth_token_ref(n).token {
+        Token::Word(word) => Some(word.keyword),
+        _ => None,
+    }
+}
+
+/// Reads a string, which the lexer has dressed up, as a plain string value.
+fn string_value(parser: &mut Parser) -> Result<sqlparser::ast::ValueWithSpan, ParserError> {
+    let token = parser.next_token();
+    match token.token {
+        Token::TripleSingleQuotedString(text) => Ok(Value::SingleQuotedString(text).with_span(token.span)),
+        _ => parser.expected("a string", token),
+    }
+}
+
+/// Reads an operand that starts with a word; `None` leaves it to sqlparser.
+fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, ParserError>> {
+    let next = &parser.peek_nth_token_ref(1).token;
+    let call = *next == Token::LParen;
+    match keyword {
+        Keyword::NoKeyword => Some(name_or_call(parser)),
+        // These start an expression of their own.
+        Keyword::CASE
+        | Keyword::CAST
+        | Keyword::EXISTS
+        | Keyword::FALSE
+        | Keyword::NOT
+        | Keyword::NULL
+        | Keyword::TRUE
+        | Keyword::CURRENT_DATE
+        | Keyword::CURRENT_TIME
+        | Keyword::CURRENT_TIMESTAMP => None,
+        Keyword::CEIL
+        | Keyword::EXTRACT
+        | Keyword::FLOOR
+        | Keyword::OVERLAY
+        | Keyword::POSITION
+        | Keyword::SUBSTR
+        | Keyword::SUBSTRING
+        | Keyword::TRIM
+        | Keyword::TRY_CAST
+            if call =>
+        {
+            None
+        }
+        Keyword::ARRAY if call || *next == Token::LBracket => None,
+        Keyword::INTERVAL if matches!(next, Token::TripleSingleQuotedString(_) | Token::Number(..)) => None,
+        // DataFusion has functions of these names.
+        Keyword::LEFT | Keyword::RIGHT if call => Some(name_or_call(parser)),
+        keyword if words::is_reserved(keyword) => {
+            let token = parser.peek_token();
+            Some(parser.expected("an expression", token))
+        }
+        keyword if words::is_type_word(keyword) && matches!(next, Token::TripleSingleQuotedString(_)) => {
+            Some(typed_string(parser, keyword))
+        }
+        _ => Some(name_or_call(parser)),
+    }
+}
+
+fn name_or_call(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let token = parser.next_token();
+    let Token::Word(word) = token.token else {
+        return parser.expected("a name", token);
+    };
+    let name: Ident = Word::into_ident(word, token.span);
+    match parser.peek_token_ref().token {
+        Token::LParen => parser.parse_function(ObjectName::from(vec![name])),
+        _ => Ok(Expr::Identifier(name)),
+    }
+}
+
+/// `DATE '..'`, `TIME '..'`, `TIMESTAMP '..'`.
+fn typed_string(parser: &mut Parser, keyword: Keyword) -> Result<Expr, ParserError> {
+    let data_type = match keyword {
+        Keyword::DATE => DataType::Date,
+        Keyword::TIME => DataType::Time(None, TimezoneInfo::None),
+        Keyword::TIMESTAMP => DataType::Timestamp(None, TimezoneInfo::None),
+        _ => {
+            let token = parser.peek_nth_token(1);
+            return parser.expected("CAST('..' AS type) for a string with a type", token);
+        }
+    };
+    parser.advance_token();
+    let value = string_value(parser)?;
+    Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+}
+
+/// Reads the rest of a chain of one connective and makes a balanced tree of it.
+fn gather(
+    parser: &mut Parser,
+    left: &Expr,
+    op: BinaryOperator,
+    keyword: Keyword,
+    precedence: u8,
+) -> Result<Expr, ParserError> {
+    let mut terms = vec![left.clone()];
+    while parser.parse_keyword(keyword) {
+        terms.push(parser.parse_subexpr(precedence)?);
+    }
+    balanced(terms, &op).ok_or_else(|| ParserError::ParserError("a connective without terms".to_owned()))
+}
+
+/// `terms` joined by `op` in their order, as flat a tree as can be.
+fn balanced(mut terms: Vec<Expr>, op: &BinaryOperator) -> Option<Expr> {
+    while terms.len() > 1 {
+        let mut next = Vec::with_capacity(terms.len().div_ceil(2));
+        let mut pairs = terms.into_iter();
+        while let Some(left) = pairs.next() {
+            next.push(match pairs.next() {
+                Some(right) => Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) },
+                None => left,
+            });
+        }
+        terms = next;
+    }
+    terms.pop()
+}
+
+/// `IS [NOT] DISTINCT FROM`; `None` for any other IS.
+fn is_distinct_from(parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+    let negated = word_at(parser, 1) == Some(Keyword::NOT);
+    let at = 1 + usize::from(negated);
+    if word_at(parser, at) != Some(Keyword::DISTINCT) || word_at(parser, at + 1) != Some(Keyword::FROM) {
+        return None;
+    }
+    for _ in 0..at + 2 {
+        parser.advance_token();
+    }
+    Some(parser.parse_subexpr(precedence).map(|right| {
+        let (left, right) = (Box::new(left.clone()), Box::new(right));
+        match negated {
+            true => Expr::IsNotDistinctFrom(left, right),
+            false => Expr::IsDistinctFrom(left, right),
+        }
+    }))
+}

@@ -1,0 +1,158 @@
+//! UPSERT, INSERT, DELETE and UPDATE.
+
+use saltwing_types::Span;
+use sqlparser::ast::{Expr, Ident};
+use sqlparser::tokenizer::Token;
+
+use crate::cursor::Cursor;
+use crate::error::SqlError;
+use crate::name::{ColumnName, Name, TableRef};
+use crate::query;
+use crate::statement::{Assignment, Delete, Hint, RowSource, Update, Upsert, ValuesRow};
+
+/// The word DEFAULT among the values of an UPSERT.
+///
+/// DEFAULT is reserved, so no column can be meant.
+pub fn is_default(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(Ident { value, quote_style: None, .. }) if value == "DEFAULT")
+}
+
+/// Reads on behind UPSERT or INSERT, which is token number `start`.
+pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
+    if cursor.at(&["OR"]) {
+        return Err(SqlError::not_supported("INSERT OR ..", cursor.here())
+            .with_help("UPSERT INTO writes the row whether its key exists or not"));
+    }
+    cursor.expect(&["INTO"])?;
+    let table = cursor.table()?;
+    if cursor.at(&["AS"]) {
+        return Err(SqlError::not_supported("an alias behind INTO", cursor.here()));
+    }
+    let columns = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
+        true => Some(cursor.in_brackets(written_column)?),
+        false => None,
+    };
+    query::check_words(cursor)?;
+    let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
+        Some("VALUES") => values(cursor)?,
+        Some("SELECT" | "WITH" | "TABLE") => RowSource::Query(query::parse(cursor)?),
+        Some("DEFAULT") if cursor.word_is(1, "VALUES") => {
+            return Err(SqlError::not_supported("DEFAULT VALUES", cursor.here()));
+        }
+        Some("SET") => return Err(SqlError::not_supported("INTO .. SET", cursor.here())),
+        _ if *cursor.peek(0) == Token::LParen => RowSource::Query(query::parse(cursor)?),
+        _ => return Err(cursor.expected_word(&["VALUES", "SELECT"])),
+    };
+    refuse_tail(cursor)?;
+    Ok(Upsert { table, columns, source, hints, span: cursor.span_from(start) })
+}
+
+/// Whether a query starts at the `n`th next token, brackets in front aside.
+fn starts_query(cursor: &Cursor<'_>, mut n: usize) -> bool {
+    while *cursor.peek(n) == Token::LParen {
+        n += 1;
+    }
+    ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cursor.word_is(n, word))
+}
+
+fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
+    let column = cursor.column()?;
+    if cursor.word(0).is_some() {
+        return Err(SqlError::not_supported("dynamic columns", column.span().union(cursor.here()))
+            .with_help("declare the column in the table"));
+    }
+    Ok(column)
+}
+
+fn values(cursor: &mut Cursor<'_>) -> Result<RowSource, SqlError> {
+    cursor.expect(&["VALUES"])?;
+    let rows = cursor.list(|cursor| {
+        let start = cursor.index();
+        let values = cursor.in_brackets(value)?;
+        Ok(ValuesRow { values, span: cursor.span_from(start) })
+    })?;
+    if *cursor.peek(0) == Token::LParen {
+        return Err(cursor.expected("\",\" between rows"));
+    }
+    Ok(RowSource::Values(rows))
+}
+
+fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    match cursor.eat(&["DEFAULT"]) {
+        true => Ok(Expr::Identifier(Ident::new("DEFAULT"))),
+        false => cursor.expr(),
+    }
+}
+
+/// Refuses what other systems have behind their DML.
+fn refuse_tail(cursor: &Cursor<'_>) -> Result<(), SqlError> {
+    let here: Span = cursor.here();
+    let refuse = |what: &str| Err(SqlError::not_supported(what, here));
+    if cursor.at(&["ON", "CONFLICT"]) {
+        return refuse("ON CONFLICT");
+    }
+    if cursor.at(&["ON", "DUPLICATE"]) {
+        return refuse("ON DUPLICATE KEY");
+    }
+    match cursor.word(0).map(str::to_uppercase).as_deref() {
+        Some("RETURNING") => refuse("RETURNING"),
+        Some("ORDER") => refuse("ORDER BY in this statement"),
+        Some("LIMIT") => refuse("LIMIT in this statement"),
+        _ => Ok(()),
+    }
+}
+
+/// Reads on behind DELETE, which is token number `start`.
+pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Delete, SqlError> {
+    cursor.expect(&["FROM"])?;
+    let (table, alias) = target(cursor)?;
+    if *cursor.peek(0) == Token::Comma || cursor.at(&["USING"]) {
+        return Err(SqlError::not_supported("DELETE from several tables", cursor.here()));
+    }
+    let selection = selection(cursor)?;
+    refuse_tail(cursor)?;
+    Ok(Delete { table, alias, selection, hints, span: cursor.span_from(start) })
+}
+
+/// Reads on behind UPDATE, which is token number `start`.
+pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Update, SqlError> {
+    let (table, alias) = target(cursor)?;
+    cursor.expect(&["SET"])?;
+    query::check_words(cursor)?;
+    let assignments = cursor.list(|cursor| {
+        if *cursor.peek(0) == Token::LParen {
+            return Err(SqlError::not_supported("SET (a, b) = ..", cursor.here()));
+        }
+        let column = cursor.column()?;
+        cursor.expect_symbol(&Token::Eq)?;
+        Ok(Assignment { column, value: value(cursor)? })
+    })?;
+    if cursor.at(&["FROM"]) {
+        return Err(SqlError::not_supported("UPDATE .. FROM", cursor.here()));
+    }
+    let selection = selection(cursor)?;
+    refuse_tail(cursor)?;
+    Ok(Update { table, alias, assignments, selection, hints, span: cursor.span_from(start) })
+}
+
+/// `table [[AS] alias]`.
+fn target(cursor: &mut Cursor<'_>) -> Result<(TableRef, Option<Name>), SqlError> {
+    let table = cursor.table()?;
+    let says_as = cursor.eat(&["AS"]);
+    let follows = matches!(cursor.peek(0), Token::Word(_))
+        && !["WHERE", "SET", "USING", "ORDER", "LIMIT", "RETURNING"].iter().any(|word| cursor.at(&[word]));
+    let alias = match says_as || follows {
+        true => Some(cursor.name("an alias")?),
+        false => None,
+    };
+    Ok((table, alias))
+}
+
+fn selection(cursor: &mut Cursor<'_>) -> Result<Option<Expr>, SqlError> {
+    if !cursor.at(&["WHERE"]) {
+        return Ok(None);
+    }
+    cursor.skip();
+    query::check_words(cursor)?;
+    cursor.expr().map(Some)
+}

@@ -1,0 +1,334 @@
+//! Refuses what would overflow the stack, or take for ever, before it is parsed.
+//!
+//! sqlparser's trees are dropped, cloned and printed by recursion, so their
+//! height is a matter of safety: a statement comes from outside. One pass over
+//! the tokens bounds it.
+//!
+//! Each bracket and each CASE opens a level. In a level, commas, clause words and
+//! WHEN/THEN/ELSE separate pieces; a piece is at most as high as the operators in
+//! it plus the highest level inside it. AND and OR separate pieces too, because
+//! the [dialect](crate::dialect) makes balanced trees of them: they add the
+//! logarithm of their number. BETWEEN's AND does not separate.
+//!
+//! # Laws
+//! 1. A statement that passes can be parsed, cloned, printed, dropped and asked
+//!    for its span on a stack of 2 MB in a debug build.
+//! 2. Lists (VALUES, IN, chains of AND or of OR) may be as long as they like.
+//!
+//! The first law leans on the dialect: a reserved word is never a name, unless a
+//! dot stands before it; so what separates here also separates there.
+
+use saltwing_types::Span;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use crate::error::SqlError;
+use crate::place;
+use crate::words;
+
+/// Brackets and CASEs inside each other.
+pub const NESTING_MAX: usize = 64;
+
+/// Queries in brackets inside each other.
+pub const SUBQUERY_NESTING_MAX: usize = 16;
+
+/// Levels of the tree that one statement may become, by the estimate above.
+pub const TREE_HEIGHT_MAX: usize = 200;
+
+/// Prefix operators in a row, and NOTs in one piece.
+pub const PREFIX_RUN_MAX: usize = 32;
+
+/// UNION, EXCEPT and INTERSECT in a statement.
+pub const SET_OPERATORS_MAX: usize = 100;
+
+/// JOINs in a statement.
+pub const JOINS_MAX: usize = 100;
+
+/// Dots in one name.
+pub const NAME_DOTS_MAX: usize = 8;
+
+/// How often sqlparser may read one piece of a FROM clause: it tries each of
+/// several brackets in a row both as a query and as a join.
+const FROM_TRIALS_MAX: usize = 64;
+
+/// A level: what stands between two brackets, or from CASE to END.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    is_case: bool,
+    is_query: bool,
+    /// Operators in the current piece.
+    operators: usize,
+    /// The highest level inside the current piece.
+    inside: usize,
+    /// The highest finished piece.
+    highest: usize,
+    connectives: usize,
+    set_operators: usize,
+    /// BETWEENs that still wait for their AND.
+    betweens: usize,
+    nots: usize,
+    /// In a FROM clause, so that a bracket may open a join.
+    in_from: bool,
+    /// Opened where a table may stand, as the nth bracket in a row.
+    from_run: usize,
+    /// Trials of what stands in this level, and of the run that it belongs to.
+    trials: usize,
+    trials_before_run: usize,
+}
+
+impl Level {
+    fn new(is_case: bool) -> Self {
+        Self {
+            is_case,
+            is_query: false,
+            operators: 0,
+            inside: 0,
+            highest: 0,
+            connectives: 0,
+            set_operators: 0,
+            betweens: 0,
+            nots: 0,
+            in_from: false,
+            from_run: 0,
+            trials: 1,
+            trials_before_run: 1,
+        }
+    }
+
+    fn end_piece(&mut self) {
+        self.highest = self.highest.max(self.operators + self.inside);
+        (self.operators, self.inside, self.betweens, self.nots) = (0, 0, 0, 0);
+    }
+
+    fn height(&self) -> usize {
+        let connectives = 2 * (usize::BITS - self.connectives.leading_zeros()) as usize;
+        self.highest.max(self.operators + self.inside) + connectives + self.set_operators
+    }
+}
+
+/// Checks the tokens of one statement.
+pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
+    let mut guard = Guard {
+        levels: vec![Level::new(false)],
+        subqueries: 0,
+        set_operators: 0,
+        joins: 0,
+        prefix_run: 0,
+        name_dots: 0,
+    };
+    for index in 0..tokens.len() {
+        guard.take(tokens, index)?;
+    }
+    Ok(())
+}
+
+struct Guard {
+    /// The outermost level stays; so there is always a last one.
+    levels: Vec<Level>,
+    subqueries: usize,
+    set_operators: usize,
+    joins: usize,
+    prefix_run: usize,
+    name_dots: usize,
+}
+
+impl Guard {
+    fn take(&mut self, tokens: &[TokenWithSpan], index: usize) -> Result<(), SqlError> {
+        let Some(TokenWithSpan { token, span }) = tokens.get(index) else { return Ok(()) };
+        let span = place::span_of(*span).unwrap_or_else(place::origin);
+        let around = Around { tokens, index };
+        let keyword = match around.before(1) {
+            // A part of a name.
+            Some(Token::Period) => Keyword::NoKeyword,
+            _ => around.keyword(0),
+        };
+        self.count_runs(&around, token, keyword, span)?;
+        match token {
+            Token::LParen => self.open(&around, span)?,
+            Token::LBracket => {
+                self.operator();
+                self.open(&around, span)?;
+            }
+            Token::RParen | Token::RBracket => self.close(false),
+            Token::Comma | Token::SemiColon => self.piece(),
+            Token::Word(_) => self.word(&around, keyword, span)?,
+            Token::Number(..)
+            | Token::TripleSingleQuotedString(_)
+            | Token::HexStringLiteral(_)
+            | Token::Placeholder(_)
+            | Token::Period => {}
+            // All other tokens are operators.
+            _ => self.operator(),
+        }
+        let height: usize = self.levels.last().map_or(0, Level::height) + self.levels.len();
+        within("operators on one another", height, TREE_HEIGHT_MAX, span)
+    }
+
+    fn word(&mut self, around: &Around<'_>, keyword: Keyword, span: Span) -> Result<(), SqlError> {
+        use Keyword::*;
+        match keyword {
+            NoKeyword => {}
+            CASE => {
+                let trials = self.top().trials;
+                self.push(Level { trials, trials_before_run: trials, ..Level::new(true) }, span)?;
+            }
+            END => self.close(true),
+            AND if self.top().betweens > 0 => self.top().betweens -= 1,
+            AND | OR => {
+                self.piece();
+                self.top().connectives += 1;
+            }
+            BETWEEN => {
+                self.operator();
+                self.top().betweens += 1;
+            }
+            NOT => {
+                self.operator();
+                if !matches!(around.keyword(1), IN | LIKE | ILIKE | SIMILAR | BETWEEN | NULL | DISTINCT) {
+                    self.top().nots += 1;
+                    within("NOTs on one another", self.top().nots, PREFIX_RUN_MAX, span)?;
+                }
+            }
+            IS | IN | LIKE | ILIKE | SIMILAR | INTERVAL | AT => self.operator(),
+            // Part of an operator: IS [NOT] DISTINCT FROM.
+            FROM if around.keyword(-1) == DISTINCT && matches!(around.keyword(-2), IS | NOT) => {}
+            // Functions.
+            LEFT | RIGHT if matches!(around.after(1), Some(Token::LParen)) => {}
+            UNION | EXCEPT | INTERSECT => {
+                self.piece();
+                self.top().in_from = false;
+                self.top().set_operators += 1;
+                self.set_operators += 1;
+                within("UNION, EXCEPT and INTERSECT in a statement", self.set_operators, SET_OPERATORS_MAX, span)?;
+            }
+            keyword if words::is_clause_word(keyword) || matches!(keyword, SELECT | VALUES | WITH) => {
+                self.piece();
+                self.clause(keyword, span)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn clause(&mut self, keyword: Keyword, span: Span) -> Result<(), SqlError> {
+        if keyword == Keyword::JOIN {
+            self.joins += 1;
+            within("JOINs in a statement", self.joins, JOINS_MAX, span)?;
+        }
+        match keyword {
+            Keyword::FROM | Keyword::JOIN => self.top().in_from = true,
+            Keyword::SELECT | Keyword::WITH | Keyword::VALUES => {
+                self.top().in_from = false;
+                if self.levels.len() > 1 && !self.top().is_query {
+                    self.top().is_query = true;
+                    self.subqueries += 1;
+                    within("queries inside queries", self.subqueries, SUBQUERY_NESTING_MAX, span)?;
+                }
+            }
+            Keyword::AS | Keyword::CROSS | Keyword::FULL | Keyword::INNER | Keyword::LEFT => {}
+            Keyword::NATURAL | Keyword::OUTER | Keyword::RIGHT => {}
+            _ => self.top().in_from = false,
+        }
+        Ok(())
+    }
+
+    /// Runs of prefix operators and of dots.
+    fn count_runs(&mut self, around: &Around<'_>, token: &Token, keyword: Keyword, span: Span) -> Result<(), SqlError> {
+        match token {
+            Token::Minus | Token::Plus | Token::Tilde => self.prefix_run += 1,
+            _ if matches!(keyword, Keyword::NOT | Keyword::INTERVAL) => self.prefix_run += 1,
+            _ => self.prefix_run = 0,
+        }
+        match token {
+            Token::Period => self.name_dots += 1,
+            _ if matches!(around.before(1), Some(Token::Period)) => {}
+            _ => self.name_dots = 0,
+        }
+        within("signs and NOTs in a row", self.prefix_run, PREFIX_RUN_MAX, span)?;
+        within("dots in a name", self.name_dots, NAME_DOTS_MAX, span)
+    }
+
+    fn open(&mut self, around: &Around<'_>, span: Span) -> Result<(), SqlError> {
+        let parent = *self.top();
+        let in_row = parent.from_run > 0 && matches!(around.before(1), Some(Token::LParen));
+        let first = parent.in_from
+            && (matches!(around.before(1), Some(Token::Comma))
+                || matches!(around.keyword(-1), Keyword::FROM | Keyword::JOIN));
+        let mut level = Level { trials: parent.trials, trials_before_run: parent.trials, ..Level::new(false) };
+        if in_row {
+            level.from_run = parent.from_run + 1;
+            level.trials_before_run = parent.trials_before_run;
+            level.trials = parent.trials_before_run * level.from_run;
+            within("brackets in a row in FROM", level.trials, FROM_TRIALS_MAX, span)?;
+        } else if first {
+            level.from_run = 1;
+        }
+        level.in_from = in_row || first;
+        self.push(level, span)
+    }
+
+    fn push(&mut self, level: Level, span: Span) -> Result<(), SqlError> {
+        self.levels.push(level);
+        within("brackets inside brackets", self.levels.len() - 1, NESTING_MAX, span)
+    }
+
+    /// Ends the last level; a bracket or END that closes nothing is the parser's to report.
+    fn close(&mut self, is_case: bool) {
+        if self.levels.len() < 2 || self.top().is_case != is_case {
+            return;
+        }
+        if let Some(level) = self.levels.pop() {
+            self.subqueries -= usize::from(level.is_query);
+            let parent = self.top();
+            parent.inside = parent.inside.max(level.height() + 1);
+        }
+    }
+
+    fn operator(&mut self) {
+        self.top().operators += 1;
+    }
+
+    fn piece(&mut self) {
+        self.top().end_piece();
+    }
+
+    #[allow(clippy::expect_used)] // `close` keeps the outermost level
+    fn top(&mut self) -> &mut Level {
+        self.levels.last_mut().expect("the outermost level stays")
+    }
+}
+
+/// A token among its neighbours.
+struct Around<'a> {
+    tokens: &'a [TokenWithSpan],
+    index: usize,
+}
+
+impl Around<'_> {
+    fn at(&self, offset: isize) -> Option<&Token> {
+        let index = self.index.checked_add_signed(offset)?;
+        self.tokens.get(index).map(|token| &token.token)
+    }
+
+    fn before(&self, n: isize) -> Option<&Token> {
+        self.at(-n)
+    }
+
+    fn after(&self, n: isize) -> Option<&Token> {
+        self.at(n)
+    }
+
+    fn keyword(&self, offset: isize) -> Keyword {
+        match self.at(offset) {
+            Some(Token::Word(word)) => word.keyword,
+            _ => Keyword::NoKeyword,
+        }
+    }
+}
+
+fn within(what: &'static str, count: usize, limit: usize, span: Span) -> Result<(), SqlError> {
+    match count > limit {
+        true => Err(SqlError::TooDeep { what, limit, span }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,79 @@
+//! Hints: `/*+ FULL_SCAN(t), NO_CACHE */`.
+//!
+//! A hint stands right behind SELECT, UPSERT, INSERT, UPDATE or DELETE; anywhere
+//! else the text is a comment. Hints never reach the relational engine, which
+//! ignores them on SELECT and refuses them elsewhere.
+
+use std::ops::Range;
+
+use saltwing_types::{Position, Span};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
+
+use crate::lexer::RawHint;
+use crate::name::Name;
+use crate::scanner::{Kind, Scanner};
+use crate::statement::Hint;
+
+/// The hints of `raw` that stand where hints stand, read from `sql`.
+pub(crate) fn collect(sql: &str, raw: &[RawHint], tokens: &[TokenWithSpan]) -> Vec<Hint> {
+    raw.iter().filter(|hint| follows_verb(tokens, hint.before)).flat_map(|hint| read(sql, hint)).collect()
+}
+
+fn follows_verb(tokens: &[TokenWithSpan], before: usize) -> bool {
+    const VERBS: [&str; 5] = ["SELECT", "UPSERT", "INSERT", "UPDATE", "DELETE"];
+    let previous = before.checked_sub(1).and_then(|index| tokens.get(index));
+    match previous.map(|token| &token.token) {
+        Some(Token::Word(Word { value, quote_style: None, .. })) => {
+            VERBS.iter().any(|verb| value.eq_ignore_ascii_case(verb))
+        }
+        _ => false,
+    }
+}
+
+/// Words with optional brackets behind them; what is neither is passed over, as Phoenix does.
+fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
+    let inside = sql.get(raw.inside.clone()).unwrap_or("");
+    let span = |range: &Range<usize>| Span {
+        start: position(raw.start, inside.get(..range.start).unwrap_or("")),
+        end: position(raw.start, inside.get(..range.end - 1).unwrap_or("")),
+    };
+    let mut hints: Vec<Hint> = Vec::new();
+    let mut in_args = false;
+    for (kind, range) in Scanner::new(inside) {
+        let text = inside.get(range.clone()).unwrap_or("");
+        let name = match kind {
+            Kind::Word => Some(Name { text: text.to_owned(), quoted: false, span: span(&range) }),
+            Kind::QuotedName => {
+                let inner = text.get(1..text.len() - 1).unwrap_or("").replace("\"\"", "\"");
+                Some(Name { text: inner, quoted: true, span: span(&range) })
+            }
+            _ => None,
+        };
+        match (name, in_args, hints.last_mut()) {
+            (Some(name), true, Some(hint)) => {
+                hint.span = hint.span.union(name.span);
+                hint.args.push(name);
+            }
+            (Some(name), ..) => hints.push(Hint { span: name.span, name, args: Vec::new() }),
+            (None, _, Some(hint)) if text == "(" || text == ")" => {
+                in_args = text == "(";
+                hint.span = hint.span.union(span(&range));
+            }
+            _ => {}
+        }
+    }
+    hints
+}
+
+/// Where the character behind `text` stands, if `text` starts at `from`.
+fn position(from: Location, text: &str) -> Position {
+    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    match text.rfind('\n') {
+        None => Position { line: narrow(from.line), column: narrow(from.column + text.chars().count() as u64) },
+        Some(last) => {
+            let lines = text.bytes().filter(|b| *b == b'\n').count() as u64;
+            let column = text.get(last + 1..).unwrap_or("").chars().count() as u64 + 1;
+            Position { line: narrow(from.line + lines), column: narrow(column) }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Names of things, as written.
+
+use std::fmt;
+
+use saltwing_types::Span;
+use sqlparser::ast::Ident;
+
+use crate::words;
+
+/// One name as it was written, with its place.
+///
+/// Names keep the case they are written with. An unquoted name matches in any
+/// case; a quoted one matches exactly, else the one name that differs only in
+/// case (DESIGN section 7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name, without quotes.
+    pub text: String,
+    /// Whether it stood in double quotes.
+    pub quoted: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Name {
+    /// sqlparser's form of this name, without its place.
+    pub fn to_ident(&self) -> Ident {
+        match self.quoted {
+            true => Ident::with_quote('"', self.text.clone()),
+            false => Ident::new(self.text.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.quoted {
+            true => write_quoted(f, &self.text),
+            false => f.write_str(&self.text),
+        }
+    }
+}
+
+fn write_quoted(f: &mut impl fmt::Write, text: &str) -> fmt::Result {
+    write!(f, "\"{}\"", text.replace('"', "\"\""))
+}
+
+/// `name` as it must be written so that it is read back as itself: quoted only where it has to be.
+pub fn quote_name(name: &str) -> String {
+    let mut chars = name.chars();
+    let plain = chars.next().is_some_and(crate::scanner::is_name_start) && chars.all(crate::scanner::is_name_part);
+    if plain && !is_reserved_word(name) {
+        return name.to_owned();
+    }
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_quoted(&mut out, name);
+    out
+}
+
+/// Whether `word` names something only in quotes.
+pub fn is_reserved_word(word: &str) -> bool {
+    match sqlparser::tokenizer::Token::make_keyword(word) {
+        sqlparser::tokenizer::Token::Word(word) => words::is_reserved(word.keyword),
+        _ => false,
+    }
+}
+
+/// A table: `t`, or `schema.t`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRef {
+    /// The schema, if it was said.
+    pub schema: Option<Name>,
+    /// The table.
+    pub name: Name,
+}
+
+impl TableRef {
+    /// Where it stands, schema included.
+    pub fn span(&self) -> Span {
+        match &self.schema {
+            Some(schema) => schema.span.union(self.name.span),
+            None => self.name.span,
+        }
+    }
+}
+
+impl fmt::Display for TableRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.schema {
+            Some(schema) => write!(f, "{schema}.{}", self.name),
+            None => write!(f, "{}", self.name),
+        }
+    }
+}
+
+/// A column that is written or declared: `c`, or `family.c`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnName {
+    /// The column family, if it was said.
+    pub family: Option<Name>,
+    /// The column.
+    pub name: Name,
+}
+
+impl ColumnName {
+    /// Where it stands, family included.
+    pub fn span(&self) -> Span {
+        match &self.family {
+            Some(family) => family.span.union(self.name.span),
+            None => self.name.span,
+        }
+    }
+}
+
+impl fmt::Display for ColumnName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.family {
+            Some(family) => write!(f, "{family}.{}", self.name),
+            None => write!(f, "{}", self.name),
+        }
+    }
+}

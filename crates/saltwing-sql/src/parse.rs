@@ -1,0 +1,289 @@
+//! From text to statements.
+
+use std::ops::Range;
+
+use saltwing_types::Span;
+use sqlparser::tokenizer::{Location, Span as TokenSpan, Token};
+
+use crate::cursor::Cursor;
+use crate::dialect::SaltwingDialect;
+use crate::error::SqlError;
+use crate::lexer::{self, Lexed};
+use crate::parameter::{self, Parameter};
+use crate::split::{self, Piece};
+use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
+use crate::{copy, create_table, dml, guard, hint, place, query, session, words};
+
+/// The largest statement in bytes.
+pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
+
+/// A statement and what belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The statement.
+    pub statement: Statement,
+    /// Its placeholders, in text order; in the tree each is `$n`.
+    pub parameters: Vec<Parameter>,
+    /// Its bytes in the source, from its first token to its last, `;` excluded.
+    pub range: Range<usize>,
+    /// The same as lines and columns.
+    pub span: Span,
+}
+
+/// Reads all statements of `sql`; `;` stands between them, and may stand at the end.
+///
+/// # Errors
+/// The first statement that cannot be read. Statements before it are not given.
+pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
+    let mut statements = Vec::new();
+    let (mut offset, mut at) = (0, Location::new(1, 1));
+    for piece in split::split_statements(sql) {
+        at = lexer::advance(at, sql.get(offset..piece.offset).unwrap_or(""));
+        offset = piece.offset;
+        statements.extend(parse_piece(sql, &piece, at)?);
+    }
+    Ok(statements)
+}
+
+/// Reads `sql`, which holds one statement.
+///
+/// # Errors
+/// What [`parse`] says, and a text with no statement or with more than one.
+pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
+    let mut statements = parse(sql)?.into_iter();
+    match (statements.next(), statements.next()) {
+        (Some(statement), None) => Ok(statement),
+        (None, _) => Err(SqlError::syntax("the statement is empty", place::origin())),
+        (Some(_), Some(second)) => Err(SqlError::syntax("expected one statement, found a second", second.span)),
+    }
+}
+
+/// Reads one piece; `None` if it is nothing but comments.
+fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
+    let size_bytes = piece.text.len();
+    if size_bytes > STATEMENT_BYTES_MAX {
+        let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
+        return Err(SqlError::TooLarge { size_bytes, limit_bytes: STATEMENT_BYTES_MAX, span });
+    }
+    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(piece.text, piece.offset, at)?;
+    if tokens.last().is_some_and(|token| token.token == Token::SemiColon) {
+        tokens.pop();
+        ranges.pop();
+    }
+    if tokens.is_empty() {
+        return Ok(None);
+    }
+    guard::check(&tokens)?;
+    let hints = hint::collect(sql, &hints, &tokens);
+    let parameters = parameter::number(&mut tokens)?;
+    let dialect = SaltwingDialect::new(tokens.len());
+    let mut cursor = Cursor::new(sql, tokens, &ranges, &dialect);
+    let statement = statement(&mut cursor, hints)?;
+    if !cursor.is_at_end() {
+        return Err(cursor.expected("the end of the statement"));
+    }
+    let range = match (ranges.first(), ranges.last()) {
+        (Some(first), Some(last)) => first.start..last.end,
+        _ => 0..0,
+    };
+    Ok(Some(Parsed { statement, parameters, range, span: cursor.span_from(0) }))
+}
+
+/// First words of statements, for advice.
+const VERBS: [&str; 24] = [
+    "SELECT", "WITH", "VALUES", "UPSERT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRUNCATE", "SHOW",
+    "DESCRIBE", "EXPLAIN", "COPY", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "GRANT", "REVOKE", "TABLE",
+];
+
+fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
+    let start = cursor.index();
+    if *cursor.peek(0) == Token::LParen {
+        return query::statement(cursor, hints).map(Statement::Query);
+    }
+    let Some(verb) = cursor.word(0).map(str::to_uppercase) else {
+        return Err(cursor.expected("a statement"));
+    };
+    match verb.as_str() {
+        "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::statement(cursor, hints).map(Statement::Query),
+        "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
+        "CREATE" => return create(cursor),
+        "DROP" => return drop(cursor),
+        _ => {}
+    }
+    if let Some(unsupported) = unsupported(cursor, &verb) {
+        return Ok(Statement::Unsupported(unsupported));
+    }
+    cursor.skip();
+    match verb.as_str() {
+        "UPSERT" => dml::upsert(cursor, start, hints).map(Statement::Upsert),
+        "INSERT" => dml::upsert(cursor, start, hints).map(Statement::Insert),
+        "DELETE" => dml::delete(cursor, start, hints).map(Statement::Delete),
+        "UPDATE" => dml::update(cursor, start, hints).map(Statement::Update),
+        "COPY" => copy::parse(cursor, start, hints),
+        "SHOW" => session::show(cursor),
+        "DESCRIBE" | "DESC" => {
+            cursor.eat(&["TABLE"]);
+            cursor.table().map(Statement::Describe)
+        }
+        "SET" => session::set(cursor).map(Statement::Set),
+        "USE" => cursor.name("a schema name").map(Statement::Use),
+        "TRUNCATE" => session::truncate(cursor).map(Statement::Truncate),
+        "BEGIN" => session::transaction(cursor, Statement::Begin),
+        "COMMIT" => session::transaction(cursor, Statement::Commit),
+        "ROLLBACK" => session::transaction(cursor, Statement::Rollback),
+        "START" => {
+            cursor.expect(&["TRANSACTION"])?;
+            session::transaction(cursor, Statement::Begin)
+        }
+        _ => {
+            let error = SqlError::syntax(format!("no statement starts with {verb}"), cursor.span_at(start));
+            Err(match words::suggest(&verb, VERBS) {
+                Some(meant) => error.with_help(format!("did you mean {meant}?")),
+                None => error,
+            })
+        }
+    }
+}
+
+fn explain(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Explain, SqlError> {
+    cursor.expect(&["EXPLAIN"])?;
+    let mut analyze = cursor.eat(&["ANALYZE"]);
+    let mut format = ExplainFormat::Text;
+    if cursor.at(&["VERBOSE"]) {
+        return Err(SqlError::not_supported("EXPLAIN VERBOSE", cursor.here()));
+    }
+    // A bracket may also open the query itself.
+    let is_options = ["ANALYZE", "FORMAT", "VERBOSE", "COSTS"].iter().any(|word| cursor.word_is(1, word));
+    if *cursor.peek(0) == Token::LParen && is_options {
+        cursor.in_brackets(|cursor| explain_option(cursor, &mut analyze, &mut format))?;
+    }
+    if cursor.eat(&["PLAN"]) {
+        cursor.eat(&["FOR"]);
+    }
+    if cursor.at(&["EXPLAIN"]) {
+        return Err(SqlError::syntax("an EXPLAIN cannot be explained", cursor.here()));
+    }
+    let statement = Box::new(statement(cursor, hints)?);
+    Ok(Explain { analyze, format, statement })
+}
+
+fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut ExplainFormat) -> Result<(), SqlError> {
+    if cursor.eat(&["ANALYZE"]) {
+        *analyze = !cursor.eat(&["FALSE"]);
+        cursor.eat(&["TRUE"]);
+        return Ok(());
+    }
+    if !cursor.eat(&["FORMAT"]) {
+        return Err(cursor.expected_word(&["ANALYZE", "FORMAT"]));
+    }
+    let _ = cursor.eat_symbol(&Token::Eq);
+    *format = match cursor.word(0).map(str::to_uppercase).as_deref() {
+        Some("JSON") => ExplainFormat::Json,
+        Some("TEXT") => ExplainFormat::Text,
+        _ => return Err(cursor.expected_word(&["TEXT", "JSON"])),
+    };
+    cursor.skip();
+    Ok(())
+}
+
+/// What CREATE, DROP and ALTER make or change, and we don't.
+const OBJECTS: [&str; 26] = [
+    "INDEX",
+    "LOCAL INDEX",
+    "UNIQUE INDEX",
+    "UNCOVERED INDEX",
+    "GLOBAL INDEX",
+    "VIEW",
+    "MATERIALIZED VIEW",
+    "SEQUENCE",
+    "FUNCTION",
+    "TEMPORARY FUNCTION",
+    "TABLE",
+    "TEMPORARY TABLE",
+    "TEMP TABLE",
+    "LOCAL TEMPORARY TABLE",
+    "GLOBAL TEMPORARY TABLE",
+    "EXTERNAL TABLE",
+    "UNLOGGED TABLE",
+    "VIRTUAL TABLE",
+    "DATABASE",
+    "ROLE",
+    "USER",
+    "TYPE",
+    "TRIGGER",
+    "CDC",
+    "PROCEDURE",
+    "SCHEMA",
+];
+
+fn create(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+    if cursor.eat(&["CREATE", "TABLE"]) {
+        return create_table::parse(cursor, false).map(Statement::CreateTable);
+    }
+    if cursor.eat(&["CREATE", "IMMUTABLE", "TABLE"]) {
+        return create_table::parse(cursor, true).map(Statement::CreateTable);
+    }
+    if cursor.eat(&["CREATE", "SCHEMA"]) {
+        return session::create_schema(cursor).map(Statement::CreateSchema);
+    }
+    object(cursor, "CREATE")
+}
+
+fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+    if cursor.eat(&["DROP", "TABLE"]) {
+        return session::drop_table(cursor).map(Statement::DropTable);
+    }
+    if cursor.eat(&["DROP", "SCHEMA"]) {
+        return session::drop_schema(cursor).map(Statement::DropSchema);
+    }
+    object(cursor, "DROP")
+}
+
+/// `CREATE INDEX` and its kin: known, not built yet.
+fn object(cursor: &mut Cursor<'_>, verb: &str) -> Result<Statement, SqlError> {
+    let start = cursor.index();
+    cursor.expect(&[verb])?;
+    cursor.eat(&["OR", "REPLACE"]);
+    let replace = cursor.index() > start + 1;
+    let found = OBJECTS.iter().find(|object| {
+        let words: Vec<&str> = object.split(' ').collect();
+        cursor.at(&words)
+    });
+    match found {
+        Some(object) => {
+            object.split(' ').for_each(|_| cursor.skip());
+            let what = format!("{verb} {}{object}", if replace { "OR REPLACE " } else { "" });
+            Ok(Statement::Unsupported(unread(cursor, start, what, None)))
+        }
+        None => Err(cursor.expected_word(&["TABLE", "SCHEMA", "INDEX", "VIEW", "SEQUENCE", "FUNCTION"])),
+    }
+}
+
+/// Statements that are known by their first words, and not built yet.
+fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
+    let start = cursor.index();
+    let (words, help): (usize, Option<&str>) = match verb {
+        "ALTER" => (2, None),
+        "MERGE" | "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
+        "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
+        "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "COMMENT" | "CALL" | "EXECUTE" | "PREPARE" | "DEALLOCATE"
+        | "DECLARE" | "FETCH" | "CLOSE" | "LOCK" | "SAVEPOINT" | "RELEASE" | "LISTEN" | "NOTIFY" | "REINDEX"
+        | "CLUSTER" | "REFRESH" | "ATTACH" | "DETACH" | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "EXPORT" | "LOAD"
+        | "RESET" | "DISCARD" => (1, None),
+        "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
+        "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
+        "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),
+        _ => return None,
+    };
+    for _ in 0..words {
+        cursor.skip();
+    }
+    let what = cursor.text_from(start).to_uppercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(unread(cursor, start, what, help))
+}
+
+fn unread(cursor: &mut Cursor<'_>, start: usize, what: String, help: Option<&str>) -> Unsupported {
+    let span = cursor.span_from(start);
+    cursor.skip_to_end();
+    Unsupported { what, help: help.map(str::to_owned), text: cursor.text_from(start).to_owned(), span }
+}

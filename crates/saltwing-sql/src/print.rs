@@ -1,0 +1,429 @@
+//! Statements as text.
+//!
+//! # Laws
+//! 1. What is printed parses again, to the same statement, places aside.
+//! 2. A table prints the way SHOW CREATE TABLE shows it: a line for each column.
+
+use std::fmt::{self, Display, Formatter};
+use std::ops::ControlFlow;
+
+use saltwing_types::table::SortOrder;
+use sqlparser::ast::{Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
+
+use crate::name::{ColumnName, Name, quote_name};
+use crate::statement::{
+    Assignment, ColumnSpec, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
+    CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnError, OptionSpec,
+    OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables, Statement, Truncate,
+    Unsupported, Update, Upsert, ValuesRow,
+};
+
+/// An expression as text that is read back as the same expression.
+///
+/// sqlparser's own printing takes two quotes in a row inside a string for one
+/// that is already escaped; such strings are printed as `E'..'`.
+pub fn expr_text(expr: &Expr) -> String {
+    tree_text(expr)
+}
+
+/// A query as text that is read back as the same query; see [`expr_text`].
+pub fn query_text(query: &Query) -> String {
+    tree_text(query)
+}
+
+fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
+    match tree.visit(&mut AwkwardStrings) {
+        ControlFlow::Continue(()) => tree.to_string(),
+        ControlFlow::Break(()) => {
+            let mut tree = tree.clone();
+            let _ = VisitMut::visit(&mut tree, &mut AwkwardStrings);
+            tree.to_string()
+        }
+    }
+}
+
+/// Finds, or dresses, the strings that sqlparser does not print as they are.
+struct AwkwardStrings;
+
+fn is_awkward(value: &ValueWithSpan) -> bool {
+    matches!(&value.value, Value::SingleQuotedString(text) if text.contains("''") || text.contains("\\'"))
+}
+
+impl Visitor for AwkwardStrings {
+    type Break = ();
+
+    fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<()> {
+        match is_awkward(value) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl VisitorMut for AwkwardStrings {
+    type Break = ();
+
+    fn pre_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<()> {
+        if is_awkward(value)
+            && let Value::SingleQuotedString(text) = &mut value.value
+        {
+            value.value = Value::EscapedStringLiteral(std::mem::take(text));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Items with commas between them.
+fn list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+fn hints(f: &mut Formatter<'_>, hints: &[Hint]) -> fmt::Result {
+    if hints.is_empty() {
+        return Ok(());
+    }
+    f.write_str(" /*+ ")?;
+    list(f, hints)?;
+    f.write_str(" */")
+}
+
+impl Display for Hint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        if !self.args.is_empty() {
+            f.write_str("(")?;
+            list(f, &self.args)?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Statement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CreateTable(it) => write!(f, "{it}"),
+            Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
+                write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
+            }
+            Self::DropSchema(DropSchema { if_exists, names, cascade }) => {
+                drop_objects(f, "SCHEMA", *if_exists, names, *cascade)
+            }
+            Self::DropTable(DropTable { if_exists, tables, cascade }) => {
+                drop_objects(f, "TABLE", *if_exists, tables, *cascade)
+            }
+            Self::Truncate(Truncate { tables }) => {
+                f.write_str("TRUNCATE TABLE ")?;
+                list(f, tables)
+            }
+            Self::Upsert(it) => upsert(f, "UPSERT", it),
+            Self::Insert(it) => upsert(f, "INSERT", it),
+            Self::Delete(it) => write!(f, "{it}"),
+            Self::Update(it) => write!(f, "{it}"),
+            Self::Query(it) => write!(f, "{it}"),
+            Self::Explain(it) => write!(f, "{it}"),
+            Self::CopyFrom(it) => write!(f, "{it}"),
+            Self::CopyTo(it) => write!(f, "{it}"),
+            Self::ShowTables(ShowTables { schema, like }) => {
+                f.write_str("SHOW TABLES")?;
+                schema.iter().try_for_each(|schema| write!(f, " FROM {schema}"))?;
+                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+            }
+            Self::ShowSchemas(ShowSchemas { like }) => {
+                f.write_str("SHOW SCHEMAS")?;
+                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+            }
+            Self::ShowCreateTable(table) => write!(f, "SHOW CREATE TABLE {table}"),
+            Self::Describe(table) => write!(f, "DESCRIBE {table}"),
+            Self::ShowSetting(None) => f.write_str("SHOW ALL"),
+            Self::ShowSetting(Some(name)) => write!(f, "SHOW {}", name.text),
+            Self::Set(Set { name, value: Some(value), .. }) => write!(f, "SET {} = {value}", name.text),
+            Self::Set(Set { name, value: None, .. }) => write!(f, "SET {} = DEFAULT", name.text),
+            Self::Use(name) => write!(f, "USE {name}"),
+            Self::Begin => f.write_str("BEGIN"),
+            Self::Commit => f.write_str("COMMIT"),
+            Self::Rollback => f.write_str("ROLLBACK"),
+            Self::Unsupported(Unsupported { text, .. }) => f.write_str(text),
+        }
+    }
+}
+
+fn drop_objects<T: Display>(
+    f: &mut Formatter<'_>,
+    what: &str,
+    if_exists: bool,
+    names: &[T],
+    cascade: bool,
+) -> fmt::Result {
+    write!(f, "DROP {what} {}", if if_exists { "IF EXISTS " } else { "" })?;
+    list(f, names)?;
+    f.write_str(if cascade { " CASCADE" } else { "" })
+}
+
+impl Display for CreateTable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(if self.if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        write!(f, "{} (", self.table)?;
+        let key = self.primary_key.as_ref().map(|key| key as &dyn Display);
+        let lines = self.columns.iter().map(|column| column as &dyn Display).chain(key);
+        for (index, line) in lines.enumerate() {
+            f.write_str(if index > 0 { ",\n    " } else { "\n    " })?;
+            write!(f, "{line}")?;
+        }
+        f.write_str("\n)")?;
+        for (index, option) in self.options.iter().enumerate() {
+            write!(f, "{}{option}", if index > 0 { ", " } else { " " })?;
+        }
+        if !self.split_on.is_empty() {
+            f.write_str(" SPLIT ON (")?;
+            list(f, self.split_on.iter().map(expr_text))?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for ColumnSpec {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.sql_type)?;
+        match self.not_null {
+            Some(true) => f.write_str(" NOT NULL")?,
+            Some(false) => f.write_str(" NULL")?,
+            None => {}
+        }
+        if let Some(default) = &self.default {
+            write!(f, " DEFAULT {}", expr_text(&default.expr))?;
+        }
+        match self.primary_key {
+            Some(key) => write!(f, " PRIMARY KEY{}", order_text(key.order)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// ASC is what is meant where nothing is said.
+fn order_text(order: SortOrder) -> &'static str {
+    match order {
+        SortOrder::Asc => "",
+        SortOrder::Desc => " DESC",
+    }
+}
+
+impl Display for PrimaryKeySpec {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "CONSTRAINT {name} ")?;
+        }
+        f.write_str("PRIMARY KEY (")?;
+        list(f, &self.parts)?;
+        f.write_str(")")
+    }
+}
+
+impl Display for KeyPart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", expr_text(&self.expr), order_text(self.order))
+    }
+}
+
+impl Display for OptionSpec {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(family) = &self.family {
+            write!(f, "{family}.")?;
+        }
+        write!(f, "{}={}", self.name, self.value)
+    }
+}
+
+impl Display for OptionValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(text) | Self::Word(text) => f.write_str(text),
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Bool(value) => f.write_str(if *value { "TRUE" } else { "FALSE" }),
+            Self::Names(names) => {
+                f.write_str("(")?;
+                list(f, names)?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
+    f.write_str(verb)?;
+    hints(f, &it.hints)?;
+    write!(f, " INTO {}", it.table)?;
+    columns(f, it.columns.as_deref())?;
+    match &it.source {
+        RowSource::Values(rows) => {
+            f.write_str(" VALUES ")?;
+            list(f, rows)
+        }
+        RowSource::Query(query) => write!(f, " {}", query_text(query)),
+    }
+}
+
+fn columns(f: &mut Formatter<'_>, columns: Option<&[ColumnName]>) -> fmt::Result {
+    match columns {
+        None => Ok(()),
+        Some(columns) => {
+            f.write_str(" (")?;
+            list(f, columns)?;
+            f.write_str(")")
+        }
+    }
+}
+
+impl Display for ValuesRow {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        list(f, self.values.iter().map(expr_text))?;
+        f.write_str(")")
+    }
+}
+
+fn alias(f: &mut Formatter<'_>, alias: Option<&Name>) -> fmt::Result {
+    match alias {
+        Some(alias) => write!(f, " AS {alias}"),
+        None => Ok(()),
+    }
+}
+
+fn selection(f: &mut Formatter<'_>, selection: Option<&Expr>) -> fmt::Result {
+    match selection {
+        Some(expr) => write!(f, " WHERE {}", expr_text(expr)),
+        None => Ok(()),
+    }
+}
+
+impl Display for Delete {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("DELETE")?;
+        hints(f, &self.hints)?;
+        write!(f, " FROM {}", self.table)?;
+        alias(f, self.alias.as_ref())?;
+        selection(f, self.selection.as_ref())
+    }
+}
+
+impl Display for Update {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("UPDATE")?;
+        hints(f, &self.hints)?;
+        write!(f, " {}", self.table)?;
+        alias(f, self.alias.as_ref())?;
+        f.write_str(" SET ")?;
+        list(f, &self.assignments)?;
+        selection(f, self.selection.as_ref())
+    }
+}
+
+impl Display for Assignment {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.column, expr_text(&self.value))
+    }
+}
+
+impl Display for QueryStatement {
+    /// Hints are printed behind the first SELECT; VALUES and TABLE can have none.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = query_text(&self.query);
+        match (self.hints.is_empty(), text.find("SELECT")) {
+            (false, Some(at)) => {
+                let (before, behind) = text.split_at(at + "SELECT".len());
+                f.write_str(before)?;
+                hints(f, &self.hints)?;
+                f.write_str(behind)
+            }
+            _ => f.write_str(&text),
+        }
+    }
+}
+
+impl Display for Explain {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.analyze { "EXPLAIN ANALYZE " } else { "EXPLAIN " })?;
+        f.write_str(match self.format {
+            ExplainFormat::Text => "",
+            ExplainFormat::Json => "(FORMAT JSON) ",
+        })?;
+        write!(f, "{}", self.statement)
+    }
+}
+
+impl Display for CopyFrom {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "COPY {}", self.table)?;
+        columns(f, self.columns.as_deref())?;
+        f.write_str(" FROM ")?;
+        target(f, &self.source, "STDIN")?;
+        write!(f, "{}", self.options)
+    }
+}
+
+impl Display for CopyTo {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            CopySource::Table { table, columns: of } => {
+                write!(f, "COPY {table}")?;
+                columns(f, of.as_deref())?;
+            }
+            CopySource::Query(query) => write!(f, "COPY ({query})")?,
+        }
+        f.write_str(" TO ")?;
+        target(f, &self.target, "STDOUT")?;
+        write!(f, "{}", self.options)
+    }
+}
+
+fn target(f: &mut Formatter<'_>, target: &CopyTarget, standard: &str) -> fmt::Result {
+    match target {
+        CopyTarget::File(path) => f.write_str(&quoted(path)),
+        CopyTarget::Standard => f.write_str(standard),
+    }
+}
+
+impl Display for CopyOptions {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let character = |c: char| quoted(c.encode_utf8(&mut [0; 4]));
+        let said: Vec<String> = [
+            self.format.map(|CopyFormat::Csv| "FORMAT csv".to_owned()),
+            self.header.map(|header| format!("HEADER {header}")),
+            self.delimiter.map(|c| format!("DELIMITER {}", character(c))),
+            self.quote.map(|c| format!("QUOTE {}", character(c))),
+            self.escape.map(|c| format!("ESCAPE {}", character(c))),
+            self.null.as_ref().map(|text| format!("NULL {}", quoted(text))),
+            self.on_error.map(|it| match it {
+                OnError::Abort => "ON_ERROR abort".to_owned(),
+                OnError::Skip => "ON_ERROR skip".to_owned(),
+            }),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match said.is_empty() {
+            true => Ok(()),
+            false => write!(f, " WITH ({})", said.join(", ")),
+        }
+    }
+}
+
+/// `schema.table`, each part quoted only where it has to be.
+pub fn qualified_name(schema: Option<&str>, table: &str) -> String {
+    match schema {
+        Some(schema) => format!("{}.{}", quote_name(schema), quote_name(table)),
+        None => quote_name(table),
+    }
+}

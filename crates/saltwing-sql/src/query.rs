@@ -1,0 +1,291 @@
+//! Queries: sqlparser's grammar, without what it reads wrongly.
+//!
+//! Before sqlparser sees a query, its words are looked through once. Some things
+//! have to be refused there because the tree would not show them any more:
+//! `FROM WHERE` would be a table named WHERE, `(DELETE FROM t)` a query, and
+//! `FROM t (x VARCHAR)` an error about something else.
+
+use saltwing_types::Span;
+use sqlparser::ast::{Fetch, LimitClause, Query, Value, VisitMut, VisitorMut};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::Token;
+
+use crate::cursor::Cursor;
+use crate::error::SqlError;
+use crate::statement::{Hint, QueryStatement, SourceText};
+use crate::words;
+
+/// Reads a query to its end.
+pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
+    let start = cursor.index();
+    check_words(cursor)?;
+    let items = select_items(cursor);
+    let query = parse(cursor)?;
+    Ok(QueryStatement { query, hints, items, span: cursor.span_from(start) })
+}
+
+/// Reads a query whose words have been looked through.
+pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Box<Query>, SqlError> {
+    let start = cursor.index();
+    let mut query = cursor.query()?;
+    let fetch = (start..cursor.index()).find(|index| keyword(cursor, *index) == Keyword::FETCH);
+    if let Some(index) = fetch {
+        let mut limits = FetchAsLimit { refused: None };
+        let _ = query.visit(&mut limits);
+        if let Some(what) = limits.refused {
+            return Err(SqlError::not_supported(what, cursor.span_at(index)));
+        }
+    }
+    Ok(query)
+}
+
+fn keyword(cursor: &Cursor<'_>, index: usize) -> Keyword {
+    match index < cursor.token_count() {
+        true => match &cursor.token(index).token {
+            Token::Word(word) => word.keyword,
+            _ => Keyword::NoKeyword,
+        },
+        false => Keyword::NoKeyword,
+    }
+}
+
+/// `FETCH FIRST 10 ROWS ONLY` is `LIMIT 10`; the relational engine knows only the latter.
+struct FetchAsLimit {
+    refused: Option<&'static str>,
+}
+
+impl VisitorMut for FetchAsLimit {
+    type Break = ();
+
+    fn post_visit_query(&mut self, query: &mut Query) -> std::ops::ControlFlow<()> {
+        let Some(Fetch { with_ties, percent, quantity }) = query.fetch.take() else {
+            return std::ops::ControlFlow::Continue(());
+        };
+        let one = || sqlparser::ast::Expr::value(Value::Number("1".to_owned(), false));
+        let count = Some(quantity.unwrap_or_else(one));
+        let limit_clause = match query.limit_clause.take() {
+            None => Some(LimitClause::LimitOffset { limit: count, offset: None, limit_by: Vec::new() }),
+            Some(LimitClause::LimitOffset { limit: None, offset, limit_by }) => {
+                Some(LimitClause::LimitOffset { limit: count, offset, limit_by })
+            }
+            Some(_) => None,
+        };
+        self.refused = self.refused.or(match (with_ties, percent, &limit_clause) {
+            (true, ..) => Some("FETCH .. WITH TIES"),
+            (_, true, _) => Some("FETCH .. PERCENT"),
+            (.., None) => Some("LIMIT and FETCH together"),
+            _ => None,
+        });
+        query.limit_clause = limit_clause;
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+/// Looks through all words from here to the end of the statement.
+///
+/// To be called once a statement, before its first query or condition is read.
+pub(crate) fn check_words(cursor: &Cursor<'_>) -> Result<(), SqlError> {
+    for index in cursor.index()..cursor.token_count() {
+        let Token::Word(word) = &cursor.token(index).token else { continue };
+        if word.quote_style.is_some() || before(cursor, index) == Some(&Token::Period) {
+            continue;
+        }
+        let span = cursor.span_at(index);
+        misplaced(cursor, index, word.keyword, span)?;
+        unknown_clause(cursor, index, &word.value, word.keyword, span)?;
+        if matches!(word.keyword, Keyword::FROM | Keyword::JOIN) {
+            dynamic_columns(cursor, index + 1)?;
+        }
+    }
+    Ok(())
+}
+
+fn before<'c>(cursor: &'c Cursor<'_>, index: usize) -> Option<&'c Token> {
+    index.checked_sub(1).map(|previous| &cursor.token(previous).token)
+}
+
+fn is_word(cursor: &Cursor<'_>, index: usize, text: &str) -> bool {
+    matches!(&cursor.token(index).token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text))
+}
+
+/// A word that ends a piece, where a piece has to start.
+fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) -> Result<(), SqlError> {
+    use Keyword::{CROSS, EXCEPT, FROM, FULL, INNER, JOIN, LEFT, NATURAL, ON, ORDER, RIGHT, WHERE};
+    if !words::is_clause_word(keyword) {
+        return Ok(());
+    }
+    let next_is_bracket = cursor.token(index + 1).token == Token::LParen;
+    let word_before = index.checked_sub(1).map_or(Keyword::NoKeyword, |previous| self::keyword(cursor, previous));
+    let filter = index.checked_sub(2).is_some_and(|filter| self::keyword(cursor, filter) == Keyword::FILTER);
+    let what = match before(cursor, index) {
+        _ if matches!(keyword, LEFT | RIGHT) && next_is_bracket => return Ok(()),
+        // Windows: OVER (ORDER BY ..).
+        Some(Token::LParen) if keyword == ORDER => return Ok(()),
+        Some(Token::LParen) if keyword == WHERE && filter => return Ok(()),
+        Some(Token::LParen | Token::Comma) => "something",
+        Some(Token::Word(_)) if matches!(word_before, FROM | JOIN) => "a table",
+        Some(Token::Word(_)) if word_before == Keyword::SELECT => "an expression",
+        Some(Token::Word(_)) if matches!(word_before, ON | WHERE | Keyword::BY | Keyword::HAVING) => "an expression",
+        // `* EXCEPT (a)`, `a.* EXCEPT (a)`: sqlparser's to read.
+        Some(Token::Mul) if keyword == EXCEPT => return Ok(()),
+        // `SELECT * FROM`, `count(*) ..` and `2 * FROM`: the latter is sqlparser's to refuse.
+        _ => return Ok(()),
+    };
+    // `FROM t LEFT JOIN u` and its kin.
+    if matches!(keyword, CROSS | FULL | INNER | NATURAL) && what == "something" {
+        return Ok(());
+    }
+    let found = format!("{keyword:?}");
+    Err(SqlError::syntax(format!("expected {what} before {found}"), span)
+        .with_help(format!("if {found} is meant as a name, quote it: \"{}\"", cursor.text(index, index + 1))))
+}
+
+/// Words that would be names, or worse, to sqlparser.
+fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keyword, span: Span) -> Result<(), SqlError> {
+    let previous_is = |text: &str| index > 0 && is_word(cursor, index - 1, text);
+    let next_is = |text: &str| is_word(cursor, index + 1, text);
+    let upper = text.to_uppercase();
+    let refuse = |what: &str| Err(SqlError::not_supported(what, span));
+    match keyword {
+        Keyword::UPDATE if previous_is("FOR") => refuse("SELECT .. FOR UPDATE"),
+        Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE | Keyword::MERGE => {
+            refuse(&format!("{upper} inside another statement"))
+        }
+        Keyword::INTO => Err(SqlError::not_supported("SELECT .. INTO", span)
+            .with_help("write the rows with UPSERT INTO table SELECT ..")),
+        Keyword::WITH if cursor.token(index + 1).token == Token::LParen => refuse("WITH (..) behind a table"),
+        Keyword::ARRAY if matches!(cursor.token(index + 1).token, Token::Lt | Token::Neq | Token::ShiftLeft) => {
+            refuse("the type ARRAY<..>")
+        }
+        _ if upper == "DUPLICATE" && previous_is("ON") && next_is("KEY") => refuse("ON DUPLICATE KEY"),
+        _ if (upper == "VALUE" || upper == "VALUES")
+            && next_is("FOR")
+            && (previous_is("NEXT") || previous_is("CURRENT")) =>
+        {
+            refuse(&format!("{} VALUE FOR", if previous_is("NEXT") { "NEXT" } else { "CURRENT" }))
+        }
+        _ if upper == "OF" && previous_is("AS") && (next_is("TIMESTAMP") || next_is("SYSTEM")) => {
+            refuse("reading an older state (AS OF)")
+        }
+        _ if upper == "SYSTEM_TIME" && previous_is("FOR") => refuse("reading an older state (FOR SYSTEM_TIME)"),
+        _ if upper == "TABLESAMPLE" && cursor.token(index + 1).token == Token::LParen => refuse("TABLESAMPLE"),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses `FROM t (x VARCHAR)`: `at` is where the table's name stands.
+fn dynamic_columns(cursor: &Cursor<'_>, mut at: usize) -> Result<(), SqlError> {
+    let word = |index: usize| match &cursor.token(index).token {
+        Token::Word(word) => Some(word),
+        _ => None,
+    };
+    while word(at).is_some() && cursor.token(at + 1).token == Token::Period {
+        at += 2;
+    }
+    let is_list = word(at).is_some_and(|name| !words::is_reserved(name.keyword))
+        && cursor.token(at + 1).token == Token::LParen
+        && word(at + 2).is_some_and(|name| !words::is_reserved(name.keyword) && name.keyword != Keyword::INTERVAL);
+    // An argument of a table function is no two names in a row.
+    let (mut column, mut found) = (at + 2, false);
+    while is_list && cursor.token(column + 1).token == Token::Period {
+        column += 2;
+    }
+    if let (true, Some(type_name)) = (is_list, word(column + 1)) {
+        found = words::is_type_word(type_name.keyword) || type_name.value.to_uppercase().starts_with("UNSIGNED_");
+    }
+    match found {
+        true => {
+            Err(SqlError::not_supported("dynamic columns", cursor.span_at(at + 2).union(cursor.span_at(column + 1)))
+                .with_help("declare the column in the table"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The items of the SELECT that names the result's columns, as written.
+fn select_items(cursor: &Cursor<'_>) -> Vec<SourceText> {
+    let Some(mut at) = first_select(cursor) else { return Vec::new() };
+    at += 1;
+    match keyword(cursor, at) {
+        Keyword::ALL => at += 1,
+        Keyword::DISTINCT if keyword(cursor, at + 1) == Keyword::ON => at = behind_brackets(cursor, at + 2),
+        Keyword::DISTINCT => at += 1,
+        _ => {}
+    }
+    let (mut items, mut start, mut depth) = (Vec::new(), at, 0_usize);
+    loop {
+        let ends = at >= cursor.token_count() || (depth == 0 && ends_list(cursor, at));
+        if ends || (depth == 0 && cursor.token(at).token == Token::Comma) {
+            if at > start {
+                let span = cursor.span_at(start).union(cursor.span_at(at - 1));
+                items.push(SourceText { text: cursor.text(start, at).to_owned(), span });
+            }
+            start = at + 1;
+        }
+        if ends {
+            return items;
+        }
+        depth = depth_behind(cursor, at, depth);
+        at += 1;
+    }
+}
+
+/// Where the outermost SELECT stands that comes first; `None` for VALUES and TABLE.
+fn first_select(cursor: &Cursor<'_>) -> Option<usize> {
+    let (mut at, mut depth, mut in_with) = (cursor.index(), 0_usize, false);
+    while at < cursor.token_count() {
+        match (&cursor.token(at).token, keyword(cursor, at)) {
+            (_, Keyword::SELECT) if depth == 0 => return Some(at),
+            (_, Keyword::VALUES | Keyword::TABLE) if depth == 0 => return None,
+            (_, Keyword::WITH) if depth == 0 => in_with = true,
+            // The body itself stands in brackets: `(SELECT ..) UNION ..`, `WITH .. AS (..) (SELECT ..)`.
+            (Token::LParen, _) if depth == 0 && (!in_with || before(cursor, at) == Some(&Token::RParen)) => {
+                in_with = false;
+            }
+            _ => depth = depth_behind(cursor, at, depth),
+        }
+        at += 1;
+    }
+    None
+}
+
+/// How many brackets and CASEs are open behind token `at`.
+fn depth_behind(cursor: &Cursor<'_>, at: usize, depth: usize) -> usize {
+    let part_of_name = before(cursor, at) == Some(&Token::Period);
+    match (&cursor.token(at).token, keyword(cursor, at)) {
+        (Token::LParen | Token::LBracket, _) => depth + 1,
+        (Token::RParen | Token::RBracket, _) => depth.saturating_sub(1),
+        (_, Keyword::CASE) if !part_of_name => depth + 1,
+        (_, Keyword::END) if !part_of_name => depth.saturating_sub(1),
+        _ => depth,
+    }
+}
+
+fn behind_brackets(cursor: &Cursor<'_>, mut at: usize) -> usize {
+    let mut depth = 0;
+    while at < cursor.token_count() {
+        depth = depth_behind(cursor, at, depth);
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// Whether token `at` ends a SELECT's list.
+fn ends_list(cursor: &Cursor<'_>, at: usize) -> bool {
+    use Keyword::{EXCEPT, FETCH, FOR, FROM, GROUP, HAVING, INTERSECT, LIMIT, OFFSET, ORDER, UNION, WHERE, WINDOW};
+    let previous = before(cursor, at);
+    let distinct_from = at > 0 && keyword(cursor, at - 1) == Keyword::DISTINCT;
+    match (&cursor.token(at).token, keyword(cursor, at)) {
+        (Token::RParen | Token::SemiColon, _) => true,
+        (_, EXCEPT) => previous != Some(&Token::Mul),
+        (_, FROM) => previous != Some(&Token::Period) && !distinct_from,
+        (_, FETCH | FOR | GROUP | HAVING | INTERSECT | LIMIT | OFFSET | ORDER | UNION | WHERE | WINDOW) => {
+            previous != Some(&Token::Period)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,205 @@
+//! Cuts SQL text into lexemes: where each one starts and ends, nothing more.
+//!
+//! Both readers of raw text stand on this one: the [lexer](crate::lexer), which
+//! makes tokens, and [`crate::split_statements`], which looks for the `;` that
+//! ends a statement. So a shell and the parser never disagree about what a
+//! string, a quoted name or a comment is.
+//!
+//! | text | is |
+//! |---|---|
+//! | `-- ..`, `// ..` | a comment to the end of the line |
+//! | `/* .. */` | a comment; comments nest; `/*! .. */` is no code |
+//! | `/*+ .. */` | a hint |
+//! | `'it''s'` | a string; a backslash is a backslash |
+//! | `E'a\n'` | a string with escapes |
+//! | `X'00ff'` | bytes |
+//! | `"a""b"` | a quoted name |
+//! | `?`, `?1`, `$1`, `:name` | a parameter |
+//!
+//! # Laws
+//! 1. The lexemes follow each other without gaps and cover the whole text.
+//! 2. No lexeme is empty, so scanning ends.
+
+use std::ops::Range;
+
+/// What a piece of text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Blanks and line ends.
+    Blank,
+    /// Any comment but a hint.
+    Comment,
+    /// `/*+ .. */`.
+    Hint,
+    /// A name or a keyword.
+    Word,
+    /// `".."`.
+    QuotedName,
+    /// `'..'`.
+    Text,
+    /// `E'..'`.
+    EscapedText,
+    /// `X'..'`.
+    Hex,
+    /// An unsigned number.
+    Number,
+    /// A number that runs into a name: `12abc`.
+    BadNumber,
+    /// `?`, `?1`, `$1`, `:name`.
+    Parameter,
+    /// An operator or a bracket.
+    Symbol,
+    /// A character that starts nothing.
+    Stray,
+    /// A string, name or comment that the text ends in.
+    Unterminated(Open),
+}
+
+/// What was opened and never closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Open {
+    Comment,
+    Text,
+    QuotedName,
+}
+
+/// Longest first, so that the first match is the right one.
+const SYMBOLS: [&str; 40] = [
+    "!~~*", "!~~", "!~*", "~~*", "!~", "~~", "~*", "::", "<=", "<>", "<<", ">=", ">>", "!=", "||", "=>", "==", "=",
+    "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ".", ";", ":", "|", "&", "^", "~", "{", "}", "@",
+];
+
+/// An iterator over the lexemes of a text.
+pub(crate) struct Scanner<'a> {
+    sql: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(sql: &'a str) -> Self {
+        Self { sql, at: 0 }
+    }
+
+    fn rest(&self) -> &'a str {
+        self.sql.get(self.at..).unwrap_or("")
+    }
+}
+
+impl Iterator for Scanner<'_> {
+    type Item = (Kind, Range<usize>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest();
+        let (kind, length) = lexeme(rest)?;
+        let start = self.at;
+        self.at = start + length;
+        Some((kind, start..self.at))
+    }
+}
+
+/// The first lexeme of `rest` and its length in bytes.
+fn lexeme(rest: &str) -> Option<(Kind, usize)> {
+    let first = rest.chars().next()?;
+    let bytes = rest.as_bytes();
+    let second = bytes.get(1).copied();
+    Some(match first {
+        c if c.is_whitespace() => (Kind::Blank, length_while(rest, char::is_whitespace)),
+        '-' if second == Some(b'-') => (Kind::Comment, to_line_end(rest)),
+        '/' if second == Some(b'/') => (Kind::Comment, to_line_end(rest)),
+        '/' if second == Some(b'*') => comment(bytes),
+        '\'' => quoted(bytes, 0, b'\'', false, Kind::Text, Open::Text),
+        '"' => quoted(bytes, 0, b'"', false, Kind::QuotedName, Open::QuotedName),
+        'e' | 'E' if second == Some(b'\'') => quoted(bytes, 1, b'\'', true, Kind::EscapedText, Open::Text),
+        'x' | 'X' if second == Some(b'\'') => quoted(bytes, 1, b'\'', false, Kind::Hex, Open::Text),
+        c if is_name_start(c) => (Kind::Word, length_while(rest, is_name_part)),
+        c if c.is_ascii_digit() => number(rest),
+        '.' if second.is_some_and(|b| b.is_ascii_digit()) => number(rest),
+        '?' => (Kind::Parameter, 1 + digits(bytes, 1)),
+        '$' if second.is_some_and(|b| b.is_ascii_digit()) => parameter_number(rest),
+        ':' if rest.get(1..).and_then(|r| r.chars().next()).is_some_and(is_name_start) => {
+            (Kind::Parameter, 1 + length_while(&rest[1..], is_name_part))
+        }
+        c => match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
+            Some(symbol) => (Kind::Symbol, symbol.len()),
+            None => (Kind::Stray, c.len_utf8()),
+        },
+    })
+}
+
+/// Whether a name may start with `c`.
+pub(crate) fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// Whether a name may go on with `c`.
+pub(crate) fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+fn length_while(text: &str, accept: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !accept(c)).unwrap_or(text.len())
+}
+
+fn digits(bytes: &[u8], from: usize) -> usize {
+    bytes.iter().skip(from).take_while(|b| b.is_ascii_digit()).count()
+}
+
+fn to_line_end(rest: &str) -> usize {
+    rest.find('\n').unwrap_or(rest.len())
+}
+
+fn comment(bytes: &[u8]) -> (Kind, usize) {
+    let kind = if bytes.get(2) == Some(&b'+') { Kind::Hint } else { Kind::Comment };
+    let (mut at, mut depth) = (2, 1_usize);
+    while depth > 0 {
+        match bytes.get(at..at + 2) {
+            Some(b"/*") => (at, depth) = (at + 2, depth + 1),
+            Some(b"*/") => (at, depth) = (at + 2, depth - 1),
+            Some(_) => at += 1,
+            None => return (Kind::Unterminated(Open::Comment), bytes.len()),
+        }
+    }
+    (kind, at)
+}
+
+/// A quoted piece whose opening quote stands at `open`; a doubled quote is one quote.
+fn quoted(bytes: &[u8], open: usize, quote: u8, escapes: bool, kind: Kind, what: Open) -> (Kind, usize) {
+    let mut at = open + 1;
+    while let Some(byte) = bytes.get(at) {
+        at += match byte {
+            b'\\' if escapes => 2,
+            b if *b == quote && bytes.get(at + 1) == Some(&quote) => 2,
+            b if *b == quote => return (kind, at + 1),
+            _ => 1,
+        };
+    }
+    (Kind::Unterminated(what), bytes.len())
+}
+
+/// `12`, `1.5`, `.5`, `1.`, `1e5`, `1.5e-3`.
+fn number(rest: &str) -> (Kind, usize) {
+    let bytes = rest.as_bytes();
+    let mut at = digits(bytes, 0);
+    if bytes.get(at) == Some(&b'.') {
+        at += 1 + digits(bytes, at + 1);
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        let exponent = digits(bytes, at + 1 + sign);
+        if exponent > 0 {
+            at += 1 + sign + exponent;
+        }
+    }
+    unless_runs_into_name(rest, at, Kind::Number)
+}
+
+fn parameter_number(rest: &str) -> (Kind, usize) {
+    unless_runs_into_name(rest, 1 + digits(rest.as_bytes(), 1), Kind::Parameter)
+}
+
+fn unless_runs_into_name(rest: &str, at: usize, kind: Kind) -> (Kind, usize) {
+    match rest.get(at..).map(|tail| length_while(tail, is_name_part)) {
+        None | Some(0) => (kind, at),
+        Some(extra) => (Kind::BadNumber, at + extra),
+    }
+}

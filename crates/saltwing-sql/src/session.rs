@@ -1,0 +1,124 @@
+//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, transactions.
+
+use sqlparser::tokenizer::Token;
+
+use crate::create_table;
+use crate::cursor::Cursor;
+use crate::error::SqlError;
+use crate::name::Name;
+use crate::statement::{
+    CreateSchema, DropSchema, DropTable, Set, SettingName, ShowSchemas, ShowTables, Statement, Truncate,
+};
+
+/// Reads on behind SHOW.
+pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+    if cursor.eat(&["CREATE", "TABLE"]) {
+        return cursor.table().map(Statement::ShowCreateTable);
+    }
+    if cursor.eat(&["TABLES"]) {
+        let schema = match cursor.eat(&["FROM"]) || cursor.eat(&["IN"]) {
+            true => Some(cursor.name("a schema name")?),
+            false => None,
+        };
+        return Ok(Statement::ShowTables(ShowTables { schema, like: like(cursor)? }));
+    }
+    if cursor.eat(&["SCHEMAS"]) || cursor.eat(&["DATABASES"]) {
+        return Ok(Statement::ShowSchemas(ShowSchemas { like: like(cursor)? }));
+    }
+    if cursor.eat(&["COLUMNS"]) {
+        if !cursor.eat(&["FROM"]) {
+            cursor.eat(&["IN"]);
+        }
+        return cursor.table().map(Statement::Describe);
+    }
+    if cursor.eat(&["ALL"]) {
+        return Ok(Statement::ShowSetting(None));
+    }
+    setting_name(cursor).map(|name| Statement::ShowSetting(Some(name)))
+}
+
+fn like(cursor: &mut Cursor<'_>) -> Result<Option<String>, SqlError> {
+    match cursor.eat(&["LIKE"]) {
+        true => cursor.string("a pattern in ''").map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Words with dots between them; reserved ones too.
+fn setting_name(cursor: &mut Cursor<'_>) -> Result<SettingName, SqlError> {
+    let start = cursor.index();
+    loop {
+        if !matches!(cursor.peek(0), Token::Word(_)) {
+            return Err(cursor.expected("a setting"));
+        }
+        cursor.skip();
+        if !cursor.eat_symbol(&Token::Period) {
+            break;
+        }
+    }
+    let text: String = cursor.text_from(start).chars().filter(|c| !c.is_whitespace()).collect();
+    Ok(SettingName { text, span: cursor.span_from(start) })
+}
+
+/// Reads on behind SET.
+pub(crate) fn set(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
+    let name = setting_name(cursor)?;
+    if !cursor.eat_symbol(&Token::Eq) && !cursor.eat(&["TO"]) {
+        return Err(cursor.expected("\"=\" or TO"));
+    }
+    let start = cursor.index();
+    let value = match cursor.eat(&["DEFAULT"]) {
+        true => None,
+        false => Some(create_table::option_value(cursor)?),
+    };
+    Ok(Set { name, value, value_span: cursor.span_from(start) })
+}
+
+/// Reads on behind `CREATE SCHEMA`.
+pub(crate) fn create_schema(cursor: &mut Cursor<'_>) -> Result<CreateSchema, SqlError> {
+    let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+    Ok(CreateSchema { if_not_exists, name: cursor.name("a schema name")? })
+}
+
+/// Reads on behind `DROP SCHEMA`.
+pub(crate) fn drop_schema(cursor: &mut Cursor<'_>) -> Result<DropSchema, SqlError> {
+    let if_exists = cursor.eat(&["IF", "EXISTS"]);
+    let names: Vec<Name> = cursor.list(|cursor| cursor.name("a schema name"))?;
+    Ok(DropSchema { if_exists, names, cascade: cascade(cursor) })
+}
+
+/// Reads on behind `DROP TABLE`.
+pub(crate) fn drop_table(cursor: &mut Cursor<'_>) -> Result<DropTable, SqlError> {
+    let if_exists = cursor.eat(&["IF", "EXISTS"]);
+    let tables = cursor.list(Cursor::table)?;
+    Ok(DropTable { if_exists, tables, cascade: cascade(cursor) })
+}
+
+fn cascade(cursor: &mut Cursor<'_>) -> bool {
+    let cascade = cursor.eat(&["CASCADE"]);
+    if !cascade {
+        cursor.eat(&["RESTRICT"]);
+    }
+    cascade
+}
+
+/// Reads on behind TRUNCATE.
+pub(crate) fn truncate(cursor: &mut Cursor<'_>) -> Result<Truncate, SqlError> {
+    cursor.eat(&["TABLE"]);
+    Ok(Truncate { tables: cursor.list(Cursor::table)? })
+}
+
+/// Reads on behind BEGIN, COMMIT, ROLLBACK or `START TRANSACTION`.
+pub(crate) fn transaction(cursor: &mut Cursor<'_>, statement: Statement) -> Result<Statement, SqlError> {
+    if !cursor.eat(&["TRANSACTION"]) {
+        cursor.eat(&["WORK"]);
+    }
+    if cursor.at(&["TO"]) || cursor.at(&["SAVEPOINT"]) {
+        return Err(SqlError::not_supported("SAVEPOINT", cursor.here()));
+    }
+    if cursor.at(&["ISOLATION"]) || cursor.at(&["READ"]) || cursor.at(&["AND"]) {
+        return Err(SqlError::not_supported("a mode of a transaction", cursor.here())
+            .with_help("transactions have snapshot isolation; leave the mode out"));
+    }
+    Ok(statement)
+}

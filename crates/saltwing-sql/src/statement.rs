@@ -1,0 +1,478 @@
+//! The statements.
+//!
+//! DDL and DML are structs of our own; queries and expressions stay sqlparser's
+//! [`Query`] and [`Expr`], which the relational engine takes. Spans are those of
+//! the source text; two statements are `==` only if they also stand at the same
+//! place.
+
+use saltwing_types::{Span, SqlType, table::SortOrder};
+use sqlparser::ast::{Expr, Query};
+
+use crate::name::{ColumnName, Name, TableRef};
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // made once a statement, never kept in bulk
+pub enum Statement {
+    /// `CREATE TABLE`.
+    CreateTable(CreateTable),
+    /// `CREATE SCHEMA`.
+    CreateSchema(CreateSchema),
+    /// `DROP SCHEMA`.
+    DropSchema(DropSchema),
+    /// `DROP TABLE`.
+    DropTable(DropTable),
+    /// `TRUNCATE [TABLE]`.
+    Truncate(Truncate),
+    /// `UPSERT INTO`.
+    Upsert(Upsert),
+    /// `INSERT INTO`: as UPSERT, but a key that exists is an error.
+    Insert(Upsert),
+    /// `DELETE FROM`.
+    Delete(Delete),
+    /// `UPDATE`.
+    Update(Update),
+    /// `SELECT`, `WITH`, `VALUES`, `TABLE`.
+    Query(QueryStatement),
+    /// `EXPLAIN`.
+    Explain(Explain),
+    /// `COPY .. FROM`.
+    CopyFrom(CopyFrom),
+    /// `COPY .. TO`.
+    CopyTo(CopyTo),
+    /// `SHOW TABLES`.
+    ShowTables(ShowTables),
+    /// `SHOW SCHEMAS`.
+    ShowSchemas(ShowSchemas),
+    /// `SHOW CREATE TABLE`.
+    ShowCreateTable(TableRef),
+    /// `DESCRIBE`.
+    Describe(TableRef),
+    /// `SHOW name`; `None` is `SHOW ALL`.
+    ShowSetting(Option<SettingName>),
+    /// `SET name = value`.
+    Set(Set),
+    /// `USE schema`.
+    Use(Name),
+    /// `BEGIN`, `START TRANSACTION`.
+    Begin,
+    /// `COMMIT`.
+    Commit,
+    /// `ROLLBACK`.
+    Rollback,
+    /// A known statement that is not built yet: 0A000, naming it.
+    Unsupported(Unsupported),
+}
+
+/// `CREATE [IMMUTABLE] TABLE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTable {
+    /// `IMMUTABLE`.
+    pub immutable: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The table.
+    pub table: TableRef,
+    /// The columns, as declared.
+    pub columns: Vec<ColumnSpec>,
+    /// `[CONSTRAINT name] PRIMARY KEY (..)`, apart from inline ones.
+    pub primary_key: Option<PrimaryKeySpec>,
+    /// What follows the closing bracket, in order.
+    pub options: Vec<OptionSpec>,
+    /// `SPLIT ON (..)`, else empty.
+    pub split_on: Vec<Expr>,
+}
+
+/// One column of a CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnSpec {
+    /// Its name, and its family if one was said.
+    pub name: ColumnName,
+    /// Its type.
+    pub sql_type: SqlType,
+    /// Where the type stands.
+    pub type_span: Span,
+    /// `NOT NULL` is `Some(true)`, `NULL` is `Some(false)`.
+    pub not_null: Option<bool>,
+    /// `DEFAULT`.
+    pub default: Option<DefaultSpec>,
+    /// Inline `PRIMARY KEY [ASC | DESC]`.
+    pub primary_key: Option<InlineKey>,
+    /// The whole definition.
+    pub span: Span,
+}
+
+/// A column's `DEFAULT`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefaultSpec {
+    /// The expression.
+    pub expr: Expr,
+    /// The expression as it was written.
+    pub text: String,
+    /// Where the expression stands.
+    pub span: Span,
+}
+
+/// `PRIMARY KEY [ASC | DESC]` behind a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InlineKey {
+    /// ASC where nothing is said.
+    pub order: SortOrder,
+    /// The two or three words.
+    pub span: Span,
+}
+
+/// `[CONSTRAINT name] PRIMARY KEY (part, ..)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrimaryKeySpec {
+    /// The constraint's name, if it has one.
+    pub name: Option<Name>,
+    /// The parts, at least one.
+    pub parts: Vec<KeyPart>,
+    /// The whole constraint.
+    pub span: Span,
+}
+
+/// One part of a primary key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyPart {
+    /// A column's name, or an expression over columns.
+    pub expr: Expr,
+    /// The expression as it was written.
+    pub text: String,
+    /// ASC where nothing is said.
+    pub order: SortOrder,
+    /// The part, its order included.
+    pub span: Span,
+}
+
+/// `[family.]NAME = value` behind a CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionSpec {
+    /// The column family that it is for, if it was said.
+    pub family: Option<Name>,
+    /// Its name, as written.
+    pub name: Name,
+    /// Its value.
+    pub value: OptionValue,
+    /// Where the value stands.
+    pub value_span: Span,
+    /// All of it.
+    pub span: Span,
+}
+
+/// What an option or a setting is set to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// A number as it was written, a minus in front included.
+    Number(String),
+    /// `'..'`.
+    Text(String),
+    /// `TRUE` or `FALSE`.
+    Bool(bool),
+    /// `NONE`, `FOREVER` or any other word, as written.
+    Word(String),
+    /// `(a, b)`.
+    Names(Vec<Name>),
+}
+
+/// `CREATE SCHEMA`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateSchema {
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The schema.
+    pub name: Name,
+}
+
+/// `DROP SCHEMA`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropSchema {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The schemas, at least one.
+    pub names: Vec<Name>,
+    /// `CASCADE`: with all tables in them.
+    pub cascade: bool,
+}
+
+/// `DROP TABLE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropTable {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The tables, at least one.
+    pub tables: Vec<TableRef>,
+    /// `CASCADE`: with what depends on them.
+    pub cascade: bool,
+}
+
+/// `TRUNCATE [TABLE]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Truncate {
+    /// The tables, at least one.
+    pub tables: Vec<TableRef>,
+}
+
+/// `UPSERT INTO` and `INSERT INTO`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Upsert {
+    /// The table.
+    pub table: TableRef,
+    /// The columns that are written; `None` is all of them, in their order.
+    pub columns: Option<Vec<ColumnName>>,
+    /// The rows.
+    pub source: RowSource,
+    /// `/*+ .. */` behind the first word, and in the query.
+    pub hints: Vec<Hint>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// Where the rows of an UPSERT come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowSource {
+    /// `VALUES (..), (..)`.
+    Values(Vec<ValuesRow>),
+    /// A query.
+    Query(Box<Query>),
+}
+
+/// One bracket of VALUES. [`is_default`](crate::is_default) finds the word DEFAULT in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValuesRow {
+    /// The values, at least one.
+    pub values: Vec<Expr>,
+    /// With its brackets.
+    pub span: Span,
+}
+
+/// `DELETE FROM`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    /// The table.
+    pub table: TableRef,
+    /// Another name for it in the condition.
+    pub alias: Option<Name>,
+    /// `WHERE`.
+    pub selection: Option<Expr>,
+    /// `/*+ .. */` behind DELETE, and in subqueries.
+    pub hints: Vec<Hint>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// `UPDATE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// The table.
+    pub table: TableRef,
+    /// Another name for it in the expressions.
+    pub alias: Option<Name>,
+    /// `SET column = expression, ..`, at least one.
+    pub assignments: Vec<Assignment>,
+    /// `WHERE`.
+    pub selection: Option<Expr>,
+    /// `/*+ .. */` behind UPDATE, and in subqueries.
+    pub hints: Vec<Hint>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// `column = expression`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// What is set.
+    pub column: ColumnName,
+    /// To what.
+    pub value: Expr,
+}
+
+/// `SELECT`, `WITH`, `VALUES`, `TABLE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryStatement {
+    /// The query, without its hints.
+    pub query: Box<Query>,
+    /// The hints of all its SELECTs, in text order.
+    pub hints: Vec<Hint>,
+    /// The items of the SELECT that gives the result its labels, as written;
+    /// empty for VALUES and TABLE.
+    pub items: Vec<SourceText>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A piece of the statement's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    /// The text as written, without blanks and comments around it.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One word of a `/*+ .. */`: `FULL_SCAN(t)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The word, as written.
+    pub name: Name,
+    /// What stands in brackets behind it.
+    pub args: Vec<Name>,
+    /// Both.
+    pub span: Span,
+}
+
+/// `EXPLAIN`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explain {
+    /// `ANALYZE`: run it too.
+    pub analyze: bool,
+    /// What comes out.
+    pub format: ExplainFormat,
+    /// What is explained; never an EXPLAIN itself.
+    pub statement: Box<Statement>,
+}
+
+/// The form of an EXPLAIN's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// For people.
+    Text,
+    /// `FORMAT JSON`.
+    Json,
+}
+
+/// `COPY t FROM 'file'`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopyFrom {
+    /// The table.
+    pub table: TableRef,
+    /// The columns that the file has; `None` is all of them.
+    pub columns: Option<Vec<ColumnName>>,
+    /// The file.
+    pub source: CopyTarget,
+    /// How it is written.
+    pub options: CopyOptions,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// `COPY t TO 'file'`, `COPY (query) TO 'file'`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopyTo {
+    /// What is written.
+    pub source: CopySource,
+    /// The file.
+    pub target: CopyTarget,
+    /// How it is written.
+    pub options: CopyOptions,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// What a COPY TO writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CopySource {
+    /// A table, or some columns of it.
+    Table {
+        /// The table.
+        table: TableRef,
+        /// The columns; `None` is all of them.
+        columns: Option<Vec<ColumnName>>,
+    },
+    /// A query.
+    Query(QueryStatement),
+}
+
+/// The file of a COPY.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyTarget {
+    /// A path.
+    File(String),
+    /// `STDIN` of a COPY FROM, `STDOUT` of a COPY TO.
+    Standard,
+}
+
+/// How the file of a COPY is written; `None` where nothing was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyOptions {
+    /// `FORMAT`.
+    pub format: Option<CopyFormat>,
+    /// `HEADER`.
+    pub header: Option<bool>,
+    /// `DELIMITER`.
+    pub delimiter: Option<char>,
+    /// `QUOTE`.
+    pub quote: Option<char>,
+    /// `ESCAPE`.
+    pub escape: Option<char>,
+    /// `NULL`: the text that stands for NULL.
+    pub null: Option<String>,
+    /// `ON_ERROR`.
+    pub on_error: Option<OnError>,
+}
+
+/// The forms that COPY knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyFormat {
+    /// Comma-separated values.
+    Csv,
+}
+
+/// What a COPY FROM does with a line that it cannot take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// Stop; batches that are committed stay.
+    Abort,
+    /// Leave the line out, and count it.
+    Skip,
+}
+
+/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShowTables {
+    /// Only of this schema.
+    pub schema: Option<Name>,
+    /// Only names like this.
+    pub like: Option<String>,
+}
+
+/// `SHOW SCHEMAS [LIKE 'pattern']`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShowSchemas {
+    /// Only names like this.
+    pub like: Option<String>,
+}
+
+/// The name of a setting: words with dots between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingName {
+    /// As written.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `SET name = value`, `SET name TO value`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// What is set.
+    pub name: SettingName,
+    /// To what; `None` is DEFAULT.
+    pub value: Option<OptionValue>,
+    /// Where the value stands.
+    pub value_span: Span,
+}
+
+/// A known statement that is not built yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Its name: `CREATE INDEX`.
+    pub what: String,
+    /// What to use instead, if there is something.
+    pub help: Option<String>,
+    /// The statement's text, unread.
+    pub text: String,
+    /// Where the words of its name stand.
+    pub span: Span,
+}
