@@ -1,1 +1,27 @@
-//! Tables and schemas, kept as rows
+//! Tables and schemas, kept as rows of tables whose definitions are constant.
+//!
+//! ```text
+//! _tables    (schema, name)  -> definition as JSON
+//! _schemas   (name)
+//! _dropped   (id)            tables whose rows are still to be deleted
+//! _settings  (name)          -> value: format version, next table id
+//! ```
+//!
+//! # Laws
+//! 1. Names match in any case; two names of one scope differ in more than case.
+//! 2. A change is one commit, synced: after a crash it is there whole or not at all.
+//! 3. A table id is never used again.
+//!
+//! [`Catalog::snapshot`] gives a consistent picture that later changes leave alone.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod boot;
+mod error;
+mod suggestion;
+mod view;
+
+pub use boot::{CATALOG_FORMAT, Catalog};
+pub use error::CatalogError;
+pub use suggestion::nearest;
+pub use view::{CatalogView, INFORMATION_SCHEMA};

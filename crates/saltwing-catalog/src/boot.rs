@@ -1,0 +1,359 @@
+//! Reading the catalog at open, and changing it.
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use saltwing_rowkey::KeyRange;
+use saltwing_table::{
+    Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder,
+    ScanRequest, Table, WriteSet,
+};
+use saltwing_types::{ColumnDef, KeyColumn, KeySchema, SortOrder, SqlType, TableDef, TableId, TableName, Value};
+
+use crate::view::key;
+use crate::{CatalogError, CatalogView, INFORMATION_SCHEMA};
+
+/// The format of the catalog's rows that this version writes, and the newest that it reads.
+pub const CATALOG_FORMAT: u32 = 1;
+
+const TABLES: u32 = 1;
+const SCHEMAS: u32 = 2;
+const DROPPED: u32 = 3;
+const SETTINGS: u32 = 4;
+/// Ids below are the catalog's own.
+const FIRST_USER_TABLE: i64 = 100;
+const FORMAT_SETTING: &str = "catalog_format";
+const NEXT_ID_SETTING: &str = "next_table_id";
+
+/// The tables and schemas of a database.
+pub struct Catalog {
+    store: Arc<EmbeddedTables>,
+    own: OwnTables,
+    view: RwLock<Arc<CatalogView>>,
+    /// One change at a time.
+    changing: Mutex<()>,
+}
+
+struct OwnTables {
+    tables: Arc<Table>,
+    schemas: Arc<Table>,
+    dropped: Arc<Table>,
+    settings: Arc<Table>,
+}
+
+impl Catalog {
+    /// Reads the catalog of `store`, registers its tables, and finishes what a crash left of dropped ones.
+    ///
+    /// A new store gets an empty catalog, unless it cannot be written.
+    ///
+    /// # Errors
+    /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; the store's.
+    pub fn boot(store: Arc<EmbeddedTables>, readonly: bool) -> Result<Self, CatalogError> {
+        let own = OwnTables::register(&store)?;
+        let catalog = Self { store, own, view: RwLock::default(), changing: Mutex::default() };
+        catalog.check_format(readonly)?;
+        let mut view = CatalogView { version: 1, ..CatalogView::default() };
+        for row in catalog.rows(&catalog.own.schemas)? {
+            let name = text(&row, 0)?;
+            view.schemas.insert(name.to_lowercase(), name);
+        }
+        for row in catalog.rows(&catalog.own.tables)? {
+            let (name, definition) = (text(&row, 1)?, text(&row, 2)?);
+            let def: TableDef = serde_json::from_str(&definition).map_err(|error| {
+                CatalogError::Corrupt(format!("the definition of table {name} cannot be read: {error}"))
+            })?;
+            if def.name.name != name || def.name.schema.clone().unwrap_or_default() != text(&row, 0)? {
+                return Err(CatalogError::Corrupt(format!("the definition of table {name} names another table")));
+            }
+            check_definition(&def)?;
+            view.insert(catalog.store.register(Arc::new(def))?);
+        }
+        *catalog.view.write() = Arc::new(view);
+        if !readonly {
+            for row in catalog.rows(&catalog.own.dropped)? {
+                catalog.purge(&row)?;
+            }
+        }
+        Ok(catalog)
+    }
+
+    /// The catalog as it is now.
+    pub fn snapshot(&self) -> Arc<CatalogView> {
+        self.view.read().clone()
+    }
+
+    /// Adds a table, and its schema if that is new. The definition's id is given here.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::ReservedName`]; the store's.
+    pub fn create_table(&self, mut def: TableDef) -> Result<Arc<Table>, CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = CatalogView::clone(&self.snapshot());
+        let schema = def.name.schema.clone();
+        if let Some(existing) = view.tables.get(&key(schema.as_deref(), &def.name.name)) {
+            let existing = existing.def().name.to_string();
+            let name = def.name.to_string();
+            return Err(CatalogError::DuplicateTable { existing: (existing != name).then_some(existing), name });
+        }
+        let mut writes = WriteSet::new();
+        if let Some(schema) = &schema {
+            self.put_schema(&mut view, &mut writes, schema)?;
+            // A schema that is there gives its spelling.
+            def.name.schema = view.schemas.get(&schema.to_lowercase()).cloned();
+        }
+        let id = self.next_id()?;
+        def.id = TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?);
+        let row = table_row(&def)?;
+        let table = self.store.register(Arc::new(def))?;
+        writes.put(&self.own.tables, row)?;
+        writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
+        if let Err(error) = self.store.commit(&writes, None, Durability::Synced) {
+            self.store.unregister(table.def().id);
+            return Err(error.into());
+        }
+        view.insert(table.clone());
+        self.publish(view);
+        Ok(table)
+    }
+
+    /// Takes a table away, then its rows.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; the store's.
+    pub fn drop_table(&self, schema: Option<&str>, name: &str) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = CatalogView::clone(&self.snapshot());
+        let table = view.resolve(schema, name)?;
+        let def = table.def();
+        let mut writes = WriteSet::new();
+        let row_key =
+            self.own.tables.codec().encode(&name_values(&def.name)).map_err(saltwing_table::TableError::from)?;
+        writes.delete(&self.own.tables, row_key);
+        let dropped = vec![Value::Int(def.id.0.into())];
+        writes.put(&self.own.dropped, dropped.clone())?;
+        self.store.commit(&writes, None, Durability::Synced)?;
+        view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
+        self.publish(view);
+        self.purge(&dropped)
+    }
+
+    /// Adds a schema.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`]; the store's.
+    pub fn create_schema(&self, name: &str) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = CatalogView::clone(&self.snapshot());
+        if view.has_schema(name) {
+            return Err(CatalogError::DuplicateSchema(name.into()));
+        }
+        let mut writes = WriteSet::new();
+        self.put_schema(&mut view, &mut writes, name)?;
+        self.store.commit(&writes, None, Durability::Synced)?;
+        self.publish(view);
+        Ok(())
+    }
+
+    /// Takes an empty schema away.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`]; the store's.
+    pub fn drop_schema(&self, name: &str) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = CatalogView::clone(&self.snapshot());
+        let lower = name.to_lowercase();
+        let Some(spelt) = view.schemas.remove(&lower) else { return Err(CatalogError::NoSuchSchema(name.into())) };
+        let tables = view.tables.keys().filter(|(schema, _)| *schema == lower).count();
+        if tables > 0 {
+            return Err(CatalogError::SchemaNotEmpty { name: spelt, tables });
+        }
+        let mut writes = WriteSet::new();
+        let row_key =
+            self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(saltwing_table::TableError::from)?;
+        writes.delete(&self.own.schemas, row_key);
+        self.store.commit(&writes, None, Durability::Synced)?;
+        self.publish(view);
+        Ok(())
+    }
+
+    fn put_schema(&self, view: &mut CatalogView, writes: &mut WriteSet, name: &str) -> Result<(), CatalogError> {
+        let lower = name.to_lowercase();
+        if lower == INFORMATION_SCHEMA {
+            return Err(CatalogError::ReservedName(name.into()));
+        }
+        if !view.schemas.contains_key(&lower) {
+            writes.put(&self.own.schemas, vec![Value::text(name)])?;
+            view.schemas.insert(lower, name.into());
+        }
+        Ok(())
+    }
+
+    fn publish(&self, mut view: CatalogView) {
+        view.version += 1;
+        *self.view.write() = Arc::new(view);
+    }
+
+    /// Deletes the rows of a dropped table, then the note that they are to be deleted.
+    fn purge(&self, dropped: &[Value]) -> Result<(), CatalogError> {
+        let Some(Value::Int(id)) = dropped.first() else {
+            return Err(CatalogError::Corrupt("a dropped table has no id".into()));
+        };
+        let id = TableId(u32::try_from(*id).map_err(|_| CatalogError::Corrupt(format!("{id} is no table id")))?);
+        self.store.unregister(id);
+        self.store.purge(id)?;
+        let mut writes = WriteSet::new();
+        let row_key = self.own.dropped.codec().encode(dropped).map_err(saltwing_table::TableError::from)?;
+        writes.delete(&self.own.dropped, row_key);
+        self.store.commit(&writes, None, Durability::Buffered)?;
+        Ok(())
+    }
+
+    fn next_id(&self) -> Result<i64, CatalogError> {
+        match self.setting(NEXT_ID_SETTING)? {
+            None => Ok(FIRST_USER_TABLE),
+            Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'"))),
+        }
+    }
+
+    fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
+        let settings = &self.own.settings;
+        let row_key = settings.codec().encode(&[Value::text(name)]).map_err(saltwing_table::TableError::from)?;
+        let view = self.store.view()?;
+        self.store.get(&view, settings, &row_key)?.map(|row| text(&row, 1)).transpose()
+    }
+
+    fn check_format(&self, readonly: bool) -> Result<(), CatalogError> {
+        match self.setting(FORMAT_SETTING)? {
+            Some(found) if found.parse::<u32>().is_ok_and(|f| (1..=CATALOG_FORMAT).contains(&f)) => Ok(()),
+            Some(found) if found.parse::<u32>().is_ok() => {
+                Err(CatalogError::NewerFormat { found, supported: CATALOG_FORMAT })
+            }
+            Some(found) => Err(CatalogError::Corrupt(format!("its format is '{found}'"))),
+            None if !self.rows(&self.own.tables)?.is_empty() => {
+                Err(CatalogError::Corrupt("its format is missing".into()))
+            }
+            None if readonly => Ok(()),
+            None => {
+                let mut writes = WriteSet::new();
+                let format = Value::text(CATALOG_FORMAT.to_string());
+                writes.put(&self.own.settings, vec![Value::text(FORMAT_SETTING), format])?;
+                self.store.commit(&writes, None, Durability::Synced)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// All rows of one of the catalog's tables.
+    fn rows(&self, table: &Arc<Table>) -> Result<Vec<Vec<Value>>, CatalogError> {
+        let request = ScanRequest {
+            table: table.clone(),
+            ranges: Arc::new(Everything),
+            buckets: Buckets::All,
+            columns: vec![table.row_key_index()],
+            filter: Vec::new(),
+            direction: Direction::Forward,
+            order: ScanOrder::ByBucket,
+            limit: None,
+        };
+        let view = self.store.view()?;
+        let mut scan = self.store.scan(view.clone(), request, ScanContext::new(Budget::default()))?;
+        let mut rows = Vec::new();
+        while let Some(batch) = scan.next_batch()? {
+            for row in 0..batch.num_rows() {
+                let key = saltwing_expr::value_at(batch.column(0), row, SqlType::Varbinary)
+                    .map_err(saltwing_table::TableError::from)?;
+                if let Value::Bytes(key) = key {
+                    rows.extend(self.store.get(&view, table, &key)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// Indexes of a definition that point nowhere would be trouble later.
+fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
+    let keys = def.key.columns.iter().all(|k| k.column < def.columns.len());
+    let families = def.columns.iter().all(|c| c.family.is_none_or(|f| f < def.families.len()));
+    if keys && families && !def.key.columns.is_empty() && !def.families.is_empty() {
+        return Ok(());
+    }
+    Err(CatalogError::Corrupt(format!("the definition of table {} does not hold together", def.name)))
+}
+
+struct Everything;
+
+impl RangeSource for Everything {
+    fn ranges(&self, _bucket: Option<u8>, _direction: Direction) -> RangeIter {
+        Box::new(std::iter::once(KeyRange::all()))
+    }
+}
+
+impl OwnTables {
+    fn register(store: &EmbeddedTables) -> Result<Self, CatalogError> {
+        let name = ("name", SqlType::Varchar(None));
+        let open = |id, table: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]| {
+            store.register(Arc::new(own_table(id, table, key, values)))
+        };
+        Ok(Self {
+            tables: open(
+                TABLES,
+                "_tables",
+                &[("schema", SqlType::Varchar(None)), name],
+                &[("definition", SqlType::Varchar(None))],
+            )?,
+            schemas: open(SCHEMAS, "_schemas", &[name], &[])?,
+            dropped: open(DROPPED, "_dropped", &[("id", SqlType::BigInt)], &[])?,
+            settings: open(SETTINGS, "_settings", &[name], &[("value", SqlType::Varchar(None))])?,
+        })
+    }
+}
+
+fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]) -> TableDef {
+    let column = |(name, ty): &(&str, SqlType), family, slot| ColumnDef {
+        name: (*name).into(),
+        ty: *ty,
+        nullable: false,
+        default: None,
+        family,
+        slot,
+        hidden: false,
+    };
+    let key_columns = key.iter().enumerate().map(|(i, (name, ty))| KeyColumn {
+        column: i,
+        name: (*name).into(),
+        ty: *ty,
+        order: SortOrder::Asc,
+        nullable: false,
+    });
+    let values = values.iter().enumerate().map(|(slot, c)| column(c, Some(0), slot as u16));
+    TableDef {
+        id: TableId(id),
+        name: TableName::bare(name),
+        columns: key.iter().map(|c| column(c, None, 0)).chain(values).collect(),
+        key: KeySchema { columns: key_columns.collect(), salt: None },
+        key_name: None,
+        families: vec![None],
+        ttl_s: None,
+        options: Vec::new(),
+    }
+}
+
+fn name_values(name: &TableName) -> [Value; 2] {
+    [Value::Text(name.schema.clone().unwrap_or_default()), Value::Text(name.name.clone())]
+}
+
+fn table_row(def: &TableDef) -> Result<Vec<Value>, CatalogError> {
+    let definition = serde_json::to_string(def).map_err(|error| {
+        CatalogError::Corrupt(format!("table {} has a definition that cannot be kept: {error}", def.name))
+    })?;
+    let [schema, name] = name_values(&def.name);
+    Ok(vec![schema, name, Value::Text(definition)])
+}
+
+fn text(row: &[Value], column: usize) -> Result<String, CatalogError> {
+    match row.get(column) {
+        Some(Value::Text(text)) => Ok(text.clone()),
+        other => Err(CatalogError::Corrupt(format!("column {column} of a catalog row is {other:?}"))),
+    }
+}

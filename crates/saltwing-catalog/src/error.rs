@@ -1,0 +1,83 @@
+//! What can go wrong with names and definitions.
+
+use saltwing_table::TableError;
+use saltwing_types::ErrorCode;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// No table of this name.
+    #[error("no table {name}")]
+    NoSuchTable {
+        /// As asked for.
+        name: String,
+        /// The nearest name there is.
+        nearest: Option<String>,
+    },
+    /// No schema of this name.
+    #[error("no schema {0}")]
+    NoSuchSchema(String),
+    /// The table is there already, perhaps in another case.
+    #[error("table {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
+    DuplicateTable {
+        /// As asked for.
+        name: String,
+        /// How it is spelt, where that differs.
+        existing: Option<String>,
+    },
+    /// The schema is there already.
+    #[error("schema {0} exists already")]
+    DuplicateSchema(String),
+    /// The schema still has tables.
+    #[error("schema {name} still has {tables} tables")]
+    SchemaNotEmpty {
+        /// Schema.
+        name: String,
+        /// How many.
+        tables: usize,
+    },
+    /// A name that is kept for the catalog itself.
+    #[error("{0} is a name of the catalog itself")]
+    ReservedName(String),
+    /// The catalog was written by a later version.
+    #[error("the catalog has format {found}, and this version reads formats up to {supported}")]
+    NewerFormat {
+        /// What is there.
+        found: String,
+        /// What can be read.
+        supported: u32,
+    },
+    /// The catalog's rows make no sense.
+    #[error("the catalog is damaged: {0}")]
+    Corrupt(String),
+    /// Reading or writing it failed.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+impl CatalogError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoSuchTable { .. } => ErrorCode::NoSuchTable,
+            Self::NoSuchSchema(_) => ErrorCode::NoSuchSchema,
+            Self::DuplicateTable { .. } => ErrorCode::DuplicateTable,
+            Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,
+            Self::SchemaNotEmpty { .. } | Self::ReservedName(_) => ErrorCode::InvalidDefinition,
+            Self::NewerFormat { .. } => ErrorCode::NotSupported,
+            Self::Corrupt(_) => ErrorCode::Corrupt,
+            Self::Table(error) => error.code(),
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NoSuchTable { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
+            Self::NoSuchTable { .. } => Some("SHOW TABLES lists them".into()),
+            Self::NewerFormat { .. } => Some("open it with the version that wrote it, or a later one".into()),
+            _ => None,
+        }
+    }
+}

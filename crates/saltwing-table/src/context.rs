@@ -1,0 +1,130 @@
+//! What a running statement counts, and what stops it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::TableError;
+
+/// Limits of one statement; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Budget {
+    /// Most rows scanned.
+    pub rows_max: Option<u64>,
+    /// Most stored bytes scanned.
+    pub bytes_max: Option<u64>,
+    /// Most time.
+    pub time_max: Option<Duration>,
+}
+
+/// What a scan did (DESIGN section 11).
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Visible, unexpired rows inside the ranges, up to where the scan stopped.
+    pub keys_read: AtomicU64,
+    /// Positionings: one for each (bucket, range), skips included.
+    pub seeks: AtomicU64,
+    /// Rows that passed the filter.
+    pub rows_out: AtomicU64,
+    /// Stored bytes touched: keys and values.
+    pub bytes_read: AtomicU64,
+    /// Batches handed out.
+    pub batches: AtomicU64,
+    /// Time inside the scan.
+    pub micros: AtomicU64,
+    /// Buckets in which a range was read, a bit each.
+    buckets: [AtomicU64; 4],
+}
+
+impl Counters {
+    pub(crate) fn touch_bucket(&self, bucket: u8) {
+        if let Some(word) = self.buckets.get(usize::from(bucket / 64)) {
+            word.fetch_or(1 << (bucket % 64), Relaxed);
+        }
+    }
+
+    /// Buckets in which a range was read.
+    pub fn buckets_touched(&self) -> u32 {
+        self.buckets.iter().map(|word| word.load(Relaxed).count_ones()).sum()
+    }
+}
+
+/// Shared by all scans of one statement: budget and cancel; each scan has [`Counters`] of its own.
+#[derive(Clone, Debug)]
+pub struct ScanContext {
+    shared: Arc<Shared>,
+    /// What this scan counts.
+    pub counters: Arc<Counters>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    budget: Budget,
+    deadline: Option<Instant>,
+    cancelled: AtomicBool,
+    rows: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl ScanContext {
+    /// A context whose time starts now.
+    pub fn new(budget: Budget) -> Self {
+        let shared = Shared {
+            budget,
+            deadline: budget.time_max.and_then(|limit| Instant::now().checked_add(limit)),
+            cancelled: AtomicBool::new(false),
+            rows: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        };
+        Self { shared: Arc::new(shared), counters: Arc::default() }
+    }
+
+    /// The same statement's context for another scan, with counters of its own.
+    pub fn for_another_scan(&self) -> Self {
+        Self { shared: self.shared.clone(), counters: Arc::default() }
+    }
+
+    /// Makes every scan of the statement stop within a batch.
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Relaxed);
+    }
+
+    /// Rows scanned by the statement so far.
+    pub fn rows_scanned(&self) -> u64 {
+        self.shared.rows.load(Relaxed)
+    }
+
+    /// Errors when the statement must stop.
+    ///
+    /// # Errors
+    /// [`TableError::Cancelled`], [`TableError::Timeout`].
+    pub fn check(&self) -> Result<(), TableError> {
+        if self.shared.cancelled.load(Relaxed) {
+            return Err(TableError::Cancelled);
+        }
+        match (self.shared.deadline, self.shared.budget.time_max) {
+            (Some(deadline), Some(limit)) if Instant::now() >= deadline => {
+                Err(TableError::Timeout { limit_ms: limit.as_millis() as u64 })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Books what a piece of a scan read.
+    ///
+    /// # Errors
+    /// [`TableError::BudgetExceeded`], and as [`ScanContext::check`].
+    pub(crate) fn book(&self, rows: u64, bytes: u64) -> Result<(), TableError> {
+        self.counters.keys_read.fetch_add(rows, Relaxed);
+        self.counters.bytes_read.fetch_add(bytes, Relaxed);
+        let rows = self.shared.rows.fetch_add(rows, Relaxed) + rows;
+        let bytes = self.shared.bytes.fetch_add(bytes, Relaxed) + bytes;
+        let over = |what, used, limit: Option<u64>| match limit {
+            Some(limit) if used > limit => Err(TableError::BudgetExceeded { what, used, limit }),
+            _ => Ok(()),
+        };
+        over("rows scanned", rows, self.shared.budget.rows_max)?;
+        over("bytes scanned", bytes, self.shared.budget.bytes_max)?;
+        self.check()
+    }
+}

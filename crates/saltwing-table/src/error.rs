@@ -1,0 +1,132 @@
+//! What can go wrong between rows and stores.
+
+use saltwing_rowkey::RowKeyError;
+use saltwing_store::StoreError;
+use saltwing_types::{ErrorCode, ValueError};
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A row has no key, or stored bytes are no key.
+    #[error(transparent)]
+    RowKey(#[from] RowKeyError),
+    /// A condition could not be computed, or a value could not be put out.
+    #[error("{}{source}", .column.as_ref().map(|c| format!("{c}: ")).unwrap_or_default())]
+    Value {
+        /// `table.column`, where it is known.
+        column: Option<String>,
+        /// What is wrong.
+        source: ValueError,
+    },
+    /// NULL in a NOT NULL column.
+    #[error("{table}.{column} is NOT NULL, and the row has no value for it")]
+    NotNull {
+        /// Table.
+        table: String,
+        /// Column.
+        column: String,
+    },
+    /// A value that the stored form cannot hold.
+    #[error("{table}.{column}: a value of {bytes} bytes is above the limit of {limit}")]
+    ValueTooLarge {
+        /// Table.
+        table: String,
+        /// Column.
+        column: String,
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Another transaction wrote one of the keys first.
+    #[error("another transaction wrote row {key} of {table} first")]
+    Conflict {
+        /// Table.
+        table: String,
+        /// Row key in hex.
+        key: String,
+    },
+    /// What the transaction must be checked against is gone.
+    #[error("the transaction is too old: the record of what was written since it began is gone")]
+    SnapshotTooOld,
+    /// A budget is used up.
+    #[error("{what}: {used} is above the limit of {limit}")]
+    BudgetExceeded {
+        /// Which one: rows scanned, bytes scanned.
+        what: &'static str,
+        /// What was used.
+        used: u64,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// The statement's time is over.
+    #[error("the statement took longer than its limit of {limit_ms} ms")]
+    Timeout {
+        /// The limit.
+        limit_ms: u64,
+    },
+    /// The statement was cancelled.
+    #[error("the statement was cancelled")]
+    Cancelled,
+    /// Stored bytes that are no row.
+    #[error("{table}: the stored row {key} is damaged: {what}")]
+    Corrupt {
+        /// Table.
+        table: String,
+        /// Row key in hex.
+        key: String,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// Arrow refused a batch: a broken invariant of ours.
+    #[error("a batch could not be built")]
+    Batch(#[from] arrow::error::ArrowError),
+    /// A table that is not registered.
+    #[error("table number {0} is not open")]
+    NoSuchTable(u32),
+}
+
+impl TableError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Store(error) => store_code(error),
+            Self::RowKey(error) => error.code(),
+            Self::Value { source, .. } => source.code(),
+            Self::NotNull { .. } => ErrorCode::NotNull,
+            Self::ValueTooLarge { .. } => ErrorCode::TooLong,
+            Self::Conflict { .. } => ErrorCode::Conflict,
+            Self::SnapshotTooOld => ErrorCode::SnapshotTooOld,
+            Self::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
+            Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Corrupt { .. } => ErrorCode::Corrupt,
+            Self::Batch(_) | Self::NoSuchTable(_) => ErrorCode::Bug,
+        }
+    }
+}
+
+/// The code of a store's error.
+pub(crate) fn store_code(error: &StoreError) -> ErrorCode {
+    match error {
+        StoreError::Locked { .. } => ErrorCode::Locked,
+        StoreError::ReadOnly { .. } => ErrorCode::ReadOnly,
+        StoreError::DiskFull { .. } => ErrorCode::DiskFull,
+        StoreError::Corrupt { .. } => ErrorCode::Corrupt,
+        StoreError::KeyTooLong { .. } | StoreError::EmptyKey => ErrorCode::BadKey,
+        StoreError::BatchTooLarge { .. } => ErrorCode::StatementTooLarge,
+        StoreError::CommitUnknown { .. } => ErrorCode::CommitUnknown,
+        StoreError::NotSupported { .. } | StoreError::NewerFormat { .. } => ErrorCode::NotSupported,
+        _ => ErrorCode::Io,
+    }
+}
+
+impl From<ValueError> for TableError {
+    fn from(source: ValueError) -> Self {
+        Self::Value { column: None, source }
+    }
+}

@@ -1,0 +1,344 @@
+//! The stored form of one family of one row.
+//!
+//! ```text
+//! version   1 byte, 1
+//! time      8 bytes, milliseconds since 1970 when the row was written
+//! slots     2 bytes: columns of the family when it was written
+//! nulls     a bit a slot, lowest first; 1 is NULL
+//! fixed     the fixed-width slots in order, NULLs too
+//! ends      4 bytes a variable-width slot: where its bytes end
+//! variable  the bytes
+//! ```
+//! All numbers are little endian. A slot beyond `slots` belongs to a column that
+//! was added later. What stands behind `variable` is kept for columns that are not declared.
+
+use saltwing_types::value::Timestamp;
+use saltwing_types::{Decimal, SqlType, Value};
+
+/// The version that is written.
+const VERSION: u8 = 1;
+/// Bytes before the null bitmap.
+const HEADER_BYTES: usize = 11;
+/// Most bytes of one stored value.
+pub(crate) const VALUE_BYTES_MAX: usize = 1 << 30;
+
+/// Where each slot of a family lies.
+#[derive(Debug)]
+pub(crate) struct FamilyLayout {
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    ty: SqlType,
+    /// Width, if fixed.
+    width: Option<usize>,
+    /// Fixed-width bytes before this slot.
+    fixed_before: usize,
+    /// Variable-width slots before this one.
+    variable_before: usize,
+}
+
+/// Bytes of a fixed-width value; `None` for variable width.
+fn width(ty: SqlType) -> Option<usize> {
+    use SqlType::*;
+    Some(match ty {
+        Boolean | TinyInt | UnsignedTinyInt => 1,
+        SmallInt | UnsignedSmallInt => 2,
+        Integer | UnsignedInt | Float | UnsignedFloat => 4,
+        BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
+        Timestamp | UnsignedTimestamp => 12,
+        Decimal(Some(_)) => 16,
+        Null | Decimal(None) | Char(_) | Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded => return None,
+    })
+}
+
+impl FamilyLayout {
+    /// A layout of slots with these types, in order.
+    pub(crate) fn new(types: impl IntoIterator<Item = SqlType>) -> Self {
+        let (mut fixed_before, mut variable_before) = (0, 0);
+        let slots = types
+            .into_iter()
+            .map(|ty| {
+                let slot = Slot { ty, width: width(ty), fixed_before, variable_before };
+                fixed_before += slot.width.unwrap_or(0);
+                variable_before += usize::from(slot.width.is_none());
+                slot
+            })
+            .collect();
+        Self { slots }
+    }
+
+    /// The stored form; `values` gives each slot's value.
+    pub(crate) fn encode<'a>(&self, time_ms: i64, value: impl Fn(usize) -> &'a Value) -> Vec<u8> {
+        let (fixed_bytes, variable_count) = self.sizes(self.slots.len());
+        let bitmap_bytes = self.slots.len().div_ceil(8);
+        let ends_at = HEADER_BYTES + bitmap_bytes + fixed_bytes;
+        let mut out = Vec::with_capacity(ends_at + 4 * variable_count + 64);
+        out.push(VERSION);
+        out.extend_from_slice(&time_ms.to_le_bytes());
+        out.extend_from_slice(&(self.slots.len() as u16).to_le_bytes());
+        out.resize(ends_at + 4 * variable_count, 0);
+        let variable_at = out.len();
+        for (i, slot) in self.slots.iter().enumerate() {
+            let value = value(i);
+            if value.is_null() {
+                out[HEADER_BYTES + i / 8] |= 1 << (i % 8);
+            } else if let Some(width) = slot.width {
+                let at = HEADER_BYTES + bitmap_bytes + slot.fixed_before;
+                put_fixed(value, slot.ty, &mut out[at..at + width]);
+            } else {
+                put_variable(value, &mut out);
+            }
+            if slot.width.is_none() {
+                let end = (out.len() - variable_at) as u32;
+                let at = ends_at + 4 * slot.variable_before;
+                out[at..at + 4].copy_from_slice(&end.to_le_bytes());
+            }
+        }
+        out
+    }
+
+    /// Fixed bytes and variable slots among the first `count` slots.
+    fn sizes(&self, count: usize) -> (usize, usize) {
+        match count.checked_sub(1).and_then(|last| self.slots.get(last)) {
+            None => (0, 0),
+            Some(last) => {
+                (last.fixed_before + last.width.unwrap_or(0), last.variable_before + usize::from(last.width.is_none()))
+            }
+        }
+    }
+
+    /// Reads the stored form; `None` when the bytes are none.
+    pub(crate) fn read<'a>(&'a self, bytes: &'a [u8]) -> Option<StoredRow<'a>> {
+        let count = usize::from(u16::from_le_bytes(bytes.get(9..11)?.try_into().ok()?));
+        if *bytes.first()? != VERSION || count > self.slots.len() {
+            return None;
+        }
+        let (fixed_bytes, variable_count) = self.sizes(count);
+        let fixed_at = HEADER_BYTES + count.div_ceil(8);
+        let ends_at = fixed_at + fixed_bytes;
+        let variable_at = ends_at + 4 * variable_count;
+        (bytes.len() >= variable_at).then_some(StoredRow { layout: self, bytes, count, fixed_at, ends_at, variable_at })
+    }
+}
+
+/// When a stored family was written; `None` when the bytes are none.
+pub(crate) fn write_time_ms(bytes: &[u8]) -> Option<i64> {
+    Some(i64::from_le_bytes(bytes.get(1..9)?.try_into().ok()?))
+}
+
+/// One family of one row, as stored.
+pub(crate) struct StoredRow<'a> {
+    layout: &'a FamilyLayout,
+    bytes: &'a [u8],
+    count: usize,
+    fixed_at: usize,
+    ends_at: usize,
+    variable_at: usize,
+}
+
+/// What stands in a slot.
+pub(crate) enum SlotBytes<'a> {
+    /// A column that was added after the row was written.
+    Absent,
+    /// NULL.
+    Null,
+    /// A value's bytes.
+    Value(&'a [u8]),
+}
+
+impl<'a> StoredRow<'a> {
+    /// The bytes of a slot; `None` when they run out of the row.
+    pub(crate) fn slot(&self, index: usize) -> Option<SlotBytes<'a>> {
+        if index >= self.count {
+            return Some(SlotBytes::Absent);
+        }
+        let slot = self.layout.slots.get(index)?;
+        if self.bytes.get(HEADER_BYTES + index / 8)? & (1 << (index % 8)) != 0 {
+            return Some(SlotBytes::Null);
+        }
+        let bytes = match slot.width {
+            Some(width) => {
+                let at = self.fixed_at + slot.fixed_before;
+                self.bytes.get(at..at + width)?
+            }
+            None => {
+                let end = |i: usize| -> Option<usize> {
+                    let at = self.ends_at + 4 * i;
+                    Some(u32::from_le_bytes(self.bytes.get(at..at + 4)?.try_into().ok()?) as usize)
+                };
+                let start = if slot.variable_before == 0 { 0 } else { end(slot.variable_before - 1)? };
+                let end = end(slot.variable_before)?;
+                self.bytes.get(self.variable_at + start..self.variable_at + end)?
+            }
+        };
+        Some(SlotBytes::Value(bytes))
+    }
+}
+
+fn put_fixed(value: &Value, ty: SqlType, out: &mut [u8]) {
+    match value {
+        Value::Bool(b) => out[0] = u8::from(*b),
+        Value::Int(i) => out.copy_from_slice(&i.to_le_bytes()[..out.len()]),
+        Value::Date(ms) => out.copy_from_slice(&ms.to_le_bytes()),
+        Value::Float(f) => out.copy_from_slice(&f.to_le_bytes()),
+        Value::Double(d) => out.copy_from_slice(&d.to_le_bytes()),
+        Value::Timestamp(at) => {
+            out[..8].copy_from_slice(&at.ms.to_le_bytes());
+            out[8..].copy_from_slice(&at.nanos.to_le_bytes());
+        }
+        Value::Decimal(d) => {
+            let scale = if let SqlType::Decimal(Some((_, scale))) = ty { scale.into() } else { 0 };
+            // `number::assign` made the value fit, so that it has an unscaled form.
+            out.copy_from_slice(&d.unscaled_at(scale).unwrap_or_default().to_le_bytes());
+        }
+        Value::Null | Value::Text(_) | Value::Bytes(_) => {}
+    }
+}
+
+fn put_variable(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Value::Bytes(bytes) => out.extend_from_slice(bytes),
+        Value::Decimal(d) => {
+            out.extend_from_slice(&(d.scale() as i16).to_le_bytes());
+            out.extend_from_slice(&d.digits().to_le_bytes());
+        }
+        _ => {}
+    }
+}
+
+/// The value in a slot's bytes; `None` when they are no value of the type.
+pub(crate) fn slot_value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
+    use SqlType::*;
+    Some(match ty {
+        Boolean => Value::Bool(*bytes.first()? != 0),
+        Float | UnsignedFloat => Value::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
+        Double | UnsignedDouble => Value::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
+        Date | Time | UnsignedDate | UnsignedTime => Value::Date(slot_int(bytes)?),
+        Timestamp | UnsignedTimestamp => Value::Timestamp(slot_timestamp(bytes)?),
+        Decimal(scale) => Value::Decimal(slot_decimal(scale, bytes)?),
+        Char(_) | Varchar(_) => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
+        Binary(_) | Varbinary | VarbinaryEncoded => Value::Bytes(bytes.to_vec()),
+        Null => Value::Null,
+        _ => Value::Int(slot_int(bytes)?),
+    })
+}
+
+/// A little-endian integer of 1 to 8 bytes, sign extended.
+pub(crate) fn slot_int(bytes: &[u8]) -> Option<i64> {
+    Some(match bytes.len() {
+        1 => i8::from_le_bytes(bytes.try_into().ok()?).into(),
+        2 => i16::from_le_bytes(bytes.try_into().ok()?).into(),
+        4 => i32::from_le_bytes(bytes.try_into().ok()?).into(),
+        _ => i64::from_le_bytes(bytes.try_into().ok()?),
+    })
+}
+
+/// A timestamp's slot.
+pub(crate) fn slot_timestamp(bytes: &[u8]) -> Option<Timestamp> {
+    Some(Timestamp {
+        ms: i64::from_le_bytes(bytes.get(..8)?.try_into().ok()?),
+        nanos: u32::from_le_bytes(bytes.get(8..)?.try_into().ok()?),
+    })
+}
+
+/// A decimal's slot; `scale` is that of DECIMAL(p,s).
+pub(crate) fn slot_decimal(scale: Option<(u8, u8)>, bytes: &[u8]) -> Option<Decimal> {
+    match scale {
+        Some((_, scale)) => Decimal::new(i128::from_le_bytes(bytes.try_into().ok()?), scale.into()).ok(),
+        None => {
+            let scale = i16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
+            Decimal::new(i128::from_le_bytes(bytes.get(2..)?.try_into().ok()?), scale.into()).ok()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> (Vec<SqlType>, Vec<Value>) {
+        let types = vec![
+            SqlType::Integer,
+            SqlType::Varchar(None),
+            SqlType::Boolean,
+            SqlType::Decimal(Some((10, 2))),
+            SqlType::Decimal(None),
+            SqlType::Varbinary,
+            SqlType::Timestamp,
+            SqlType::TinyInt,
+            SqlType::Double,
+            SqlType::Char(3),
+        ];
+        let values = vec![
+            Value::Int(-5),
+            Value::text("héllo"),
+            Value::Bool(true),
+            Value::Decimal("-1.25".parse().unwrap()),
+            Value::Decimal("1e100".parse().unwrap()),
+            Value::Bytes(vec![]),
+            Value::Timestamp(Timestamp { ms: -1, nanos: 7 }),
+            Value::Int(-128),
+            Value::Double(0.5),
+            Value::text("ab"),
+        ];
+        (types, values)
+    }
+
+    fn decode(layout: &FamilyLayout, types: &[SqlType], bytes: &[u8]) -> Option<Vec<Option<Value>>> {
+        let stored = layout.read(bytes)?;
+        (0..types.len())
+            .map(|i| {
+                Some(match stored.slot(i)? {
+                    SlotBytes::Absent => None,
+                    SlotBytes::Null => Some(Value::Null),
+                    SlotBytes::Value(bytes) => Some(slot_value(types[i], bytes)?),
+                })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn reads_what_it_writes_with_any_column_null() {
+        let (types, values) = row();
+        let layout = FamilyLayout::new(types.clone());
+        for null in 0..=types.len() {
+            let mut values = values.clone();
+            if let Some(value) = values.get_mut(null) {
+                *value = Value::Null;
+            }
+            let bytes = layout.encode(42, |i| &values[i]);
+            assert_eq!(write_time_ms(&bytes), Some(42));
+            assert_eq!(decode(&layout, &types, &bytes).unwrap(), values.into_iter().map(Some).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_column_added_later_is_absent() {
+        let (types, values) = row();
+        let old = FamilyLayout::new(types[..4].to_vec());
+        let bytes = old.encode(1, |i| &values[i]);
+        let read = decode(&FamilyLayout::new(types.clone()), &types, &bytes).unwrap();
+        assert_eq!(read[..4], values[..4].iter().cloned().map(Some).collect::<Vec<_>>());
+        assert!(read[4..].iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn damaged_bytes_never_panic() {
+        let (types, values) = row();
+        let layout = FamilyLayout::new(types.clone());
+        let bytes = layout.encode(42, |i| &values[i]);
+        for cut in 0..bytes.len() {
+            let _ = decode(&layout, &types, &bytes[..cut]);
+        }
+        for at in 0..bytes.len() {
+            for flip in [0xff, 0x01, 0x80] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                let _ = decode(&layout, &types, &damaged);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A table as this layer uses it: its definition with codec and layouts made ready.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use parking_lot::Mutex;
+use saltwing_expr::arrow_type;
+use saltwing_rowkey::RowKeyCodec;
+use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::{SqlType, TableDef, Value, eval};
+
+use crate::TableError;
+use crate::row_format::FamilyLayout;
+
+/// A table that can be read and written.
+#[derive(Debug)]
+pub struct Table {
+    def: Arc<TableDef>,
+    codec: Arc<RowKeyCodec>,
+    schema: SchemaRef,
+    layouts: Vec<FamilyLayout>,
+    /// By family: the column of each slot.
+    slot_columns: Vec<Vec<usize>>,
+    /// What a column reads as in rows older than it.
+    absent: Vec<Value>,
+    /// The next hidden row id; `None` until the first insert has looked for the largest.
+    pub(crate) next_row_id: Mutex<Option<i64>>,
+}
+
+impl Table {
+    /// Makes a definition ready.
+    ///
+    /// # Errors
+    /// [`TableError::RowKey`] when the key cannot be encoded.
+    pub fn new(def: Arc<TableDef>) -> Result<Self, TableError> {
+        let codec = Arc::new(RowKeyCodec::new(&def.key)?);
+        let slot_columns: Vec<_> = (0..def.families.len()).map(|family| slot_columns(&def, family)).collect();
+        let types =
+            |columns: &Vec<usize>| columns.iter().filter_map(|&c| Some(def.columns.get(c)?.ty)).collect::<Vec<_>>();
+        let layouts = slot_columns.iter().map(|columns| FamilyLayout::new(types(columns))).collect();
+        let absent = def
+            .columns
+            .iter()
+            .map(|c| c.default.as_ref().and_then(|d| eval::eval(&d.expr, &[]).ok()).unwrap_or(Value::Null))
+            .collect();
+        let schema = Arc::new(arrow_schema(&def));
+        Ok(Self { def, codec, schema, layouts, slot_columns, absent, next_row_id: Mutex::default() })
+    }
+
+    /// The definition.
+    pub fn def(&self) -> &Arc<TableDef> {
+        &self.def
+    }
+
+    /// The key's codec.
+    pub fn codec(&self) -> &Arc<RowKeyCodec> {
+        &self.codec
+    }
+
+    /// Every column with its declared name, and `_row_key` last.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The index of the hidden column that holds the physical row key.
+    pub fn row_key_index(&self) -> usize {
+        self.def.columns.len()
+    }
+
+    /// The type of a column by index, `_row_key` included.
+    pub fn column_type(&self, index: usize) -> SqlType {
+        self.def.columns.get(index).map_or(SqlType::Varbinary, |c| c.ty)
+    }
+
+    pub(crate) fn layout(&self, family: usize) -> Option<&FamilyLayout> {
+        self.layouts.get(family)
+    }
+
+    pub(crate) fn family_count(&self) -> usize {
+        self.layouts.len()
+    }
+
+    /// The time at or before which a row written is expired at `now_ms`; `None` without a TTL.
+    pub(crate) fn expired_ms(&self, now_ms: i64) -> Option<i64> {
+        let ttl_ms = i64::try_from(self.def.ttl_s?).ok()?.checked_mul(1000)?;
+        now_ms.checked_sub(ttl_ms)
+    }
+
+    /// The value of a family's slot in a row of all columns.
+    pub(crate) fn slot_value<'a>(&self, family: usize, slot: usize, row: &'a [Value]) -> &'a Value {
+        let column = self.slot_columns.get(family).and_then(|slots| slots.get(slot));
+        column.and_then(|&c| row.get(c)).unwrap_or(&Value::Null)
+    }
+
+    /// Whether a column of the family has a value in the row.
+    pub(crate) fn has_value(&self, family: usize, row: &[Value]) -> bool {
+        let columns = self.slot_columns.get(family);
+        columns.is_some_and(|columns| columns.iter().any(|&c| row.get(c).is_some_and(|v| !v.is_null())))
+    }
+
+    pub(crate) fn absent(&self, column: usize) -> &Value {
+        self.absent.get(column).unwrap_or(&Value::Null)
+    }
+}
+
+/// The columns of a family's slots, in slot order.
+fn slot_columns(def: &TableDef, family: usize) -> Vec<usize> {
+    let mut columns: Vec<_> = def.columns.iter().enumerate().filter(|(_, c)| c.family == Some(family)).collect();
+    columns.sort_by_key(|(_, c)| c.slot);
+    columns.into_iter().map(|(i, _)| i).collect()
+}
+
+fn arrow_schema(def: &TableDef) -> Schema {
+    let columns = def.columns.iter().map(|c| Field::new(&c.name, arrow_type(c.ty), c.nullable));
+    let row_key = Field::new(ROW_KEY_COLUMN, DataType::Binary, false);
+    Schema::new(columns.chain([row_key]).collect::<Vec<_>>())
+}

@@ -1,0 +1,293 @@
+//! Random histories of rows against a map, on tables of several shapes.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use proptest::prelude::*;
+use saltwing_expr::value_at;
+use saltwing_rowkey::KeyRange;
+use saltwing_store::MemoryStore;
+use saltwing_table::{
+    Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder,
+    ScanRequest, Table, WriteSet,
+};
+use saltwing_types::{ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value};
+
+#[derive(Default)]
+struct ManualClock(AtomicI64);
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Key (k INTEGER [DESC], s VARCHAR), values v INTEGER and, in families of their own, f.a VARCHAR and g.b BIGINT.
+fn table(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
+    let column = |name: &str, ty, family: Option<usize>| ColumnDef {
+        name: name.into(),
+        ty,
+        nullable: name != "k",
+        default: None,
+        family,
+        slot: 0,
+        hidden: false,
+    };
+    let key = |column, name: &str, ty, order| KeyColumn { column, name: name.into(), ty, order, nullable: column == 1 };
+    TableDef {
+        id: TableId(100),
+        name: TableName::bare("t"),
+        columns: vec![
+            column("k", SqlType::Integer, None),
+            column("s", SqlType::Varchar(None), None),
+            column("v", SqlType::Integer, Some(0)),
+            column("a", SqlType::Varchar(None), Some(1)),
+            column("b", SqlType::BigInt, Some(2)),
+        ],
+        key: KeySchema {
+            columns: vec![
+                key(0, "k", SqlType::Integer, if desc { SortOrder::Desc } else { SortOrder::Asc }),
+                key(1, "s", SqlType::Varchar(None), SortOrder::Asc),
+            ],
+            salt: (salt > 0).then_some(Salt { buckets: salt, by: None }),
+        },
+        key_name: None,
+        families: vec![None, Some("f".into()), Some("g".into())],
+        ttl_s,
+        options: Vec::new(),
+    }
+}
+
+struct Ranges(Vec<KeyRange>);
+
+impl RangeSource for Ranges {
+    fn ranges(&self, _bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let list = self.0.clone();
+        match direction {
+            Direction::Forward => Box::new(list.into_iter()),
+            Direction::Reverse => Box::new(list.into_iter().rev()),
+        }
+    }
+}
+
+fn request(table: &Arc<Table>, columns: Vec<usize>) -> ScanRequest {
+    ScanRequest {
+        table: table.clone(),
+        ranges: Arc::new(Ranges(vec![KeyRange::all()])),
+        buckets: Buckets::All,
+        columns,
+        filter: Vec::new(),
+        direction: Direction::Forward,
+        order: ScanOrder::Merged,
+        limit: None,
+    }
+}
+
+fn read(store: &EmbeddedTables, request: ScanRequest, context: &ScanContext) -> Vec<Vec<Value>> {
+    let table = request.table.clone();
+    let columns = request.columns.clone();
+    let mut scan = store.scan(store.view().unwrap(), request, context.clone()).unwrap();
+    let mut rows = Vec::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in 0..batch.num_rows() {
+            let value = |(i, c): (usize, &usize)| value_at(batch.column(i), row, table.column_type(*c)).unwrap();
+            rows.push(columns.iter().enumerate().map(value).collect());
+        }
+    }
+    rows
+}
+
+fn context() -> ScanContext {
+    ScanContext::new(Budget::default())
+}
+
+fn row(k: i64, s: Option<&str>, v: Option<i64>, a: Option<&str>, b: Option<i64>) -> Vec<Value> {
+    let int = |v: Option<i64>| v.map_or(Value::Null, Value::Int);
+    let text = |t: Option<&str>| t.map_or(Value::Null, Value::text);
+    vec![Value::Int(k), text(s), int(v), text(a), int(b)]
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(Vec<Value>),
+    Delete(i64, Option<&'static str>),
+    Read { reverse: bool, columns: Vec<usize>, limit: Option<u64> },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || prop_oneof![Just(None), Just(Some("a")), Just(Some("ab")), Just(Some("b"))];
+    let int = || proptest::option::of(0i64..3);
+    let put = (-3i64..4, text(), int(), text(), int()).prop_map(|(k, s, v, a, b)| Step::Put(row(k, s, v, a, b)));
+    let delete = (-3i64..4, text()).prop_map(|(k, s)| Step::Delete(k, s));
+    let columns = proptest::sample::subsequence(vec![0usize, 1, 2, 3, 4], 0..=5).prop_shuffle();
+    let read = (any::<bool>(), columns, proptest::option::of(0u64..6))
+        .prop_map(|(reverse, columns, limit)| Step::Read { reverse, columns, limit });
+    prop_oneof![5 => put, 2 => delete, 2 => read]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn rows_are_those_of_a_map(
+        steps in proptest::collection::vec(step(), 1..60),
+        salt in prop_oneof![Just(0u16), Just(1), Just(7)],
+        desc in any::<bool>(),
+    ) {
+        let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+        let table = store.register(Arc::new(table(salt, desc, None))).unwrap();
+        let mut model: BTreeMap<Vec<u8>, Vec<Value>> = BTreeMap::new();
+        for step in steps {
+            match step {
+                Step::Put(row) => {
+                    let mut writes = WriteSet::new();
+                    writes.put(&table, row.clone()).unwrap();
+                    store.commit(&writes, None, Durability::Buffered).unwrap();
+                    model.insert(table.codec().encode_logical(&row[..2]).unwrap(), row);
+                }
+                Step::Delete(k, s) => {
+                    let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
+                    let mut writes = WriteSet::new();
+                    writes.delete(&table, table.codec().encode(&key).unwrap());
+                    store.commit(&writes, None, Durability::Buffered).unwrap();
+                    model.remove(&table.codec().encode_logical(&key).unwrap());
+                }
+                Step::Read { reverse, columns, limit } => {
+                    let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+                    let context = context();
+                    let rows = read(&store, ScanRequest { direction, limit, ..request(&table, columns.clone()) }, &context);
+                    let mut expected: Vec<Vec<Value>> =
+                        model.values().map(|row| columns.iter().map(|&c| row[c].clone()).collect()).collect();
+                    if reverse {
+                        expected.reverse();
+                    }
+                    let all = expected.len();
+                    expected.truncate(limit.map_or(all, |n| n as usize));
+                    let keys_read = context.counters.keys_read.load(Ordering::Relaxed);
+                    let keys_most = limit.map_or(all as u64, |n| if n == 0 { 0 } else { n + u64::from(salt.max(1)) - 1 });
+                    prop_assert_eq!(rows, expected);
+                    prop_assert!(keys_read <= keys_most, "{} keys read", keys_read);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_expire_and_their_space_comes_back() {
+    let clock = Arc::new(ManualClock::default());
+    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), clock.clone());
+    let table = store.register(Arc::new(table(0, false, Some(10)))).unwrap();
+    let put = |k: i64| {
+        let mut writes = WriteSet::new();
+        let key = writes.put(&table, row(k, None, Some(1), Some("x"), Some(2))).unwrap();
+        store.commit(&writes, None, Durability::Buffered).unwrap();
+        key
+    };
+    let keys = || read(&store, request(&table, vec![0]), &context()).len();
+    let old = put(1);
+    clock.0.store(9_999, Ordering::Relaxed);
+    put(2);
+    assert_eq!(keys(), 2);
+    clock.0.store(10_000, Ordering::Relaxed);
+    assert_eq!(keys(), 1);
+    assert!(store.get(&store.view().unwrap(), &table, &old).unwrap().is_none());
+    put(1);
+    assert_eq!(store.sweep().unwrap(), 0, "a row that was written anew is not swept");
+    clock.0.store(20_000, Ordering::Relaxed);
+    assert_eq!(store.sweep().unwrap(), 2);
+    assert_eq!(store.sweep().unwrap(), 0);
+    assert_eq!(keys(), 0);
+}
+
+#[test]
+fn the_first_committer_wins() {
+    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let table = store.register(Arc::new(table(0, false, None))).unwrap();
+    let writes = |v| {
+        let mut writes = WriteSet::new();
+        writes.put(&table, row(1, None, Some(v), None, None)).unwrap();
+        writes
+    };
+    let (first, second) = (store.view().unwrap(), store.view().unwrap());
+    store.commit(&writes(1), Some(&first.token()), Durability::Synced).unwrap();
+    let error = store.commit(&writes(2), Some(&second.token()), Durability::Synced).unwrap_err();
+    assert_eq!(error.code().as_str(), "conflict");
+    let third = store.view().unwrap();
+    store.commit(&writes(3), Some(&third.token()), Durability::Synced).unwrap();
+    assert_eq!(read(&store, request(&table, vec![2]), &context()), [[Value::Int(3)]]);
+}
+
+#[test]
+fn a_view_stays_as_it_was() {
+    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let table = store.register(Arc::new(table(3, false, None))).unwrap();
+    let mut writes = WriteSet::new();
+    (0..100).for_each(|k| drop(writes.put(&table, row(k, None, Some(0), None, None)).unwrap()));
+    store.commit(&writes, None, Durability::Buffered).unwrap();
+    let view = store.view().unwrap();
+    let mut scan = store.scan(view, request(&table, vec![0]), context()).unwrap();
+    for k in 0..100 {
+        writes.delete(&table, table.codec().encode(&[Value::Int(k), Value::Null]).unwrap());
+    }
+    store.commit(&writes, None, Durability::Buffered).unwrap();
+    assert_eq!(scan.next_batch().unwrap().unwrap().num_rows(), 100);
+    assert_eq!(read(&store, request(&table, vec![0]), &context()).len(), 0);
+}
+
+#[test]
+fn budgets_and_cancel_stop_a_scan() {
+    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let table = store.register(Arc::new(table(0, false, None))).unwrap();
+    let mut writes = WriteSet::new();
+    (0..5000).for_each(|k| drop(writes.put(&table, row(k, None, Some(0), None, None)).unwrap()));
+    store.commit(&writes, None, Durability::Buffered).unwrap();
+    let run = |context: ScanContext| {
+        let mut scan = store.scan(store.view().unwrap(), request(&table, vec![0]), context).unwrap();
+        scan.next_batch().map(|_| ()).map_err(|error| error.code().as_str())
+    };
+    assert_eq!(run(context()), Ok(()));
+    assert_eq!(run(ScanContext::new(Budget { rows_max: Some(2000), ..Budget::default() })), Err("budget_exceeded"));
+    assert_eq!(run(ScanContext::new(Budget { bytes_max: Some(1000), ..Budget::default() })), Err("budget_exceeded"));
+    assert_eq!(
+        run(ScanContext::new(Budget { time_max: Some(std::time::Duration::ZERO), ..Budget::default() })),
+        Err("timeout")
+    );
+    let cancelled = context();
+    cancelled.cancel();
+    assert_eq!(run(cancelled), Err("cancelled"));
+}
+
+#[test]
+fn row_ids_go_on_after_reopening() {
+    let kv: Arc<MemoryStore> = Arc::new(MemoryStore::new());
+    let def = Arc::new(TableDef {
+        columns: table(0, false, None)
+            .columns
+            .into_iter()
+            .take(1)
+            .map(|c| ColumnDef { ty: SqlType::BigInt, ..c })
+            .collect(),
+        key: KeySchema {
+            columns: vec![KeyColumn {
+                column: 0,
+                name: "k".into(),
+                ty: SqlType::BigInt,
+                order: SortOrder::Asc,
+                nullable: false,
+            }],
+            salt: Some(Salt { buckets: 4, by: None }),
+        },
+        ..table(0, false, None)
+    });
+    for start in [1, 11, 21] {
+        let store = EmbeddedTables::new(kv.clone(), Arc::new(ManualClock::default()));
+        let table = store.register(def.clone()).unwrap();
+        let ids = store.allocate_row_ids(&table, 10).unwrap();
+        assert_eq!(ids, start..start + 10);
+        let mut writes = WriteSet::new();
+        ids.for_each(|id| drop(writes.put(&table, vec![Value::Int(id)]).unwrap()));
+        store.commit(&writes, None, Durability::Buffered).unwrap();
+    }
+}
