@@ -1,1 +1,68 @@
-//! WHERE to key ranges, residual filter and verdict
+//! WHERE to key ranges, residual filter and verdict.
+//!
+//! One entry, [`choose`]: candidate keys, conditions, order and limit in, an [`Access`]
+//! out. It knows key schemas under a label and nothing else: no store, no
+//! DataFusion, no Arrow, no statistics.
+//!
+//! ```text
+//!  condition ── forms ──► cover: boxes of typed spans      a IN (1, 2) AND b > 'x'
+//!                           │ AND intersects, OR appends   a {1, 2}, b ('x' ..]
+//!                           ▼
+//!                         one cover for all ──► guard: may this run?
+//!                           │
+//!                           ▼
+//!                         products: lists, then a tail     1, 2  x  ('x' ..]
+//!                           │
+//!                           ▼
+//!                         ranges, made while they are read [80000001 7801 .. 80000002), ..
+//!                         buckets: the salt, last
+//! ```
+//!
+//! # Laws
+//! 1. **No row is lost**: the boxes of a condition hold every row that satisfies
+//!    it; reading too much is slow, losing a row is wrong. Every step says whether it is
+//!    exact or loose.
+//! 2. A condition leaves the residual filter only if the ranges that are finally
+//!    produced imply it.
+//! 3. The verdict is a pure function of schema and statement.
+//!
+//! # Left to others
+//! Literals come here in the type of the column that they meet, or else in their own, to
+//! be compared exactly (`saltwing_types::typing`). Bytes are `saltwing_rowkey`'s,
+//! reading is `saltwing-table`'s. Overrides of a refusal are gathered by the
+//! caller, at each execution, and applied by [`resolve`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod access;
+mod choose;
+mod column_set;
+mod cursor;
+mod domain;
+mod error;
+mod forms;
+mod guard;
+mod inclusion;
+mod key_box;
+mod key_form;
+mod key_space;
+mod notation;
+mod order;
+mod place;
+mod product;
+mod ranges;
+mod reasons;
+mod refusal;
+mod request;
+mod sample;
+mod span;
+mod verdict;
+
+pub use access::{Access, AccessKind, Buckets, LISTED_MAX, OrderKind, PredicateUse, Use};
+pub use choose::choose;
+pub use error::PlanError;
+pub use guard::LIMITED_ROWS_MAX;
+pub use ranges::{RangeIter, Ranges, ScanRange};
+pub use refusal::Refusal;
+pub use request::{CandidateKey, Condition, OrderItem, Request, RowLimit};
+pub use verdict::{OverrideLadder, Policy, Rule, Verdict, resolve};

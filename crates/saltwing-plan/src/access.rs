@@ -1,0 +1,140 @@
+//! What a plan is: which keys are read, and what remains to be checked.
+
+use crate::{Condition, Ranges, Verdict};
+
+/// How one table is read.
+///
+/// # Laws
+/// 1. A row satisfies all conditions exactly when its logical key lies in
+///    [`Access::ranges`], its bucket is among [`Access::buckets`], and all of
+///    [`Access::residual`] hold for it.
+/// 2. When [`Access::exact`], no row outside the conditions marked key (or both)
+///    lies in the ranges.
+/// 3. The verdict is a function of the request alone: no statistics, no sizes.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Which of [`crate::Request::keys`] is read.
+    pub key_index: usize,
+    /// In which way.
+    pub kind: AccessKind,
+    /// Byte ranges of logical keys: without the bucket byte, in key order.
+    pub ranges: Ranges,
+    /// Whether the ranges hold no row that fails a condition marked key or both.
+    pub exact: bool,
+    /// The buckets that hold such rows.
+    pub buckets: Buckets,
+    /// The direction in which a scan gives the order that was asked for.
+    pub order: OrderKind,
+    /// Rows after which the scan may stop, OFFSET included: those that pass the residual count.
+    pub limit: Option<u64>,
+    /// The conditions that the ranges do not imply.
+    pub residual: Vec<Condition>,
+    /// What became of each condition, in the order of the request.
+    pub predicates: Vec<PredicateUse>,
+    /// Whether this may run.
+    pub verdict: Verdict,
+}
+
+/// Most spans and ranges that EXPLAIN lists.
+pub const LISTED_MAX: usize = 1000;
+
+impl Access {
+    /// The ranges as typed text in key order, at most [`LISTED_MAX`]; `None` before parameters are bound.
+    pub fn spans(&self) -> Option<Vec<String>> {
+        self.ranges.spans(LISTED_MAX)
+    }
+}
+
+/// The way of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Whole keys are known.
+    Point,
+    /// One range.
+    Range,
+    /// Several ranges, with seeks over what lies between.
+    SkipScan,
+    /// Every key.
+    FullScan,
+    /// Nothing: no row can satisfy the conditions.
+    Empty,
+}
+
+impl AccessKind {
+    /// The word in EXPLAIN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::Range => "range",
+            Self::SkipScan => "skip_scan",
+            Self::FullScan => "full_scan",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+/// Buckets of a salted table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Buckets {
+    /// Any of them; also for a table without salt.
+    All,
+    /// These, ascending. Each range says which of them is its own.
+    Some(Vec<u8>),
+}
+
+/// Whether a scan gives the order that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderKind {
+    /// In key order.
+    Key,
+    /// In reverse key order.
+    Reverse,
+    /// It doesn't, or none was asked for.
+    None,
+}
+
+impl OrderKind {
+    /// The word in EXPLAIN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Reverse => "reverse",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What a condition is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// The ranges imply it.
+    Key,
+    /// It is checked for each row.
+    Residual,
+    /// It narrows the ranges, and is checked for each row.
+    Both,
+}
+
+impl Use {
+    /// The word in EXPLAIN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Residual => "residual",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// A condition, what it is used for, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PredicateUse {
+    /// The condition as shown.
+    pub text: String,
+    /// What it is used for.
+    pub use_: Use,
+    /// The column that it is about: the first key column, or the first at all.
+    pub column: Option<String>,
+    /// Why it is used so.
+    pub why: String,
+}

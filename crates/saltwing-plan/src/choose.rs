@@ -1,0 +1,219 @@
+//! From a request to an access.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::forms::{Reader, Want};
+use crate::guard::{self, Judged};
+use crate::inclusion::Inclusion;
+use crate::key_box::{Cover, KeyBox};
+use crate::key_space::KeySpace;
+use crate::product::Product;
+use crate::ranges::{ColumnTypes, Plan};
+use crate::{
+    Access, AccessKind, Buckets, CandidateKey, Condition, OrderKind, PlanError, PredicateUse, Ranges, Request,
+    RowLimit, Use, Verdict, order, reasons, refusal,
+};
+
+/// Most combinations of values whose buckets are computed in advance.
+const BUCKETS_COUNTED_MAX: u128 = 10_000;
+
+/// Chooses among the keys of a request and plans the access.
+///
+/// The key is chosen by rule, never by statistics: one that is read by whole
+/// keys before one that is bounded, and that before one that is not; then the one with more
+/// leading columns fixed, then the one that gives the order; of equals the first.
+///
+/// # Errors
+/// [`PlanError`] for a request without keys, and for broken invariants. A refused
+/// access is no error: see [`Access::verdict`].
+pub fn choose(request: Request<'_>) -> Result<Access, PlanError> {
+    let mut best: Option<(Rank, usize, Candidate<'_>)> = None;
+    for (index, key) in request.keys.iter().enumerate() {
+        let candidate = Candidate::new(key, &request);
+        let rank = candidate.rank();
+        if best.as_ref().is_none_or(|(other, _, _)| rank > *other) {
+            best = Some((rank, index, candidate));
+        }
+    }
+    let (_, key_index, candidate) = best.ok_or(PlanError::NoCandidate)?;
+    candidate.into_access(key_index, request)
+}
+
+/// How good a candidate is; larger is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    empty: bool,
+    point: bool,
+    bounded: bool,
+    fixed_columns: usize,
+    reach: usize,
+    ordered: bool,
+}
+
+/// One key with the conditions read over it.
+struct Candidate<'a> {
+    key: &'a CandidateKey<'a>,
+    space: KeySpace<'a>,
+    /// A cover of each condition.
+    covers: Vec<Cover>,
+    /// A cover of all of them.
+    all: Cover,
+    products: Vec<Product>,
+    order: OrderKind,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(key: &'a CandidateKey<'a>, request: &Request<'a>) -> Self {
+        let space = KeySpace::new(key.schema, request.conditions.iter().map(|condition| &condition.expr));
+        let reader = Reader { space: &space };
+        let covers: Vec<Cover> = request.conditions.iter().map(|c| reader.cover(&c.expr, Want::TRUE)).collect();
+        let all = Cover::intersect_all(covers.iter().cloned(), &space);
+        let products = all.boxes.iter().map(|key_box| Product::new(key_box, &space)).collect();
+        let order = order::served(request.order, &all, &space);
+        Self { key, space, covers, all, products, order }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank {
+            empty: self.all.boxes.is_empty(),
+            point: self.is_point(),
+            bounded: guard::cover_bounds(&self.all, 0, &self.space),
+            fixed_columns: self.products.iter().map(|p| p.lists.len()).min().unwrap_or_default(),
+            reach: self.products.iter().map(Product::columns).min().unwrap_or_default(),
+            ordered: self.order != OrderKind::None,
+        }
+    }
+
+    /// Whether only whole keys are read.
+    fn is_point(&self) -> bool {
+        !self.products.is_empty() && self.products.iter().all(|product| product.lists.len() == self.space.len())
+    }
+
+    fn into_access(self, key_index: usize, request: Request<'a>) -> Result<Access, PlanError> {
+        self.products.iter().try_for_each(|product| product.check(&self.space))?;
+        let uses = self.uses();
+        let verdict = self.judge(key_index, &request);
+        let ranges = Ranges::new(self.plan());
+        let kind = self.kind(&ranges);
+        let predicates: Vec<PredicateUse> = request
+            .conditions
+            .iter()
+            .zip(&self.covers)
+            .zip(&uses)
+            .map(|((condition, cover), use_)| self.predicate(condition, cover, *use_))
+            .collect();
+        let exact = !uses.contains(&Use::Both);
+        let residual = match kind {
+            AccessKind::Empty => Vec::new(),
+            _ => {
+                let kept = request.conditions.into_iter().zip(&uses).filter(|(_, use_)| **use_ != Use::Key);
+                kept.map(|(condition, _)| condition).collect()
+            }
+        };
+        let may_stop = request.order.is_empty() || self.order != OrderKind::None;
+        let limit = match request.limit {
+            RowLimit::Rows(limit) if may_stop && !request.aggregate_or_distinct => {
+                Some(limit.saturating_add(request.offset))
+            }
+            _ => None,
+        };
+        let known = !self.is_unknown();
+        let buckets = if known { self.buckets() } else { Buckets::All };
+        let ranges = if known { ranges } else { Ranges::unknown() };
+        Ok(Access { key_index, kind, ranges, exact, buckets, order: self.order, limit, residual, predicates, verdict })
+    }
+
+    /// Whether a made-up value is in the ranges, for a parameter that only execution knows.
+    fn is_unknown(&self) -> bool {
+        self.all.boxes.iter().zip(&self.products).any(|(key_box, product)| {
+            key_box.columns().any(|(position, set)| position < product.reach && set.is_unknown())
+        })
+    }
+
+    fn plan(&self) -> Plan {
+        let columns = (0..self.space.len()).map(|position| ColumnTypes {
+            value: self.space.domain(position).ty(),
+            key: self.space.column(position).ty,
+        });
+        Plan {
+            codec: Arc::clone(self.key.codec),
+            columns: columns.collect(),
+            products: self.products.clone(),
+            points: self.is_point(),
+            bucketed: self.is_bucketed(),
+        }
+    }
+
+    /// Whether the lists fix the columns that the salt covers.
+    fn is_bucketed(&self) -> bool {
+        let salted = self.key.codec.salt_column_count();
+        salted > 0 && self.products.iter().all(|product| product.lists.len() >= salted)
+    }
+
+    fn kind(&self, ranges: &Ranges) -> AccessKind {
+        let first = ranges.first(2).unwrap_or_default();
+        match first.as_slice() {
+            [] => AccessKind::Empty,
+            _ if self.is_point() => AccessKind::Point,
+            [one] if one.is_all() => AccessKind::FullScan,
+            [_] => AccessKind::Range,
+            _ => AccessKind::SkipScan,
+        }
+    }
+
+    /// The buckets of all ranges, where there are few enough combinations to ask.
+    fn buckets(&self) -> Buckets {
+        let salted = self.key.codec.salt_column_count();
+        if !self.is_bucketed() {
+            return Buckets::All;
+        }
+        let mut found = BTreeSet::new();
+        for product in &self.products {
+            let salted_lists = Product::of_lists(product.lists.iter().take(salted).cloned().collect());
+            if salted_lists.size() > BUCKETS_COUNTED_MAX {
+                return Buckets::All;
+            }
+            let plan = Plan { products: vec![salted_lists], points: false, ..self.plan() };
+            found.extend(Ranges::new(plan).iter().filter_map(|scan| scan.bucket));
+        }
+        Buckets::Some(found.into_iter().collect())
+    }
+
+    fn judge(&self, key_index: usize, request: &Request<'_>) -> Verdict {
+        let filtered = self.covers.iter().any(|cover| !(cover.exact && cover.is_full()));
+        let judged = Judged { key_index, cover: &self.all, space: &self.space, order: self.order, filtered };
+        guard::judge(request, &judged, || refusal::of(request))
+    }
+
+    /// What each condition is used for.
+    ///
+    /// A condition leaves the residual only if the ranges that are produced imply
+    /// it: each box, with the columns that its ranges do not hold exactly taken
+    /// as full, lies inside one box of an exact cover of the condition.
+    fn uses(&self) -> Vec<Use> {
+        let produced: Vec<KeyBox> =
+            self.all.boxes.iter().zip(&self.products).map(|(b, product)| b.truncated(product.columns())).collect();
+        let reach = self.products.iter().map(|product| product.reach).max().unwrap_or_default();
+        let of = |cover: &Cover| {
+            if cover.exact && Inclusion::new(cover, &self.space).holds_all(&produced) {
+                return Use::Key;
+            }
+            let narrows = |position| !cover.projection(position, &self.space).is_full(self.space.domain(position));
+            if (0..reach).any(narrows) { Use::Both } else { Use::Residual }
+        };
+        self.covers.iter().map(of).collect()
+    }
+
+    fn predicate(&self, condition: &Condition, cover: &Cover, use_: Use) -> PredicateUse {
+        let expr = &condition.expr;
+        let why = match use_ {
+            Use::Key => reasons::key_use(cover, &self.space),
+            Use::Both if cover.exact => format!("{}, not fully in the ranges", reasons::key_use(cover, &self.space)),
+            Use::Both => format!("{}, wider than the condition", reasons::key_use(cover, &self.space)),
+            Use::Residual => reasons::residual(expr, cover, &self.space),
+        };
+        let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));
+        PredicateUse { text: condition.text.clone(), use_, column, why }
+    }
+}

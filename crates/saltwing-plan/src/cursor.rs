@@ -1,0 +1,390 @@
+//! Walking through the ranges of one product, and the order of several walks.
+
+use std::cmp::Ordering;
+use std::ops;
+use std::sync::Arc;
+
+use saltwing_rowkey::{Bound, ColumnSpan, KeyRange};
+use saltwing_types::Value;
+
+use crate::key_form::key_form;
+use crate::product::{End, Product, TailSpan};
+use crate::ranges::Plan;
+
+/// Which way ranges come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// In key order.
+    Forward,
+    /// Last first.
+    Reverse,
+}
+
+/// A range with what is known about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) range: KeyRange,
+    pub(crate) bucket: Option<u8>,
+    /// First and last end as values, when they are asked for.
+    pub(crate) ends: Option<(End, End)>,
+}
+
+impl Piece {
+    /// Makes this the union with a piece that overlaps or touches it.
+    pub(crate) fn join(&mut self, other: Piece) {
+        let starts_earlier = other.range.start() < self.range.start();
+        let ends_later = match (other.range.end(), self.range.end()) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(theirs), Some(ours)) => theirs > ours,
+        };
+        if let (Some((first, last)), Some((other_first, other_last))) = (&mut self.ends, other.ends) {
+            if starts_earlier {
+                *first = other_first;
+            }
+            if ends_later {
+                *last = other_last;
+            }
+        }
+        if starts_earlier || ends_later {
+            let start = if starts_earlier { other.range.start() } else { self.range.start() };
+            let end = if ends_later { other.range.end() } else { self.range.end() };
+            if let Some(joined) = KeyRange::new(start.to_vec(), end.map(<[u8]>::to_vec)) {
+                self.range = joined;
+            }
+        }
+        if self.bucket != other.bucket {
+            self.bucket = None;
+        }
+    }
+}
+
+/// A place in a product: an index for each list, and one for the tail.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor {
+    product: usize,
+    direction: Direction,
+    /// One index a list, then the tail's.
+    at: Vec<usize>,
+    typed: bool,
+    done: bool,
+}
+
+impl Cursor {
+    /// Before the first range, in its direction, of a product.
+    pub(crate) fn new(plan: &Plan, product: usize, direction: Direction) -> Self {
+        let mut cursor = Self { product, direction, at: Vec::new(), typed: false, done: false };
+        if let Some(product) = cursor.product(plan) {
+            cursor.at = vec![0; product.lists.len() + 1];
+            cursor.rewind(product, 0);
+        }
+        cursor
+    }
+
+    /// The cursor with its first range; `None` when there is none.
+    pub(crate) fn into_entry(mut self, plan: &Arc<Plan>) -> Option<Entry> {
+        let piece = self.next_piece(plan)?;
+        Some(Entry { piece, cursor: self })
+    }
+
+    fn product<'p>(&self, plan: &'p Plan) -> Option<&'p Product> {
+        plan.products.get(self.product)
+    }
+
+    /// Number of choices at a level.
+    fn choices(product: &Product, level: usize) -> usize {
+        product.lists.get(level).map_or(product.tail.len().max(1), |list| list.len())
+    }
+
+    /// Puts the levels from `level` on at their first choice.
+    fn rewind(&mut self, product: &Product, level: usize) {
+        for (i, at) in self.at.iter_mut().enumerate().skip(level) {
+            *at = match self.direction {
+                Direction::Forward => 0,
+                Direction::Reverse => Self::choices(product, i) - 1,
+            };
+        }
+    }
+
+    /// Steps to the next choice at `level`, or at one before it when there is none.
+    fn step(&mut self, product: &Product, level: usize) {
+        for i in (0..=level).rev() {
+            let choices = Self::choices(product, i);
+            let Some(at) = self.at.get_mut(i) else { continue };
+            let next = match self.direction {
+                Direction::Forward => Some(*at + 1).filter(|next| *next < choices),
+                Direction::Reverse => at.checked_sub(1),
+            };
+            if let Some(next) = next {
+                *at = next;
+                self.rewind(product, i + 1);
+                return;
+            }
+        }
+        self.done = true;
+    }
+
+    /// The next range that can have keys in it.
+    fn next_piece(&mut self, plan: &Plan) -> Option<Piece> {
+        let product = self.product(plan)?;
+        while !self.done {
+            let piece = self.piece(plan, product);
+            self.step(product, product.lists.len());
+            if piece.is_some() {
+                return piece;
+            }
+        }
+        None
+    }
+
+    /// The values of the lists at this place, in the types of `form`.
+    fn prefix(&self, product: &Product, levels: usize, form: &dyn Fn(usize, &Value) -> Value) -> Vec<Value> {
+        let chosen = product.lists.iter().zip(&self.at).take(levels).enumerate();
+        chosen.filter_map(|(i, (list, at))| list.get(*at).map(|value| form(i, value))).collect()
+    }
+
+    fn piece(&self, plan: &Plan, product: &Product) -> Option<Piece> {
+        let levels = product.lists.len();
+        let prefix = self.prefix(product, levels, &|i, value| plan.key_value(i, value));
+        let tail = self.at.last().and_then(|at| product.tail.get(*at));
+        // Values were checked when the plan was made. Were one refused here all the
+        // same, reading everything would be slow, and leaving it out would be wrong.
+        let range = plan.range(&prefix, tail).unwrap_or_else(|| Some(KeyRange::all()))?;
+        let bucket = if plan.bucketed { plan.codec.bucket_of_prefix(&prefix).ok().flatten() } else { None };
+        let ends = self.typed.then(|| {
+            let values = self.prefix(product, levels, &|_, value| value.clone());
+            let end = |tail: Option<&End>| End {
+                values: values.iter().chain(tail.into_iter().flat_map(|end| &end.values)).cloned().collect(),
+                included: tail.is_none_or(|end| end.included),
+            };
+            (end(tail.map(|t| &t.first)), end(tail.map(|t| &t.last)))
+        });
+        Some(Piece { range, bucket, ends })
+    }
+
+    /// Moves to the first range that does not lie wholly before `key` (behind it, in reverse).
+    fn skip_to(&mut self, plan: &Plan, key: &[u8]) {
+        let Some(product) = self.product(plan) else { return };
+        for level in 0..self.at.len() {
+            let choices = Self::choices(product, level);
+            let from = self.at.get(level).copied().unwrap_or_default();
+            // Choices are in key order, so those before `key` are a prefix (in reverse: a suffix) of them.
+            let found = match self.direction {
+                Direction::Forward => {
+                    let before = partition(from, choices, |i| {
+                        self.extent(plan, product, level, i).1.is_some_and(|end| end.as_slice() <= key)
+                    });
+                    Some(before).filter(|i| *i < choices)
+                }
+                Direction::Reverse => {
+                    partition(0, from + 1, |i| self.extent(plan, product, level, i).0.as_slice() <= key).checked_sub(1)
+                }
+            };
+            let Some(found) = found else {
+                match level.checked_sub(1) {
+                    Some(above) => self.step(product, above),
+                    None => self.done = true,
+                }
+                return;
+            };
+            let (start, end) = self.extent(plan, product, level, found);
+            let inside = start.as_slice() <= key && end.is_none_or(|end| key < end.as_slice());
+            if found != from {
+                if let Some(at) = self.at.get_mut(level) {
+                    *at = found;
+                }
+                self.rewind(product, level + 1);
+            }
+            if !inside {
+                return;
+            }
+        }
+    }
+
+    /// Where the keys of one choice at a level start, and end.
+    fn extent(&self, plan: &Plan, product: &Product, level: usize, choice: usize) -> (Vec<u8>, Option<Vec<u8>>) {
+        let mut prefix = self.prefix(product, level, &|i, value| plan.key_value(i, value));
+        let tail = match product.lists.get(level) {
+            Some(list) => {
+                prefix.extend(list.get(choice).map(|value| plan.key_value(level, value)));
+                None
+            }
+            None => product.tail.get(choice),
+        };
+        plan.extent(&prefix, tail)
+    }
+}
+
+/// The first index from `low` on, below `high`, for which `before` does not hold.
+fn partition(mut low: usize, mut high: usize, before: impl Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+impl Plan {
+    /// A logical value in the type that the key keeps it in.
+    fn key_value(&self, position: usize, value: &Value) -> Value {
+        match self.columns.get(position) {
+            Some(types) if types.value != types.key => {
+                // Checked when the plan was made.
+                key_form(value, types.value, types.key).unwrap_or(Value::Null)
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// The keys of one combination. The outer `None` tells that a value was refused, the inner one that no row has such a key.
+    fn range(&self, prefix: &[Value], tail: Option<&TailSpan>) -> Option<Option<KeyRange>> {
+        let Some(tail) = tail else { return self.codec.prefix_range(prefix).ok() };
+        let first = self.end_values(prefix, &tail.first);
+        let last = self.end_values(prefix, &tail.last);
+        let bound = |values: &'_ [Value], included| {
+            if included { Included(values.to_vec()) } else { Excluded(values.to_vec()) }
+        };
+        let (first, last) = (bound(&first, tail.first.included), bound(&last, tail.last.included));
+        let between = self.codec.bounds_range(first.as_bound(), last.as_bound()).ok()?;
+        // Where NULL is left out at an open start, the codec knows a closer start than "behind NULL".
+        let is_open = !tail.nulls && tail.first.values.iter().all(Value::is_null);
+        let (Some(range), Some((lo, hi)), true) = (&between, &tail.values, is_open) else { return Some(between) };
+        let position = prefix.len();
+        let (lo, hi) = (self.bound_value(position, lo), self.bound_value(position, hi));
+        let span = ColumnSpan { lo: as_ref(&lo), hi: as_ref(&hi), nulls: false };
+        let ranges = self.codec.span_ranges(prefix, &span).ok()?;
+        Some(ranges.first().and_then(|closer| closer.intersect(range)))
+    }
+
+    fn end_values(&self, prefix: &[Value], end: &End) -> Vec<Value> {
+        let tail = end.values.iter().enumerate().map(|(i, value)| self.key_value(prefix.len() + i, value));
+        prefix.iter().cloned().chain(tail).collect()
+    }
+
+    fn bound_value(&self, position: usize, bound: &ops::Bound<Value>) -> ops::Bound<Value> {
+        match bound {
+            ops::Bound::Included(value) => ops::Bound::Included(self.key_value(position, value)),
+            ops::Bound::Excluded(value) => ops::Bound::Excluded(self.key_value(position, value)),
+            ops::Bound::Unbounded => ops::Bound::Unbounded,
+        }
+    }
+
+    /// Start and end of the keys of a combination, in order with its neighbours' even where no row has such a key.
+    fn extent(&self, prefix: &[Value], tail: Option<&TailSpan>) -> (Vec<u8>, Option<Vec<u8>>) {
+        let (first, last) = match tail {
+            Some(tail) => (self.end_values(prefix, &tail.first), self.end_values(prefix, &tail.last)),
+            None => (prefix.to_vec(), prefix.to_vec()),
+        };
+        let (first_in, last_in) = tail.map_or((true, true), |tail| (tail.first.included, tail.last.included));
+        let start = if first_in { Bound::Included(&first) } else { Bound::Excluded(&first) };
+        let end = if last_in { Bound::Included(&last) } else { Bound::Excluded(&last) };
+        let from_start = self.codec.bounds_range(start, Bound::Unbounded).ok().flatten();
+        let to_end = self.codec.bounds_range(Bound::Unbounded, end).ok();
+        let start = from_start.map_or_else(Vec::new, |range| range.start().to_vec());
+        let end = match to_end {
+            // Refused, it counts as open.
+            None => None,
+            // No key at all lies before the end.
+            Some(None) => Some(Vec::new()),
+            Some(Some(range)) => range.end().map(<[u8]>::to_vec),
+        };
+        (start, end)
+    }
+}
+
+enum OwnedBound {
+    Included(Vec<Value>),
+    Excluded(Vec<Value>),
+}
+
+use OwnedBound::{Excluded, Included};
+
+impl OwnedBound {
+    fn as_bound(&self) -> Bound<'_> {
+        match self {
+            Included(values) => Bound::Included(values),
+            Excluded(values) => Bound::Excluded(values),
+        }
+    }
+}
+
+fn as_ref(bound: &ops::Bound<Value>) -> ops::Bound<&Value> {
+    match bound {
+        ops::Bound::Included(value) => ops::Bound::Included(value),
+        ops::Bound::Excluded(value) => ops::Bound::Excluded(value),
+        ops::Bound::Unbounded => ops::Bound::Unbounded,
+    }
+}
+
+/// A product's next range, and the rest of its walk.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    piece: Piece,
+    cursor: Cursor,
+}
+
+impl Entry {
+    /// The range.
+    pub(crate) fn piece(&self) -> &Piece {
+        &self.piece
+    }
+
+    /// The range, and the entry of what follows it.
+    pub(crate) fn advance(self, plan: &Arc<Plan>) -> (Piece, Option<Entry>) {
+        (self.piece, self.cursor.into_entry(plan))
+    }
+
+    /// The same place, from its start, with typed ends.
+    pub(crate) fn typed(mut self, plan: &Arc<Plan>) -> Entry {
+        let mut cursor = Cursor::new(plan, self.cursor.product, self.cursor.direction);
+        cursor.typed = true;
+        if let Some(piece) = cursor.next_piece(plan) {
+            self.piece = piece;
+        }
+        Entry { cursor, ..self }
+    }
+
+    /// Whether the range lies wholly before a key (behind it, in reverse).
+    pub(crate) fn is_before(&self, key: &[u8]) -> bool {
+        match self.cursor.direction {
+            Direction::Forward => self.piece.range.end().is_some_and(|end| end <= key),
+            Direction::Reverse => self.piece.range.start() > key,
+        }
+    }
+
+    /// The entry of the first range that is not before a key.
+    pub(crate) fn skip_to(mut self, plan: &Arc<Plan>, key: &[u8]) -> Option<Entry> {
+        self.cursor.skip_to(plan, key);
+        self.cursor.into_entry(plan)
+    }
+}
+
+/// The heap gives the largest entry: the first range in the cursor's direction.
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_range = match self.cursor.direction {
+            Direction::Forward => other.piece.range.start().cmp(self.piece.range.start()),
+            Direction::Reverse => match (self.piece.range.end(), other.piece.range.end()) {
+                (None, None) => Ordering::Equal,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(_), None) => Ordering::Less,
+                (Some(a), Some(b)) => a.cmp(b),
+            },
+        };
+        by_range.then_with(|| other.cursor.product.cmp(&self.cursor.product))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}

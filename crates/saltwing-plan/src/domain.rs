@@ -1,0 +1,274 @@
+//! What values a key column can hold, and where a constant stands among them.
+//!
+//! Conditions compare a column with constants of any type of its family. Here
+//! such a constant is brought into the column's own values **once**: it is one
+//! of them, or it lies in a gap between two. From then on spans hold the
+//! column's own values only, and no bound is ever lost or widened by a cast:
+//!
+//! ```text
+//! INTEGER   against 2.5           a gap after 2
+//! INTEGER   against 99999999999   a gap above every value
+//! FLOAT     against 1e300         a gap after the largest finite value
+//! CHAR(3)   against 'abcd'        a gap after 'abc'
+//! ```
+
+use std::cmp::Ordering;
+
+use saltwing_types::value::Timestamp;
+use saltwing_types::{KeyColumn, SqlType, Value};
+
+use crate::place::{self, Place};
+use crate::span::{Cut, Span};
+
+/// The values of one key column.
+///
+/// They are the *logical* ones, of the table column's type. An index may keep
+/// them in another type (INTEGER as DECIMAL); [`crate::key_form`] knows which.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    ty: SqlType,
+    nullable: bool,
+    /// Whether '' is a value: where NULL can be stored its bytes are NULL's, and it is refused.
+    empty_text: bool,
+    /// Whether text may hold NUL bytes: only a last, ascending column has no separator that they would be taken for.
+    nul_text: bool,
+    ascending: bool,
+    is_last: bool,
+    min: Option<Value>,
+    max: Option<Value>,
+}
+
+impl Domain {
+    /// The values of `column`, whose table column has the type `ty`; `is_last` tells the last key column.
+    pub(crate) fn new(column: &KeyColumn, ty: SqlType, is_last: bool) -> Self {
+        let ascending = column.order == saltwing_types::SortOrder::Asc;
+        let (min, max) = extremes(ty, !column.nullable);
+        Self {
+            ty,
+            nullable: column.nullable,
+            empty_text: !column.nullable,
+            nul_text: is_last && ascending,
+            ascending,
+            is_last,
+            min,
+            max,
+        }
+    }
+
+    /// The type of the values.
+    pub(crate) fn ty(&self) -> SqlType {
+        self.ty
+    }
+
+    /// Whether NULL can be stored.
+    pub(crate) fn nullable(&self) -> bool {
+        self.nullable
+    }
+
+    /// Whether '' is one of the values.
+    pub(crate) fn has_empty_text(&self) -> bool {
+        self.empty_text
+    }
+
+    /// Whether text with NUL bytes is among the values.
+    pub(crate) fn has_nul_text(&self) -> bool {
+        self.nul_text
+    }
+
+    /// Whether the key has the smallest value first.
+    pub(crate) fn is_ascending(&self) -> bool {
+        self.ascending
+    }
+
+    /// Whether binary values that begin with FF are refused: their bytes would begin like NULL's.
+    pub(crate) fn reserves_ff(&self) -> bool {
+        self.ty == SqlType::VarbinaryEncoded && self.nullable && !self.ascending && !self.is_last
+    }
+
+    /// The smallest value, where there is one.
+    pub(crate) fn min(&self) -> Option<&Value> {
+        self.min.as_ref()
+    }
+
+    /// The largest value, where there is one.
+    pub(crate) fn max(&self) -> Option<&Value> {
+        self.max.as_ref()
+    }
+
+    /// Order of two values of this domain: that of the key, ascending.
+    pub(crate) fn compare(&self, a: &Value, b: &Value) -> Ordering {
+        a.compare_as(b, self.ty).unwrap_or(Ordering::Equal)
+    }
+
+    /// Where a constant that is not NULL stands; `padded` when the comparison pads with blanks (see CHAR).
+    ///
+    /// `None` when it is of another family and does not compare.
+    pub(crate) fn locate(&self, constant: &Value, padded: bool) -> Option<Place> {
+        place::locate(self, constant, padded)
+    }
+
+    /// The values between two cuts in normal form: closed ends where the type
+    /// knows a value's neighbour, `Low` and `High` where nothing is left out.
+    pub(crate) fn span(&self, lo: Cut, hi: Cut) -> Option<Span> {
+        let lo = match lo {
+            Cut::After(value) if self.is_discrete() => self.next(&value).map_or(Cut::High, Cut::Before),
+            other => other,
+        };
+        let lo = match lo {
+            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
+            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
+            other => other,
+        };
+        let hi = match hi {
+            Cut::Before(value) if self.is_discrete() => self.previous(&value).map_or(Cut::Low, Cut::After),
+            other => other,
+        };
+        let hi = match hi {
+            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
+            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
+            other => other,
+        };
+        lo.compare(&hi, self).is_lt().then_some(Span { lo, hi })
+    }
+
+    /// This value alone, in normal form.
+    pub(crate) fn point(&self, value: Value) -> Span {
+        let lo = if self.is_extreme(&value, self.min()) { Cut::Low } else { Cut::Before(value.clone()) };
+        let hi = if self.is_extreme(&value, self.max()) { Cut::High } else { Cut::After(value) };
+        Span { lo, hi }
+    }
+
+    fn is_extreme(&self, value: &Value, extreme: Option<&Value>) -> bool {
+        extreme.is_some_and(|extreme| self.compare(value, extreme).is_eq())
+    }
+
+    /// Whether no value lies between the end of one span and the start of another, in normal form both.
+    pub(crate) fn touches(&self, hi: &Cut, lo: &Cut) -> bool {
+        match (hi, lo) {
+            (Cut::After(a), Cut::Before(b)) if self.is_discrete() => {
+                self.next(a).is_some_and(|next| self.compare(&next, b).is_ge())
+            }
+            _ => hi.compare(lo, self).is_ge(),
+        }
+    }
+
+    /// Whether every value has a neighbour that is worth telling.
+    fn is_discrete(&self) -> bool {
+        use SqlType::{Boolean, Date, Time, Timestamp, UnsignedDate, UnsignedTime, UnsignedTimestamp};
+        self.ty.is_integer()
+            || matches!(self.ty, Boolean | Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp)
+    }
+
+    fn next(&self, value: &Value) -> Option<Value> {
+        if self.is_extreme(value, self.max()) {
+            return None;
+        }
+        match value {
+            Value::Bool(b) => (!b).then_some(Value::Bool(true)),
+            Value::Int(i) => i.checked_add(1).map(Value::Int),
+            Value::Date(ms) => ms.checked_add(1).map(Value::Date),
+            Value::Timestamp(at) if at.nanos < NANOS_LAST => {
+                Some(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos + 1 }))
+            }
+            Value::Timestamp(at) => at.ms.checked_add(1).map(|ms| Value::Timestamp(Timestamp { ms, nanos: 0 })),
+            _ => None,
+        }
+    }
+
+    fn previous(&self, value: &Value) -> Option<Value> {
+        if self.is_extreme(value, self.min()) {
+            return None;
+        }
+        match value {
+            Value::Bool(b) => b.then_some(Value::Bool(false)),
+            Value::Int(i) => i.checked_sub(1).map(Value::Int),
+            Value::Date(ms) => ms.checked_sub(1).map(Value::Date),
+            Value::Timestamp(at) if at.nanos > 0 => {
+                Some(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos - 1 }))
+            }
+            Value::Timestamp(at) => {
+                at.ms.checked_sub(1).map(|ms| Value::Timestamp(Timestamp { ms, nanos: NANOS_LAST }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Number of values in a span, for the types whose values can be counted one by one.
+    pub(crate) fn count(&self, span: &Span) -> Option<u64> {
+        if span.as_point(self).is_some() {
+            return Some(1);
+        }
+        match self.ends(span)? {
+            (Value::Bool(a), Value::Bool(b)) => Some(1 + u64::from(a != b)),
+            (Value::Int(a), Value::Int(b)) | (Value::Date(a), Value::Date(b)) => {
+                u64::try_from(i128::from(*b) - i128::from(*a) + 1).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The values of a span one by one, in value order; for spans that [`Domain::count`] counts.
+    pub(crate) fn values(&self, span: &Span) -> Vec<Value> {
+        let Some((first, last)) = self.ends(span) else { return Vec::new() };
+        let mut values = vec![first.clone()];
+        let mut at = first.clone();
+        while self.compare(&at, last).is_lt() {
+            match self.next(&at) {
+                Some(next) => at = next,
+                None => break,
+            }
+            values.push(at.clone());
+        }
+        values
+    }
+
+    /// First and last value of a span with closed ends.
+    fn ends<'a>(&'a self, span: &'a Span) -> Option<(&'a Value, &'a Value)> {
+        let first = match &span.lo {
+            Cut::Low => self.min()?,
+            Cut::Before(value) => value,
+            _ => return None,
+        };
+        let last = match &span.hi {
+            Cut::High => self.max()?,
+            Cut::After(value) => value,
+            _ => return None,
+        };
+        Some((first, last))
+    }
+}
+
+/// Largest number of nanoseconds below a millisecond.
+const NANOS_LAST: u32 = 999_999;
+
+/// Smallest and largest value of a type, where it has them.
+fn extremes(ty: SqlType, empty_text: bool) -> (Option<Value>, Option<Value>) {
+    if let Some((min, max)) = ty.integer_range() {
+        return (Some(Value::Int(min)), Some(Value::Int(max)));
+    }
+    let first_ms = if ty.is_unsigned() { 0 } else { i64::MIN };
+    match ty {
+        SqlType::Boolean => (Some(Value::Bool(false)), Some(Value::Bool(true))),
+        SqlType::Float => (Some(Value::Float(f32::NEG_INFINITY)), Some(Value::Float(f32::NAN))),
+        SqlType::UnsignedFloat => (Some(Value::Float(0.0)), Some(Value::Float(f32::NAN))),
+        SqlType::Double => (Some(Value::Double(f64::NEG_INFINITY)), Some(Value::Double(f64::NAN))),
+        SqlType::UnsignedDouble => (Some(Value::Double(0.0)), Some(Value::Double(f64::NAN))),
+        SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => {
+            (Some(Value::Date(first_ms)), Some(Value::Date(i64::MAX)))
+        }
+        SqlType::Timestamp | SqlType::UnsignedTimestamp => (
+            Some(Value::Timestamp(Timestamp { ms: first_ms, nanos: 0 })),
+            Some(Value::Timestamp(Timestamp { ms: i64::MAX, nanos: NANOS_LAST })),
+        ),
+        SqlType::Decimal(Some((precision, scale))) => {
+            let max = place::largest_decimal(precision, scale);
+            (max.map(|max| Value::Decimal(max.negated())), max.map(Value::Decimal))
+        }
+        SqlType::Binary(width) => {
+            (Some(Value::Bytes(vec![0; width as usize])), Some(Value::Bytes(vec![0xff; width as usize])))
+        }
+        SqlType::Varchar(_) if empty_text => (Some(Value::text("")), None),
+        SqlType::Varbinary | SqlType::VarbinaryEncoded if empty_text => (Some(Value::Bytes(Vec::new())), None),
+        _ => (None, None),
+    }
+}

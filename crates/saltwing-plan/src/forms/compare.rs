@@ -1,0 +1,112 @@
+//! `=`, `<>`, `<`, `<=`, `>`, `>=`, IS [NOT] DISTINCT FROM: a key column against a constant.
+
+use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
+
+use crate::column_set::ColumnSet;
+use crate::domain::Domain;
+use crate::forms::constant::{Constant, marked};
+use crate::forms::{Outcomes, Reader, Want};
+use crate::key_box::Cover;
+use crate::place::Place;
+use crate::span::Cut;
+
+impl Reader<'_> {
+    pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: Want) -> Cover {
+        if let Some(position) = self.key_column(a)
+            && let Some(constant) = Constant::of(b)
+        {
+            return self.compare_column(op, position, &constant, want);
+        }
+        if let Some(position) = self.key_column(b)
+            && let Some(constant) = Constant::of(a)
+        {
+            return self.compare_column(op.swapped(), position, &constant, want);
+        }
+        Cover::unknown()
+    }
+
+    /// The key column that `expr` is, casts that change no comparison taken off.
+    pub(super) fn key_column(&self, expr: &Expr) -> Option<usize> {
+        self.space.position(column_of(expr)?)
+    }
+
+    fn compare_column(&self, op: CompareOp, position: usize, constant: &Constant, want: Want) -> Cover {
+        let domain = self.space.domain(position);
+        let (negated, null) = (op.negated(), ColumnSet::null(domain));
+        let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
+        if matches!(constant, Constant::Null) {
+            return match op {
+                CompareOp::NotDistinct => self.null_test(position, want),
+                CompareOp::Distinct => self.null_test(position, want.swapped()),
+                // Any other comparison with NULL is unknown, whatever the row.
+                _ if want.unknown => Cover::everything(),
+                _ => Cover::nothing(),
+            };
+        }
+        let Some((place, unknown)) = constant.place(domain) else { return Cover::unknown() };
+        let set = |op| marked(satisfying(op, &place, domain), unknown);
+        let outcomes = Outcomes {
+            yes: &|| set(op),
+            no: &|| set(negated),
+            unknown: &|| if is_distinction { ColumnSet::EMPTY } else { null.clone() },
+            exact: !matches!(place, Place::Blurred { .. }),
+        };
+        self.column_cover(position, want, outcomes)
+    }
+}
+
+/// The column under casts that keep every value and every comparison as they are.
+pub(super) fn column_of(expr: &Expr) -> Option<&ColumnRef> {
+    match expr {
+        Expr::Column(column) => Some(column),
+        Expr::Cast(inner, ty) => {
+            let column = column_of(inner)?;
+            keeps_comparisons(inner.sql_type()?, *ty).then_some(column)
+        }
+        _ => None,
+    }
+}
+
+fn keeps_comparisons(from: SqlType, to: SqlType) -> bool {
+    use SqlType::{Date, Decimal, Time, Timestamp, UnsignedDate, UnsignedTime, UnsignedTimestamp, Varchar};
+    match (from, to) {
+        _ if from == to => true,
+        (_, Decimal(None)) if from.is_integer() => true,
+        (Decimal(_), Decimal(None)) | (Varchar(_), Varchar(None)) => true,
+        (Date | Time | UnsignedDate | UnsignedTime, Date | Time | Timestamp) => true,
+        (UnsignedDate | UnsignedTime, UnsignedDate | UnsignedTime | UnsignedTimestamp) => true,
+        (UnsignedTimestamp, Timestamp) => true,
+        _ => match (from.integer_range(), to.integer_range()) {
+            (Some((from_min, from_max)), Some((min, max))) => min <= from_min && from_max <= max,
+            _ => false,
+        },
+    }
+}
+
+/// The values, NULL only for IS DISTINCT FROM, that compare so with a constant at `place`.
+pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> ColumnSet {
+    let between = |lo, hi| ColumnSet::between(lo, hi, domain);
+    let equal = || match place {
+        Place::At(value) => ColumnSet::points(vec![value.clone()], domain),
+        Place::Gap(_) => ColumnSet::EMPTY,
+        Place::Blurred { lo, hi } => between(lo.clone(), hi.clone()),
+    };
+    // Blurred, what differs may lie anywhere.
+    let different = || match place {
+        Place::Blurred { .. } => ColumnSet::not_null(),
+        _ => equal().complement(domain).without_null(),
+    };
+    match op {
+        CompareOp::Eq | CompareOp::NotDistinct => equal(),
+        CompareOp::NotEq => different(),
+        CompareOp::Distinct => ColumnSet::union([&different(), &ColumnSet::null(domain)], domain),
+        CompareOp::Lt => between(Cut::Low, if is_blurred(place) { place.after() } else { place.before() }),
+        CompareOp::LtEq => between(Cut::Low, place.after()),
+        CompareOp::Gt => between(if is_blurred(place) { place.before() } else { place.after() }, Cut::High),
+        CompareOp::GtEq => between(place.before(), Cut::High),
+    }
+}
+
+fn is_blurred(place: &Place) -> bool {
+    matches!(place, Place::Blurred { .. })
+}

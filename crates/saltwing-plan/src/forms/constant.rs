@@ -1,0 +1,87 @@
+//! Conditions without columns, and the constants that columns are compared with.
+
+use saltwing_types::eval::eval;
+use saltwing_types::{Expr, SqlType, Value};
+
+use crate::column_set::ColumnSet;
+use crate::domain::Domain;
+use crate::forms::Want;
+use crate::key_box::Cover;
+use crate::place::Place;
+
+/// The side of a comparison that names no column.
+pub(super) enum Constant {
+    /// A value, not NULL; `padded` when it is CHAR.
+    Value { value: Value, padded: bool },
+    /// NULL.
+    Null,
+    /// What only execution knows: the parameter of this index is in it.
+    Parameter(usize),
+}
+
+impl Constant {
+    /// Computes `expr`, if it names no column.
+    ///
+    /// What cannot be computed (division by zero, a cast that fails) is no
+    /// constant: the condition stays with the rows, where it raises its error.
+    pub(super) fn of(expr: &Expr) -> Option<Self> {
+        let padded = matches!(expr.sql_type(), Some(SqlType::Char(_)));
+        match expr {
+            Expr::Literal(Value::Null, _) => return Some(Self::Null),
+            Expr::Literal(value, _) => return Some(Self::Value { value: value.clone(), padded }),
+            Expr::Param(index, _) => return Some(Self::Parameter(*index)),
+            Expr::Column(_) => return None,
+            _ => {}
+        }
+        let (mut has_column, mut parameter) = (false, None);
+        expr.walk(&mut |e| match e {
+            Expr::Column(_) => has_column = true,
+            Expr::Param(index, _) => parameter = parameter.or(Some(*index)),
+            _ => {}
+        });
+        match (has_column, parameter) {
+            (true, _) => None,
+            (false, Some(index)) => Some(Self::Parameter(index)),
+            (false, None) => match eval(expr, &[]).ok()? {
+                Value::Null => Some(Self::Null),
+                value => Some(Self::Value { value, padded }),
+            },
+        }
+    }
+
+    /// Its place among a column's values, and whether that is made up for a
+    /// parameter; `None` for NULL and for another family.
+    pub(super) fn place(&self, domain: &Domain) -> Option<(Place, bool)> {
+        match self {
+            Self::Null => None,
+            Self::Value { value, padded } => Some((domain.locate(value, *padded)?, false)),
+            Self::Parameter(index) => Some((Place::At(domain.sample(*index)), true)),
+        }
+    }
+}
+
+/// Marks a set as made up if it is.
+pub(super) fn marked(set: ColumnSet, unknown: bool) -> ColumnSet {
+    if unknown { set.into_unknown() } else { set }
+}
+
+/// All rows or none, for a condition that names no column and no parameter.
+pub(super) fn cover(expr: &Expr, want: Want) -> Option<Cover> {
+    let foldable = match expr {
+        Expr::Literal(..) => true,
+        Expr::Column(_) | Expr::Param(..) => false,
+        // Lists are long and have columns in them, or the front end would have folded them.
+        Expr::And(_) | Expr::Or(_) => false,
+        Expr::InList(e, _) => e.is_constant() && expr.is_constant(),
+        Expr::RowInList(row, _) => row.iter().all(Expr::is_constant) && expr.is_constant(),
+        _ => expr.is_constant(),
+    };
+    if !foldable {
+        return None;
+    }
+    let outcome = match eval(expr, &[]).ok()? {
+        Value::Bool(b) => Some(b),
+        _ => None,
+    };
+    Some(if want.has(outcome) { Cover::everything() } else { Cover::nothing() })
+}

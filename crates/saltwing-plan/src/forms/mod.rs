@@ -1,0 +1,132 @@
+//! Forms of conditions, one file each: what boxes of key values a condition means.
+//!
+//! Every form answers one question, asked of an expression and a [`Want`]: in which
+//! boxes lie all the rows for which it has one of the wanted outcomes? WHERE wants
+//! TRUE; NOT turns TRUE and FALSE about on the way down, so that three-valued
+//! logic is right by construction: a row for which `NOT (a = 5)` is unknown is
+//! in no box of its FALSE.
+//!
+//! A form that is not here (or has no key column in it) is covered by
+//! everything, loosely: it stays in the residual filter. Adding a form is adding a file and
+//! one arm in [`Reader::cover`].
+
+mod boolean;
+mod compare;
+mod constant;
+mod in_list;
+mod like;
+mod null;
+mod row_value;
+
+use saltwing_types::{CompareOp, Expr, Function};
+
+use crate::column_set::ColumnSet;
+use crate::key_box::Cover;
+use crate::key_space::KeySpace;
+
+/// Which outcomes of a condition are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Want {
+    /// TRUE.
+    pub(crate) yes: bool,
+    /// FALSE.
+    pub(crate) no: bool,
+    /// Unknown.
+    pub(crate) unknown: bool,
+}
+
+impl Want {
+    /// What WHERE keeps.
+    pub(crate) const TRUE: Want = Want { yes: true, no: false, unknown: false };
+    /// FALSE alone.
+    pub(crate) const FALSE: Want = Want { yes: false, no: true, unknown: false };
+    /// Unknown alone.
+    pub(crate) const UNKNOWN: Want = Want { yes: false, no: false, unknown: true };
+
+    /// What is wanted of `x` where this is wanted of `NOT x`.
+    pub(crate) fn swapped(self) -> Self {
+        Self { yes: self.no, no: self.yes, unknown: self.unknown }
+    }
+
+    /// The outcomes not wanted.
+    pub(crate) fn complement(self) -> Self {
+        Self { yes: !self.yes, no: !self.no, unknown: !self.unknown }
+    }
+
+    /// Whether this outcome, `None` for unknown, is wanted.
+    pub(crate) fn has(self, outcome: Option<bool>) -> bool {
+        match outcome {
+            Some(true) => self.yes,
+            Some(false) => self.no,
+            None => self.unknown,
+        }
+    }
+}
+
+/// Reads conditions as boxes over the columns of one key.
+pub(crate) struct Reader<'a> {
+    pub(crate) space: &'a KeySpace<'a>,
+}
+
+impl Reader<'_> {
+    /// The boxes in which `expr` has a wanted outcome.
+    pub(crate) fn cover(&self, expr: &Expr, want: Want) -> Cover {
+        match (want.yes, want.no, want.unknown) {
+            (true, true, true) => return Cover::everything(),
+            (false, false, false) => return Cover::nothing(),
+            _ => {}
+        }
+        if let Some(cover) = constant::cover(expr, want) {
+            return cover;
+        }
+        match expr {
+            Expr::And(list) => self.and(list, want),
+            Expr::Or(list) => self.or(list, want),
+            Expr::Not(inner) => self.cover(inner, want.swapped()),
+            Expr::IsTruth(inner, truth) => self.is_truth(inner, *truth, want),
+            Expr::IsNull(inner) => self.is_null(inner, want),
+            Expr::Column(column) => self.boolean_column(column, want),
+            Expr::Compare(op, a, b) => self.compare(*op, a, b, want),
+            Expr::RowCompare(op, a, b) => self.row_compare(*op, a, b, want),
+            Expr::InList(e, list) => self.in_list(e, list, want),
+            Expr::RowInList(row, rows) => self.row_in_list(row, rows, want),
+            Expr::Like { text, pattern, escape, ignore_case } => self.like(text, pattern, *escape, *ignore_case, want),
+            Expr::Call(Function::StartsWith, args, _) => self.starts_with(args, want),
+            _ => Cover::unknown(),
+        }
+    }
+
+    /// A cover of a test on one key column: the union of the sets that are wanted.
+    fn column_cover(&self, position: usize, want: Want, outcomes: Outcomes<'_>) -> Cover {
+        let domain = self.space.domain(position);
+        let mut sets = Vec::with_capacity(2);
+        if want.yes {
+            sets.push((outcomes.yes)());
+        }
+        if want.no {
+            sets.push((outcomes.no)());
+        }
+        if want.unknown {
+            sets.push((outcomes.unknown)());
+        }
+        let all = match <[ColumnSet; 1]>::try_from(sets) {
+            Ok([one]) => one,
+            Err(sets) => ColumnSet::union(&sets, domain),
+        };
+        Cover::column(position, all, outcomes.exact, self.space)
+    }
+}
+
+/// The sets of one column's values, NULL too, for which a test is TRUE, FALSE
+/// and unknown; each is made when it is wanted.
+struct Outcomes<'f> {
+    yes: &'f dyn Fn() -> ColumnSet,
+    no: &'f dyn Fn() -> ColumnSet,
+    unknown: &'f dyn Fn() -> ColumnSet,
+    exact: bool,
+}
+
+/// Whether a comparison orders its sides.
+fn is_ordering(op: CompareOp) -> bool {
+    matches!(op, CompareOp::Lt | CompareOp::LtEq | CompareOp::Gt | CompareOp::GtEq)
+}

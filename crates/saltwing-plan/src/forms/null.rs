@@ -1,0 +1,39 @@
+//! `IS NULL` and `IS NOT NULL`.
+
+use saltwing_types::{Expr, SqlType};
+
+use crate::column_set::ColumnSet;
+use crate::forms::compare::column_of;
+use crate::forms::{Outcomes, Reader, Want};
+use crate::key_box::Cover;
+
+impl Reader<'_> {
+    pub(super) fn is_null(&self, inner: &Expr, want: Want) -> Cover {
+        match column_of(inner) {
+            Some(column) => match self.space.position(column) {
+                Some(position) => self.null_test(position, want),
+                None if column.nullable => Cover::unknown(),
+                None if want.no => Cover::everything(),
+                None => Cover::nothing(),
+            },
+            // A condition is NULL when it is unknown.
+            None if inner.sql_type() == Some(SqlType::Boolean) => self.is_truth(inner, None, want),
+            None => Cover::unknown(),
+        }
+    }
+
+    /// Whether a key column is NULL: never unknown.
+    pub(super) fn null_test(&self, position: usize, want: Want) -> Cover {
+        let domain = self.space.domain(position);
+        self.column_cover(
+            position,
+            want,
+            Outcomes {
+                yes: &|| ColumnSet::null(domain),
+                no: &ColumnSet::not_null,
+                unknown: &|| ColumnSet::EMPTY,
+                exact: true,
+            },
+        )
+    }
+}

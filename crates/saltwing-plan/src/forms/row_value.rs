@@ -1,0 +1,104 @@
+//! Row values: `(a, b) > (1, 2)`, `(a, b) = (1, 2)`, `(a, b) IN ((1, 2), (3, 4))`.
+//!
+//! An order on rows is lexicographic in *values*, whatever the directions of the
+//! key columns, so it becomes one box for each column that may decide:
+//!
+//! ```text
+//! (a, b, c) > (1, 2, 3)   =   a > 1   or   a = 1 and b > 2   or   a = 1 and b = 2 and c > 3
+//! ```
+//!
+//! Their byte ranges touch where directions agree, and are merged there. A pair
+//! that has no key column in it ends the expansion, loosely: `(a, v) > (1, 2)` is covered by `a >= 1`.
+
+use saltwing_types::{CompareOp, Expr};
+
+use crate::forms::{Reader, Want, is_ordering};
+use crate::key_box::Cover;
+
+impl Reader<'_> {
+    pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: Want) -> Cover {
+        let pairs: Vec<(&Expr, &Expr)> = a.iter().zip(b).collect();
+        if is_ordering(op) {
+            let mut parts = Vec::new();
+            if want.yes {
+                parts.push(self.row_order(op, &pairs));
+            }
+            // FALSE where the opposite order is TRUE: an unknown pair makes both unknown.
+            if want.no {
+                parts.push(self.row_order(op.negated(), &pairs));
+            }
+            if want.unknown {
+                parts.push(self.row_order_unknown(&pairs));
+            }
+            return Cover::union(parts, self.space);
+        }
+        match op {
+            CompareOp::Eq => self.row_equal(&pairs, want),
+            CompareOp::NotEq => self.row_equal(&pairs, want.swapped()),
+            _ => Cover::unknown(),
+        }
+    }
+
+    pub(super) fn row_in_list(&self, row: &[Expr], rows: &[Vec<Expr>], want: Want) -> Cover {
+        self.any_of(rows, want, &|other, want| {
+            let pairs: Vec<(&Expr, &Expr)> = row.iter().zip(other).collect();
+            self.row_equal(&pairs, want)
+        })
+    }
+
+    /// Equality of rows is the AND of the equality of their pairs.
+    fn row_equal(&self, pairs: &[(&Expr, &Expr)], want: Want) -> Cover {
+        let differs = |pair: &(&Expr, &Expr), want| self.pair(CompareOp::NotEq, *pair, want);
+        self.any_of(pairs, want.swapped(), &differs)
+    }
+
+    /// The rows for which the order holds.
+    fn row_order(&self, op: CompareOp, pairs: &[(&Expr, &Expr)]) -> Cover {
+        let strict = match op {
+            CompareOp::LtEq => CompareOp::Lt,
+            CompareOp::GtEq => CompareOp::Gt,
+            other => other,
+        };
+        let last = pairs.len().saturating_sub(1);
+        let mut equal_so_far = Cover::everything();
+        let mut terms = Vec::with_capacity(pairs.len());
+        for (i, pair) in pairs.iter().enumerate() {
+            let decided = self.pair(if i == last { op } else { strict }, *pair, Want::TRUE);
+            let opaque = !decided.exact && decided.is_full();
+            terms.push(equal_so_far.intersect(&decided, self.space));
+            // An opaque pair holds all that the later pairs could add.
+            if opaque || equal_so_far.boxes.is_empty() {
+                break;
+            }
+            equal_so_far = equal_so_far.intersect(&self.pair(CompareOp::Eq, *pair, Want::TRUE), self.space);
+        }
+        Cover::union(terms, self.space)
+    }
+
+    /// The rows for which an order is unknown: the first pair that is not equal is.
+    fn row_order_unknown(&self, pairs: &[(&Expr, &Expr)]) -> Cover {
+        let mut equal_so_far = Cover::everything();
+        let mut terms = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let unknown = self.pair(CompareOp::Eq, *pair, Want::UNKNOWN);
+            let opaque = !unknown.exact && unknown.is_full();
+            terms.push(equal_so_far.intersect(&unknown, self.space));
+            if opaque || equal_so_far.boxes.is_empty() {
+                break;
+            }
+            equal_so_far = equal_so_far.intersect(&self.pair(CompareOp::Eq, *pair, Want::TRUE), self.space);
+        }
+        Cover::union(terms, self.space)
+    }
+
+    /// A comparison of one pair; pairs of constants are decided here.
+    fn pair(&self, op: CompareOp, (a, b): (&Expr, &Expr), want: Want) -> Cover {
+        if self.key_column(a).is_some() || self.key_column(b).is_some() {
+            return self.compare(op, a, b, want);
+        }
+        if a.is_constant() && b.is_constant() {
+            return self.cover(&Expr::Compare(op, Box::new(a.clone()), Box::new(b.clone())), want);
+        }
+        Cover::unknown()
+    }
+}

@@ -1,0 +1,84 @@
+//! The guard: no accidental full scan.
+//!
+//! # Law
+//! The verdict is a pure function of key and statement. An access is bounded when
+//! the union of its boxes' leading sets is a finite list, NULL counted, or leaves out
+//! values at the low or the high end. What leaves out only NULL, or only values
+//! in the middle (`<>`, NOT IN, NOT BETWEEN), is not.
+//!
+//! A leading BOOLEAN splits a table into two halves only, so it may be stepped
+//! over: it counts as bounded when the column behind it is.
+
+use saltwing_types::SqlType;
+
+use crate::column_set::ColumnSet;
+use crate::domain::Domain;
+use crate::key_box::{Cover, KeyBox};
+use crate::key_space::KeySpace;
+use crate::{OrderKind, Refusal, Request, RowLimit, Rule, Verdict};
+
+/// Most rows, OFFSET included, that LIMIT may read of an unbounded scan.
+pub const LIMITED_ROWS_MAX: u64 = 1000;
+
+/// Whether a set bounds its column.
+pub(crate) fn set_bounds(set: &ColumnSet, domain: &Domain) -> bool {
+    !set.holds_all_values(domain) && (set.is_list(domain) || set.leaves_out_an_end())
+}
+
+/// Whether the union of the boxes bounds the column at `position`, or steps over it to one that is.
+pub(crate) fn cover_bounds(cover: &Cover, position: usize, space: &KeySpace) -> bool {
+    if position >= space.len() {
+        return false;
+    }
+    let domain = space.domain(position);
+    set_bounds(&cover.projection(position, space), domain)
+        || (domain.ty() == SqlType::Boolean && cover_bounds(cover, position + 1, space))
+}
+
+/// As [`cover_bounds`], of one box.
+pub(crate) fn box_bounds(key_box: &KeyBox, position: usize, space: &KeySpace) -> bool {
+    if position >= space.len() {
+        return false;
+    }
+    let domain = space.domain(position);
+    key_box.get(position).is_some_and(|set| set_bounds(set, domain))
+        || (domain.ty() == SqlType::Boolean && box_bounds(key_box, position + 1, space))
+}
+
+/// What is known of an access when it is judged.
+pub(crate) struct Judged<'a> {
+    pub(crate) key_index: usize,
+    pub(crate) cover: &'a Cover,
+    pub(crate) space: &'a KeySpace<'a>,
+    pub(crate) order: OrderKind,
+    /// Whether conditions say anything at all.
+    pub(crate) filtered: bool,
+}
+
+/// Judges an access; `refusal` is made when there is something to refuse.
+pub(crate) fn judge(request: &Request<'_>, access: &Judged<'_>, refusal: impl FnOnce() -> Refusal) -> Verdict {
+    if request.catalog {
+        return Verdict::allowed(Rule::Catalog);
+    }
+    if access.cover.boxes.is_empty() {
+        return Verdict::allowed(Rule::Empty);
+    }
+    if cover_bounds(access.cover, 0, access.space) {
+        return Verdict::allowed(if access.key_index == 0 { Rule::Bounded } else { Rule::Index });
+    }
+    let leading = access.space.schema().columns.first().map(|key| key.column);
+    if request.min_max.is_some() && request.min_max == leading && !access.filtered && request.single_table {
+        return Verdict::allowed(Rule::MinMax);
+    }
+    let in_order = request.order.is_empty() || access.order != OrderKind::None;
+    let plain = request.single_table && !access.filtered && !request.aggregate_or_distinct && in_order;
+    match request.limit {
+        RowLimit::Rows(limit) if plain && limit.saturating_add(request.offset) <= LIMITED_ROWS_MAX => {
+            Verdict::allowed(Rule::Limit)
+        }
+        RowLimit::Unknown if plain => {
+            Verdict { allowed: None, rule: Rule::Limit, warn: false, refusal: Some(refusal()) }
+        }
+        _ => Verdict { allowed: Some(false), rule: Rule::Refused, warn: false, refusal: Some(refusal()) },
+    }
+}

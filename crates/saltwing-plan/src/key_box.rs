@@ -1,0 +1,318 @@
+//! Boxes: a set of values for each key column, and unions of boxes.
+//!
+//! ```text
+//!            a          b           c
+//!   box 1   {1, 2}     [3 .. 7]     *          a IN (1, 2) AND b BETWEEN 3 AND 7
+//!   box 2   {9}         *          {NULL}      a = 9 AND c IS NULL
+//! ```
+//!
+//! A box holds the rows whose key columns each lie in the box's set: a product
+//! that is never multiplied out. AND intersects boxes pair by pair, OR appends
+//! them; boxes that differ in one column only are joined into one.
+//!
+//! # Laws
+//! A [`Cover`] of a condition holds every row for which the condition has the
+//! outcome that was asked for; when it is `exact`, it holds no other row.
+//! `intersect` and `union` of covers are covers of AND and OR.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::column_set::ColumnSet;
+use crate::key_space::KeySpace;
+
+/// Most boxes that an AND of ORs makes. Beyond it neighbours are merged, loosely;
+/// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
+pub(crate) const BOXES_MAX: usize = 1000;
+/// Most pairs of boxes that an AND looks at before it merges the boxes of one side.
+const PAIRS_MAX: usize = 1_000_000;
+
+/// A product of sets, one for each key column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub(crate) struct KeyBox {
+    /// The columns that are not full, by position; none of the sets is empty.
+    sets: Vec<(usize, Arc<ColumnSet>)>,
+}
+
+impl KeyBox {
+    /// The set of the column at `position`; `None` when it is full.
+    pub(crate) fn get(&self, position: usize) -> Option<&Arc<ColumnSet>> {
+        self.sets.binary_search_by_key(&position, |(at, _)| *at).ok().and_then(|i| self.sets.get(i)).map(|(_, set)| set)
+    }
+
+    /// The columns that are not full.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, &Arc<ColumnSet>)> {
+        self.sets.iter().map(|(position, set)| (*position, set))
+    }
+
+    /// The first `count` columns of the box, the others full.
+    pub(crate) fn truncated(&self, count: usize) -> Self {
+        Self { sets: self.sets.iter().take_while(|(position, _)| *position < count).cloned().collect() }
+    }
+
+    fn intersect(&self, other: &KeyBox, space: &KeySpace) -> Option<KeyBox> {
+        let mut sets = Vec::with_capacity(self.sets.len() + other.sets.len());
+        let (mut a, mut b) = (self.sets.iter().peekable(), other.sets.iter().peekable());
+        loop {
+            let next = match (a.peek(), b.peek()) {
+                (Some((i, x)), Some((j, y))) if i == j => {
+                    let both =
+                        if Arc::ptr_eq(x, y) { Arc::clone(x) } else { Arc::new(x.intersect(y, space.domain(*i))) };
+                    if both.is_empty() {
+                        return None;
+                    }
+                    b.next();
+                    a.next().map(|(position, _)| (*position, both))
+                }
+                (Some((i, _)), Some((j, _))) if i > j => b.next().cloned(),
+                (Some(_), _) => a.next().cloned(),
+                (None, Some(_)) => b.next().cloned(),
+                (None, None) => return Some(KeyBox { sets }),
+            };
+            sets.extend(next);
+        }
+    }
+
+    /// Whether every row of `self` is in `other`.
+    pub(crate) fn is_within(&self, other: &KeyBox, space: &KeySpace) -> bool {
+        other.sets.iter().all(|(position, theirs)| {
+            self.get(*position)
+                .is_some_and(|ours| Arc::ptr_eq(ours, theirs) || ours.is_within(theirs, space.domain(*position)))
+        })
+    }
+
+    /// The smallest box around all of `boxes`.
+    fn hull(boxes: &[KeyBox], space: &KeySpace) -> KeyBox {
+        let Some(first) = boxes.first() else { return KeyBox::default() };
+        let mut sets = Vec::new();
+        for (position, _) in first.columns() {
+            let Some(parts) = boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() else { continue };
+            let domain = space.domain(position);
+            let all = ColumnSet::union(parts.into_iter().map(AsRef::as_ref), domain);
+            if !all.is_full(domain) {
+                sets.push((position, Arc::new(all)));
+            }
+        }
+        KeyBox { sets }
+    }
+}
+
+/// Boxes that hold every row with some outcome of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cover {
+    /// The boxes; none: no row.
+    pub(crate) boxes: Vec<KeyBox>,
+    /// Whether they hold no other row.
+    pub(crate) exact: bool,
+}
+
+impl Cover {
+    /// No row.
+    pub(crate) fn nothing() -> Self {
+        Self { boxes: Vec::new(), exact: true }
+    }
+
+    /// Every row, and rightly so.
+    pub(crate) fn everything() -> Self {
+        Self { boxes: vec![KeyBox::default()], exact: true }
+    }
+
+    /// Every row, for want of anything better.
+    pub(crate) fn unknown() -> Self {
+        Self { boxes: vec![KeyBox::default()], exact: false }
+    }
+
+    /// The rows with one column in a set.
+    pub(crate) fn column(position: usize, set: ColumnSet, exact: bool, space: &KeySpace) -> Self {
+        if set.is_empty() {
+            return Self::nothing();
+        }
+        if set.is_full(space.domain(position)) {
+            return Self { exact, ..Self::everything() };
+        }
+        Self { boxes: vec![KeyBox { sets: vec![(position, Arc::new(set))] }], exact }
+    }
+
+    /// Whether no condition is left: every row is inside.
+    pub(crate) fn is_full(&self) -> bool {
+        self.boxes.iter().any(|b| b.sets.is_empty())
+    }
+
+    /// A cover of OR.
+    pub(crate) fn union(parts: impl IntoIterator<Item = Cover>, space: &KeySpace) -> Cover {
+        let mut all = Cover::nothing();
+        for part in parts {
+            if part.exact && part.is_full() {
+                return Cover::everything();
+            }
+            all.exact &= part.exact;
+            all.boxes.extend(part.boxes);
+        }
+        all.boxes = join(all.boxes, space);
+        all
+    }
+
+    /// A cover of AND over many parts. They are paired off round by round, so that
+    /// 100,000 exclusions of one column take no square of steps.
+    pub(crate) fn intersect_all(parts: impl IntoIterator<Item = Cover>, space: &KeySpace) -> Cover {
+        let mut parts: Vec<Cover> = parts.into_iter().collect();
+        if parts.iter().any(|part| part.boxes.is_empty()) {
+            return Cover::nothing();
+        }
+        while parts.len() > 1 {
+            parts = parts
+                .chunks(2)
+                .map(|pair| match pair {
+                    [a, b] => a.intersect(b, space),
+                    rest => rest.first().cloned().unwrap_or_else(Cover::everything),
+                })
+                .collect();
+        }
+        parts.pop().unwrap_or_else(Cover::everything)
+    }
+
+    /// A cover of AND.
+    pub(crate) fn intersect(&self, other: &Cover, space: &KeySpace) -> Cover {
+        let boxes_max = BOXES_MAX.max(self.boxes.len()).max(other.boxes.len());
+        if self.boxes.len().saturating_mul(other.boxes.len()) > PAIRS_MAX {
+            let (small, large) = if self.boxes.len() <= other.boxes.len() { (self, other) } else { (other, self) };
+            let room = (PAIRS_MAX / small.boxes.len().max(1)).max(1);
+            return if small.boxes.len() > BOXES_MAX {
+                small.coarsened(BOXES_MAX, space).intersect(&large.coarsened(BOXES_MAX, space), space)
+            } else {
+                small.intersect(&large.coarsened(room, space), space)
+            };
+        }
+        let boxes: Vec<KeyBox> =
+            self.boxes.iter().flat_map(|a| other.boxes.iter().filter_map(move |b| a.intersect(b, space))).collect();
+        let exact = boxes.is_empty() || (self.exact && other.exact);
+        let both = Cover {
+            boxes: if self.boxes.len() > 1 && other.boxes.len() > 1 { join(boxes, space) } else { boxes },
+            exact,
+        };
+        if both.boxes.len() > boxes_max { both.coarsened(boxes_max, space) } else { both }
+    }
+
+    /// At most `count` boxes: neighbours in key order are merged, which makes the cover loose.
+    fn coarsened(&self, count: usize, space: &KeySpace) -> Cover {
+        if self.boxes.len() <= count {
+            return self.clone();
+        }
+        let mut boxes = self.boxes.clone();
+        boxes.sort_by(|a, b| compare_starts(a, b, space));
+        let group = boxes.len().div_ceil(count.max(1));
+        let hulls = boxes.chunks(group).map(|chunk| KeyBox::hull(chunk, space)).collect();
+        Cover { boxes: hulls, exact: false }
+    }
+
+    /// What the boxes hold of one column.
+    pub(crate) fn projection(&self, position: usize, space: &KeySpace) -> ColumnSet {
+        let domain = space.domain(position);
+        match self.boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() {
+            Some(sets) => ColumnSet::union(sets.into_iter().map(AsRef::as_ref), domain),
+            None => ColumnSet::full(domain),
+        }
+    }
+}
+
+/// Order of boxes by where their first columns start, ascending.
+fn compare_starts(a: &KeyBox, b: &KeyBox, space: &KeySpace) -> std::cmp::Ordering {
+    for position in 0..space.len() {
+        let start = |key_box: &KeyBox| match key_box.get(position) {
+            None => None,
+            Some(set) if set.has_null() => None,
+            Some(set) => set.spans().first().map(|span| span.lo.clone()),
+        };
+        let order = match (start(a), start(b)) {
+            (Some(a), Some(b)) => a.compare(&b, space.domain(position)),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+    std::cmp::Ordering::Equal
+}
+
+/// Most boxes among which each is held against each other one.
+const COMPARED_BOXES_MAX: usize = 64;
+
+/// Joins boxes that differ in one column only, and drops boxes inside others.
+///
+/// ```text
+/// {a = 1}, {a = 2}                      ->  {a in {1, 2}}
+/// {a = 1, b = 2}, {a = 1, b > 5}        ->  {a = 1, b in {2}, (5 ..]}
+/// ```
+fn join(mut boxes: Vec<KeyBox>, space: &KeySpace) -> Vec<KeyBox> {
+    if boxes.iter().any(|b| b.sets.is_empty()) {
+        return vec![KeyBox::default()];
+    }
+    let mut positions: Vec<usize> = boxes.iter().flat_map(|b| b.sets.iter().map(|(position, _)| *position)).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    // Last columns first: what they leave equal can then be joined by the columns before.
+    for position in positions.into_iter().rev() {
+        if boxes.len() < 2 {
+            break;
+        }
+        boxes = join_by(boxes, position, space);
+    }
+    if boxes.len() <= COMPARED_BOXES_MAX {
+        drop_inner(&mut boxes, space);
+    }
+    boxes
+}
+
+/// Joins the boxes that are equal but for the column at `position`.
+fn join_by(boxes: Vec<KeyBox>, position: usize, space: &KeySpace) -> Vec<KeyBox> {
+    let domain = space.domain(position);
+    // Groups keep the order in which their first boxes came, so that plans are stable.
+    let mut groups: Vec<(KeyBox, Vec<Arc<ColumnSet>>)> = Vec::with_capacity(boxes.len());
+    let mut index: HashMap<KeyBox, usize> = HashMap::with_capacity(boxes.len());
+    let mut joined = Vec::new();
+    for mut key_box in boxes {
+        match key_box.sets.iter().position(|(at, _)| *at == position) {
+            None => joined.push(key_box),
+            Some(at) => {
+                let (_, set) = key_box.sets.remove(at);
+                let group = *index.entry(key_box.clone()).or_insert_with(|| {
+                    groups.push((key_box, Vec::new()));
+                    groups.len() - 1
+                });
+                if let Some((_, sets)) = groups.get_mut(group) {
+                    sets.push(set);
+                }
+            }
+        }
+    }
+    for (mut rest, sets) in groups {
+        let all = match sets.as_slice() {
+            [one] => Arc::clone(one),
+            many => Arc::new(ColumnSet::union(many.iter().map(AsRef::as_ref), domain)),
+        };
+        if !all.is_full(domain) {
+            let at = rest.sets.partition_point(|(other, _)| *other < position);
+            rest.sets.insert(at, (position, all));
+        }
+        joined.push(rest);
+    }
+    if joined.iter().any(|b| b.sets.is_empty()) { vec![KeyBox::default()] } else { joined }
+}
+
+fn drop_inner(boxes: &mut Vec<KeyBox>, space: &KeySpace) {
+    let mut i = 0;
+    while let Some(candidate) = boxes.get(i) {
+        let inside = boxes
+            .iter()
+            .enumerate()
+            // Of two equal boxes the first stays.
+            .any(|(j, other)| {
+                j != i && candidate.is_within(other, space) && (j < i || !other.is_within(candidate, space))
+            });
+        if inside {
+            boxes.remove(i);
+        } else {
+            i += 1;
+        }
+    }
+}

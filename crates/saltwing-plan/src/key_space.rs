@@ -1,0 +1,63 @@
+//! The key columns of one candidate, as conditions see them.
+
+use saltwing_types::{ColumnRef, Expr, KeyColumn, KeySchema, SqlType};
+
+use crate::domain::Domain;
+
+/// A key schema with the domain of each of its columns.
+pub(crate) struct KeySpace<'a> {
+    schema: &'a KeySchema,
+    domains: Vec<Domain>,
+}
+
+impl<'a> KeySpace<'a> {
+    /// The key columns, typed as `conditions` name them: an index may keep a
+    /// table column in another type, and values are the table column's.
+    pub(crate) fn new<'e>(schema: &'a KeySchema, conditions: impl IntoIterator<Item = &'e Expr>) -> Self {
+        let mut types: Vec<SqlType> = schema.columns.iter().map(|key| key.ty).collect();
+        for condition in conditions {
+            condition.walk(&mut |e| {
+                if let Expr::Column(column) = e
+                    && let Some(position) = schema.position(column.index)
+                    && let Some(ty) = types.get_mut(position)
+                {
+                    *ty = column.ty;
+                }
+            });
+        }
+        let last = schema.columns.len().saturating_sub(1);
+        let domains = schema
+            .columns
+            .iter()
+            .zip(types)
+            .enumerate()
+            .map(|(position, (key, ty))| Domain::new(key, ty, position == last))
+            .collect();
+        Self { schema, domains }
+    }
+
+    /// The schema.
+    pub(crate) fn schema(&self) -> &'a KeySchema {
+        self.schema
+    }
+
+    /// Number of key columns.
+    pub(crate) fn len(&self) -> usize {
+        self.domains.len()
+    }
+
+    /// The key column at a position below [`KeySpace::len`].
+    pub(crate) fn column(&self, position: usize) -> &'a KeyColumn {
+        &self.schema.columns[position]
+    }
+
+    /// Its values.
+    pub(crate) fn domain(&self, position: usize) -> &Domain {
+        &self.domains[position]
+    }
+
+    /// Position in the key of a column of a condition.
+    pub(crate) fn position(&self, column: &ColumnRef) -> Option<usize> {
+        self.schema.position(column.index)
+    }
+}

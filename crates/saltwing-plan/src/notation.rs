@@ -1,0 +1,40 @@
+//! Spans as text, in one notation:
+//!
+//! ```text
+//! [('138', 9) .. ('138', 5)]     both ends inside; in key order, so DESC counts down
+//! (('138') .. ('139'))           both ends outside
+//! [('138') ..]                   to the last key
+//! [..]                           every key
+//! ```
+//!
+//! An end names the values of leading key columns, and stands for all rows that begin with them.
+
+use saltwing_types::{SqlType, text};
+
+use crate::cursor::Piece;
+use crate::product::End;
+use crate::ranges::ColumnTypes;
+
+/// A range by its typed ends.
+pub(crate) fn piece(piece: &Piece, columns: &[ColumnTypes]) -> String {
+    let Some((first, last)) = &piece.ends else { return String::new() };
+    let open = if first.included { '[' } else { '(' };
+    let close = if last.included { ']' } else { ')' };
+    let (first, last) = (tuple(first, columns), tuple(last, columns));
+    match (first, last) {
+        (None, None) => "[..]".into(),
+        (Some(first), None) => format!("{open}{first} ..]"),
+        (None, Some(last)) => format!("[.. {last}{close}"),
+        (Some(first), Some(last)) => format!("{open}{first} .. {last}{close}"),
+    }
+}
+
+/// The values in parentheses; `None` when there are none.
+fn tuple(end: &End, columns: &[ColumnTypes]) -> Option<String> {
+    if end.values.is_empty() {
+        return None;
+    }
+    let types = columns.iter().map(|types| types.value).chain(std::iter::repeat(SqlType::Null));
+    let values: Vec<String> = end.values.iter().zip(types).map(|(value, ty)| text::literal(value, ty)).collect();
+    Some(format!("({})", values.join(", ")))
+}

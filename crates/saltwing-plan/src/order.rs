@@ -1,0 +1,49 @@
+//! Whether a scan gives the order that was asked for.
+
+use saltwing_types::SortOrder;
+
+use crate::key_box::Cover;
+use crate::key_space::KeySpace;
+use crate::{OrderItem, OrderKind};
+
+/// The direction in which a scan of the rows in `cover` comes in the order of `items`.
+///
+/// Columns fixed to one value order nothing and are passed over, in the key and
+/// in `items`. NULL stands first in the key whatever the column's direction, so it is
+/// last in a reverse scan: an item over a column that can be NULL goes with the
+/// key only where it wants NULLs on the side where they are.
+pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> OrderKind {
+    let sets: Vec<_> = (0..space.len()).map(|position| cover.projection(position, space)).collect();
+    let is_fixed = |position: usize| sets.get(position).is_some_and(|s| s.as_single(space.domain(position)).is_some());
+    let (mut direction, mut at) = (None, 0);
+    for item in items {
+        let position = space.schema().position(item.column);
+        if position.is_some_and(is_fixed) {
+            continue;
+        }
+        while at < space.len() && is_fixed(at) {
+            at += 1;
+        }
+        if at == space.len() {
+            // The whole key has gone before: no two rows are left to be ordered.
+            break;
+        }
+        if position != Some(at) {
+            return OrderKind::None;
+        }
+        let reverse = (item.order == SortOrder::Desc) == space.domain(at).is_ascending();
+        if *direction.get_or_insert(reverse) != reverse {
+            return OrderKind::None;
+        }
+        let has_nulls = sets.get(at).is_none_or(|set| set.has_null());
+        if has_nulls && item.nulls_first == reverse {
+            return OrderKind::None;
+        }
+        at += 1;
+    }
+    match (items, direction) {
+        ([], _) => OrderKind::None,
+        (_, Some(true)) => OrderKind::Reverse,
+        (_, _) => OrderKind::Key,
+    }
+}

@@ -1,0 +1,275 @@
+//! From a box to key ranges: lists of values for leading columns, then at most one
+//! column of spans.
+//!
+//! ```text
+//!            a          b            c
+//!   box     {1, 2}    [3 .. 7]      {9}
+//!   lists    1, 2                               multiplied out one at a time
+//!   tail              (3, 9) .. (7, 9)          c closes the ends of b's span; it is checked inside
+//! ```
+//!
+//! Keys that share values up to a span lie together, keys that share a value behind one
+//! do not. So columns behind the first span only tighten its closed ends. A span of few
+//! values becomes a list if the column behind it is bounded: BOOLEAN, TINYINT
+//! confined to a range, a handful of integers.
+
+use std::ops;
+use std::sync::Arc;
+
+use saltwing_types::{SqlType, Value};
+
+use crate::column_set::ColumnSet;
+use crate::domain::Domain;
+use crate::key_box::KeyBox;
+use crate::key_form::key_form;
+use crate::key_space::KeySpace;
+use crate::span::{Cut, Span};
+use crate::{PlanError, guard};
+
+/// Most values of a BOOLEAN or TINYINT span that are stepped through one by one: all that it can have.
+const STEPS_MAX: u64 = 256;
+/// The same of any other type that counts its values.
+const STEPS_MAX_WIDE: u64 = 16;
+/// Most ranges that stepping makes of one, over all columns of a key.
+const STEPPED_RANGES_MAX: u64 = 1024;
+
+/// One end of a range in key order, over leading key columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct End {
+    /// The values, logical ones, from the tail's column on.
+    pub(crate) values: Vec<Value>,
+    /// Whether the rows that begin with them are inside.
+    pub(crate) included: bool,
+}
+
+/// A range of the tail's column, and of those behind it at its closed ends.
+#[derive(Clone, Debug)]
+pub(crate) struct TailSpan {
+    /// First end in key order.
+    pub(crate) first: End,
+    /// Last end in key order.
+    pub(crate) last: End,
+    /// The span in value order, for ends that are open; `None` for NULL alone.
+    pub(crate) values: Option<(ops::Bound<Value>, ops::Bound<Value>)>,
+    /// Whether NULL lies inside.
+    pub(crate) nulls: bool,
+}
+
+/// The ranges of one box: each combination of the lists, with each span of the tail.
+#[derive(Clone, Debug)]
+pub(crate) struct Product {
+    /// Values of the leading columns, in key order, never empty.
+    pub(crate) lists: Vec<Arc<[Value]>>,
+    /// Spans of the next column, in key order; none: each combination is a prefix, or a whole key.
+    pub(crate) tail: Vec<TailSpan>,
+    /// Key columns that have a say in the ranges.
+    pub(crate) reach: usize,
+}
+
+impl Product {
+    /// The ranges of a box.
+    pub(crate) fn new(key_box: &KeyBox, space: &KeySpace) -> Self {
+        let mut lists = Vec::new();
+        let mut steps_left = STEPPED_RANGES_MAX;
+        while lists.len() < space.len() {
+            let position = lists.len();
+            match points(key_box, position, space).or_else(|| steps(key_box, position, space, &mut steps_left)) {
+                Some(values) => lists.push(values),
+                None => break,
+            }
+        }
+        let position = lists.len();
+        let (tail, reach) = match key_box.get(position) {
+            Some(set) if position < space.len() => tail(key_box, position, set, space),
+            _ => (Vec::new(), position),
+        };
+        Self { lists, tail, reach }
+    }
+
+    /// Combinations of values alone.
+    pub(crate) fn of_lists(lists: Vec<Arc<[Value]>>) -> Self {
+        let reach = lists.len();
+        Self { lists, tail: Vec::new(), reach }
+    }
+
+    /// Key columns whose sets the ranges hold exactly: the lists and the tail.
+    pub(crate) fn columns(&self) -> usize {
+        self.lists.len() + usize::from(!self.tail.is_empty())
+    }
+
+    /// Number of ranges, touching ones counted apart.
+    pub(crate) fn size(&self) -> u128 {
+        let lists = self.lists.iter().map(|list| list.len() as u128);
+        lists.chain([self.tail.len().max(1) as u128]).fold(1, u128::saturating_mul)
+    }
+
+    /// Checks once that every value has a key form, so that ranges can be made later without fail.
+    pub(crate) fn check(&self, space: &KeySpace) -> Result<(), PlanError> {
+        let check = |position: usize, value: &Value| {
+            if position >= space.len() {
+                return Ok(());
+            }
+            key_form(value, space.domain(position).ty(), space.column(position).ty).map(drop)
+        };
+        for (position, list) in self.lists.iter().enumerate() {
+            list.iter().try_for_each(|value| check(position, value))?;
+        }
+        for span in &self.tail {
+            for end in [&span.first, &span.last] {
+                end.values.iter().enumerate().try_for_each(|(i, value)| check(self.lists.len() + i, value))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values of a column in key order, if they are a list.
+fn points(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Arc<[Value]>> {
+    let set = key_box.get(position)?;
+    let values = set.as_points(space.domain(position))?.into_iter().cloned().collect();
+    Some(in_key_order(values, set.has_null(), space.domain(position)))
+}
+
+/// The values of a column in key order, if they are few and the next column is bounded.
+fn steps(key_box: &KeyBox, position: usize, space: &KeySpace, steps_left: &mut u64) -> Option<Arc<[Value]>> {
+    let domain = space.domain(position);
+    if position + 1 >= space.len() || !guard::box_bounds(key_box, position + 1, space) {
+        return None;
+    }
+    let full = ColumnSet::full(domain);
+    let (set, limit) = match (key_box.get(position), domain.ty()) {
+        (None, SqlType::Boolean) => (&full, STEPS_MAX),
+        (None, _) => return None,
+        (Some(set), SqlType::Boolean | SqlType::TinyInt | SqlType::UnsignedTinyInt) => (set.as_ref(), STEPS_MAX),
+        (Some(set), _) => (set.as_ref(), STEPS_MAX_WIDE),
+    };
+    let count = set.count(domain, limit.min(*steps_left))?;
+    *steps_left /= count.max(1);
+    let values = set.spans().iter().flat_map(|span| domain.values(span)).collect();
+    Some(in_key_order(values, set.has_null(), domain))
+}
+
+fn in_key_order(mut values: Vec<Value>, nulls: bool, domain: &Domain) -> Arc<[Value]> {
+    if !domain.is_ascending() {
+        values.reverse();
+    }
+    if nulls {
+        values.insert(0, Value::Null);
+    }
+    values.into()
+}
+
+fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &KeySpace) -> (Vec<TailSpan>, usize) {
+    let domain = space.domain(position);
+    let mut reach = position + 1;
+    let mut spans: Vec<TailSpan> = Vec::with_capacity(set.spans().len() + 1);
+    let in_key_order: Vec<&Span> = match domain.is_ascending() {
+        true => set.spans().iter().collect(),
+        false => set.spans().iter().rev().collect(),
+    };
+    let mut nulls = set.has_null();
+    let starts_open = in_key_order.first().is_some_and(|span| first_place(span, domain).is_none());
+    if nulls && !starts_open {
+        let null = || End { values: vec![Value::Null], included: true };
+        spans.push(extended(null(), null(), None, true, key_box, position, space, &mut reach));
+        nulls = false;
+    }
+    for span in in_key_order {
+        // NULL stands before an open start, and is one range with it.
+        let nulls = std::mem::take(&mut nulls);
+        let first = first_place(span, domain).unwrap_or_else(|| open_start(nulls, domain));
+        let last = last_place(span, domain).unwrap_or(End { values: Vec::new(), included: true });
+        let values = Some((lower(&span.lo), upper(&span.hi)));
+        spans.push(extended(first, last, values, nulls, key_box, position, space, &mut reach));
+    }
+    (spans, reach)
+}
+
+/// Where a span without a first end starts: at NULL, behind NULL, or where the prefix does.
+fn open_start(nulls: bool, domain: &Domain) -> End {
+    match (nulls, domain.nullable()) {
+        (true, _) => End { values: vec![Value::Null], included: true },
+        (false, true) => End { values: vec![Value::Null], included: false },
+        (false, false) => End { values: Vec::new(), included: true },
+    }
+}
+
+/// Adds to closed ends what the columns behind allow there.
+#[allow(clippy::too_many_arguments)] // one call site for two kinds of span
+fn extended(
+    mut first: End,
+    mut last: End,
+    values: Option<(ops::Bound<Value>, ops::Bound<Value>)>,
+    nulls: bool,
+    key_box: &KeyBox,
+    position: usize,
+    space: &KeySpace,
+    reach: &mut usize,
+) -> TailSpan {
+    for (end, is_first) in [(&mut first, true), (&mut last, false)] {
+        for next in position + 1..space.len() {
+            let Some(set) = key_box.get(next) else { break };
+            if !end.included || end.values.is_empty() {
+                break;
+            }
+            let domain = space.domain(next);
+            let place = if is_first { set_first(set, domain) } else { set_last(set, domain) };
+            let Some(place) = place else { break };
+            end.values.extend(place.values);
+            end.included = place.included;
+            *reach = (*reach).max(next + 1);
+        }
+    }
+    TailSpan { first, last, values, nulls }
+}
+
+/// The first value of a set in key order; `None` when it starts where the column does.
+fn set_first(set: &ColumnSet, domain: &Domain) -> Option<End> {
+    if set.has_null() {
+        return Some(End { values: vec![Value::Null], included: true });
+    }
+    let span = if domain.is_ascending() { set.spans().first() } else { set.spans().last() };
+    first_place(span?, domain)
+}
+
+/// The last value of a set in key order; `None` when it ends where the column does.
+fn set_last(set: &ColumnSet, domain: &Domain) -> Option<End> {
+    let span = if domain.is_ascending() { set.spans().last() } else { set.spans().first() };
+    match span {
+        Some(span) => last_place(span, domain),
+        None => Some(End { values: vec![Value::Null], included: true }),
+    }
+}
+
+fn first_place(span: &Span, domain: &Domain) -> Option<End> {
+    cut_place(if domain.is_ascending() { &span.lo } else { &span.hi }, domain.is_ascending())
+}
+
+fn last_place(span: &Span, domain: &Domain) -> Option<End> {
+    cut_place(if domain.is_ascending() { &span.hi } else { &span.lo }, !domain.is_ascending())
+}
+
+/// An end of a span by its cut: the value is inside where the cut is on its far side.
+fn cut_place(cut: &Cut, is_low: bool) -> Option<End> {
+    match cut {
+        Cut::Before(value) => Some(End { values: vec![value.clone()], included: is_low }),
+        Cut::After(value) => Some(End { values: vec![value.clone()], included: !is_low }),
+        Cut::Low | Cut::High => None,
+    }
+}
+
+fn lower(cut: &Cut) -> ops::Bound<Value> {
+    match cut {
+        Cut::Before(value) => ops::Bound::Included(value.clone()),
+        Cut::After(value) => ops::Bound::Excluded(value.clone()),
+        Cut::Low | Cut::High => ops::Bound::Unbounded,
+    }
+}
+
+fn upper(cut: &Cut) -> ops::Bound<Value> {
+    match cut {
+        Cut::Before(value) => ops::Bound::Excluded(value.clone()),
+        Cut::After(value) => ops::Bound::Included(value.clone()),
+        Cut::Low | Cut::High => ops::Bound::Unbounded,
+    }
+}

@@ -1,0 +1,227 @@
+//! The ranges of an access: made one at a time, in key order or against it.
+//!
+//! ```text
+//!   box 1:  product ──┐
+//!   box 2:  product ──┤ heap ── merged where they overlap or touch ── range, bucket
+//!   box 3:  product ──┘
+//! ```
+//!
+//! A product of three IN lists of 500 has 125 million ranges; here it takes 1,500
+//! values and one counter a list. A scan that finds a key behind the range it
+//! looked in skips all ranges before that key: [`RangeIter::skip_to`].
+
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::sync::Arc;
+
+use saltwing_rowkey::{KeyRange, RowKeyCodec};
+
+use crate::cursor::{Cursor, Direction, Entry, Piece};
+use crate::notation;
+use crate::product::Product;
+use saltwing_types::SqlType;
+
+/// Most ranges that [`Ranges::total`] makes in order to count them.
+const COUNTED_MAX: u128 = 20_000;
+
+/// A key column as ranges are made of it: the values' type, and the key's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnTypes {
+    pub(crate) value: SqlType,
+    pub(crate) key: SqlType,
+}
+
+/// What ranges are made of.
+pub(crate) struct Plan {
+    pub(crate) codec: Arc<RowKeyCodec>,
+    pub(crate) columns: Vec<ColumnTypes>,
+    pub(crate) products: Vec<Product>,
+    /// Whether every range is one key.
+    pub(crate) points: bool,
+    /// Whether each range lies in one bucket that its values tell.
+    pub(crate) bucketed: bool,
+}
+
+/// The byte ranges of logical keys that an access reads, sorted and disjoint.
+///
+/// Cheap to clone. Memory is linear in the statement, not in the number of ranges.
+#[derive(Clone)]
+pub struct Ranges {
+    plan: Option<Arc<Plan>>,
+}
+
+/// A range of logical keys, and the bucket that all its rows are in, where that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanRange {
+    /// Logical keys: put the bucket byte in front with `KeyRange::in_bucket`.
+    pub range: KeyRange,
+    /// The one bucket; `None`: any of them, or the table has none.
+    pub bucket: Option<u8>,
+}
+
+impl Ranges {
+    pub(crate) fn new(plan: Plan) -> Self {
+        Self { plan: Some(Arc::new(plan)) }
+    }
+
+    /// What only execution knows: parameters are not bound yet.
+    pub(crate) fn unknown() -> Self {
+        Self { plan: None }
+    }
+
+    /// Whether the ranges can be made: no parameter is in them.
+    pub fn is_known(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// The ranges as a scan reads them, in key order: each is one seek in its bucket, or in every bucket.
+    ///
+    /// Ranges that touch are merged but for two cases: whole keys, and neighbours in different buckets.
+    /// Nothing, when the ranges are not known.
+    pub fn iter(&self) -> RangeIter {
+        RangeIter::new(self.plan.clone(), Direction::Forward, Merging::Buckets)
+    }
+
+    /// As [`Ranges::iter`], last range first.
+    pub fn iter_reverse(&self) -> RangeIter {
+        RangeIter::new(self.plan.clone(), Direction::Reverse, Merging::Buckets)
+    }
+
+    /// The first `count` ranges, merged where they touch whatever their buckets are; whole keys stay apart.
+    /// `None` when they are not known.
+    pub fn first(&self, count: usize) -> Option<Vec<KeyRange>> {
+        let plan = self.plan.clone()?;
+        let all = RangeIter::new(Some(plan), Direction::Forward, Merging::All);
+        Some(all.take(count).map(|scan| scan.range).collect())
+    }
+
+    /// Number of all ranges as [`Ranges::first`] counts them; where they are more
+    /// than can be made for that, the product of their lists. `None` when they are not known.
+    pub fn total(&self) -> Option<u128> {
+        let plan = self.plan.clone()?;
+        let product = plan.products.iter().map(Product::size).fold(0, u128::saturating_add);
+        if product > COUNTED_MAX {
+            return Some(product);
+        }
+        Some(RangeIter::new(Some(plan), Direction::Forward, Merging::All).count() as u128)
+    }
+
+    /// Whether a logical key lies in one of the ranges; `false` when they are not known.
+    pub fn contains(&self, logical: &[u8]) -> bool {
+        let mut ranges = self.iter();
+        ranges.skip_to(logical);
+        ranges.next().is_some_and(|scan| scan.range.contains(logical))
+    }
+
+    /// The first `count` ranges as typed text.
+    pub(crate) fn spans(&self, count: usize) -> Option<Vec<String>> {
+        let plan = self.plan.clone()?;
+        let mut all = RangeIter::new(Some(Arc::clone(&plan)), Direction::Forward, Merging::All);
+        all.typed();
+        let texts = std::iter::from_fn(|| all.next_piece());
+        Some(texts.take(count).map(|piece| notation::piece(&piece, &plan.columns)).collect())
+    }
+}
+
+impl fmt::Debug for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 10;
+        match self.first(SHOWN) {
+            None => f.write_str("Ranges(unknown)"),
+            Some(ranges) => f.debug_list().entries(ranges).finish(),
+        }
+    }
+}
+
+/// Which neighbours become one range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Merging {
+    /// All that touch.
+    All,
+    /// Those that touch in the same bucket.
+    Buckets,
+}
+
+/// Ranges one after the other; see [`Ranges::iter`].
+pub struct RangeIter {
+    plan: Option<Arc<Plan>>,
+    direction: Direction,
+    merging: Merging,
+    heap: BinaryHeap<Entry>,
+}
+
+impl RangeIter {
+    fn new(plan: Option<Arc<Plan>>, direction: Direction, merging: Merging) -> Self {
+        let mut heap = BinaryHeap::new();
+        if let Some(plan) = &plan {
+            heap.extend((0..plan.products.len()).filter_map(|i| Cursor::new(plan, i, direction).into_entry(plan)));
+        }
+        Self { plan, direction, merging, heap }
+    }
+
+    /// Makes pieces carry their typed ends.
+    fn typed(&mut self) {
+        let Some(plan) = &self.plan else { return };
+        let entries = std::mem::take(&mut self.heap).into_iter().map(|entry| entry.typed(plan));
+        self.heap = entries.collect();
+    }
+
+    /// Drops the ranges that end before `logical` (in reverse: that start behind it),
+    /// without making each of them.
+    ///
+    /// Afterwards the next range, if there is one, holds `logical` or lies behind it.
+    pub fn skip_to(&mut self, logical: &[u8]) {
+        let Some(plan) = &self.plan else { return };
+        while let Some(entry) = self.heap.peek() {
+            if !entry.is_before(logical) {
+                return;
+            }
+            let Some(entry) = self.heap.pop() else { return };
+            self.heap.extend(entry.skip_to(plan, logical));
+        }
+    }
+
+    fn next_piece(&mut self) -> Option<Piece> {
+        let plan = Arc::clone(self.plan.as_ref()?);
+        let mut piece = self.pop(&plan)?;
+        while let Some(next) = self.heap.peek().map(Entry::piece) {
+            if !self.joins(&piece, next, plan.points) {
+                break;
+            }
+            let next = self.pop(&plan)?;
+            piece.join(next);
+        }
+        Some(piece)
+    }
+
+    fn pop(&mut self, plan: &Arc<Plan>) -> Option<Piece> {
+        let (piece, rest) = self.heap.pop()?.advance(plan);
+        self.heap.extend(rest);
+        Some(piece)
+    }
+
+    fn joins(&self, piece: &Piece, next: &Piece, points: bool) -> bool {
+        let (low, high) = match self.direction {
+            Direction::Forward => (&piece.range, &next.range),
+            Direction::Reverse => (&next.range, &piece.range),
+        };
+        let overlap = low.end().is_none_or(|end| high.start() < end);
+        let touch = low.end().is_none_or(|end| high.start() <= end);
+        overlap || (touch && !points && (self.merging == Merging::All || piece.bucket == next.bucket))
+    }
+}
+
+impl Iterator for RangeIter {
+    type Item = ScanRange;
+
+    fn next(&mut self) -> Option<ScanRange> {
+        let Piece { range, bucket, .. } = self.next_piece()?;
+        Some(ScanRange { range, bucket })
+    }
+}
+
+impl fmt::Debug for RangeIter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RangeIter").field("direction", &self.direction).field("products", &self.heap.len()).finish()
+    }
+}

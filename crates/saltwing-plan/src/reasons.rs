@@ -1,0 +1,160 @@
+//! Why a condition is used as it is, in words.
+
+use saltwing_types::{CompareOp, Expr, Function, SortOrder, Value};
+
+use crate::forms::{Reader, Want};
+use crate::guard;
+use crate::key_box::Cover;
+use crate::key_space::KeySpace;
+
+/// What a condition that narrows the ranges is to the key: "equality on key column 1".
+pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
+    if cover.boxes.is_empty() {
+        return "never true".into();
+    }
+    let positions = narrowed(cover, space);
+    match positions.as_slice() {
+        [] if cover.is_full() => "always true".into(),
+        [position] => format!("{} on key column {}", shape(cover, *position, space), position + 1),
+        many => {
+            let numbers: Vec<String> = many.iter().map(|position| (position + 1).to_string()).collect();
+            let boxes = cover.boxes.len();
+            let parts = if boxes > 1 { format!("{boxes} parts") } else { "one part".into() };
+            format!("{parts} over key columns {}", numbers.join(", "))
+        }
+    }
+}
+
+/// The positions that some box narrows.
+fn narrowed(cover: &Cover, space: &KeySpace) -> Vec<usize> {
+    (0..space.len()).filter(|position| cover.boxes.iter().any(|b| b.get(*position).is_some())).collect()
+}
+
+fn shape(cover: &Cover, position: usize, space: &KeySpace) -> String {
+    let (set, domain) = (cover.projection(position, space), space.domain(position));
+    match (set.as_single(domain), set.as_points(domain)) {
+        (Some(Value::Null), _) => "NULL test".into(),
+        (Some(_), _) => "equality".into(),
+        (None, Some(points)) => format!("list of {}", points.len() + usize::from(set.has_null())),
+        (None, None) if set.holds_all_values(domain) => "NOT NULL test".into(),
+        (None, None) if !set.leaves_out_an_end() => "exclusion".into(),
+        _ => "range".into(),
+    }
+}
+
+/// Why a condition does not narrow the ranges.
+pub(crate) fn residual(expr: &Expr, cover: &Cover, space: &KeySpace) -> String {
+    if let Some(position) = narrowed(cover, space).first() {
+        let leading = narrowed(cover, space).len() == 1 && *position == 0;
+        let before = space.schema().columns.iter().take(*position).map(|key| &key.name).next();
+        return match before {
+            _ if leading => "it leaves out no end of the key column".into(),
+            Some(before) => format!("key column {}, and {before} before it is not fixed", position + 1),
+            None => "one side of OR does not bound the first key column".into(),
+        };
+    }
+    shape_of(expr, space)
+}
+
+/// What it is about an expression that no box can be made of it.
+fn shape_of(expr: &Expr, space: &KeySpace) -> String {
+    let key_column = |e: &Expr| {
+        e.columns().into_iter().find_map(|column| {
+            let position = space.schema().position(column)?;
+            Some(space.column(position).name.clone())
+        })
+    };
+    let Some(name) = key_column(expr) else {
+        return match first_column(expr) {
+            Some(column) => format!("{column} is not a key column"),
+            None => "it names no column".into(),
+        };
+    };
+    match expr {
+        Expr::Or(list) => match list.iter().find(|e| key_column(e).is_none()) {
+            Some(side) => format!("one side of OR, {side}, names no key column"),
+            None => "one side of OR bounds no key column".into(),
+        },
+        Expr::Not(inner) => shape_of(inner, space),
+        Expr::Compare(_, a, b) => match (side(a), side(b)) {
+            (Side::Column, Side::Column) => "it compares two columns".into(),
+            (Side::Wrapped(what), _) | (_, Side::Wrapped(what)) => format!("{what} on {name}"),
+            _ => format!("the types of {name} and the constant do not meet"),
+        },
+        Expr::Like { .. } => "the pattern does not begin with plain text".into(),
+        Expr::InList(e, _) => match side(e) {
+            Side::Wrapped(what) => format!("{what} on {name}"),
+            _ => "the list is not of constants".into(),
+        },
+        Expr::RowCompare(CompareOp::NotEq, ..) => "`<>` of rows bounds no key column".into(),
+        Expr::RowCompare(..) | Expr::RowInList(..) => "its first column is no bare key column".into(),
+        Expr::Call(Function::StartsWith, ..) => "the prefix is not a constant text".into(),
+        other => match side(other) {
+            Side::Wrapped(what) => format!("{what} on {name}"),
+            _ => format!("it is true for values of {name} at any place"),
+        },
+    }
+}
+
+enum Side {
+    Column,
+    Constant,
+    Wrapped(String),
+}
+
+fn side(e: &Expr) -> Side {
+    match e {
+        Expr::Column(_) => Side::Column,
+        _ if e.columns().is_empty() => Side::Constant,
+        Expr::Call(function, ..) => Side::Wrapped(format!("function {}", function.name())),
+        Expr::Cast(_, ty) => Side::Wrapped(format!("cast to {ty}")),
+        Expr::Arith(..) | Expr::Negate(..) => Side::Wrapped("arithmetic".into()),
+        Expr::Case { .. } => Side::Wrapped("CASE".into()),
+        _ => Side::Wrapped("a condition".into()),
+    }
+}
+
+/// The name of the first column that an expression names.
+pub(crate) fn first_column(expr: &Expr) -> Option<String> {
+    let mut name = None;
+    expr.walk(&mut |e| {
+        if let (Expr::Column(column), None) = (e, &name) {
+            name = Some(column.name.clone());
+        }
+    });
+    name
+}
+
+/// The first key column, in key order, that an expression names.
+pub(crate) fn first_key_column(expr: &Expr, space: &KeySpace) -> Option<String> {
+    let position = expr.columns().into_iter().filter_map(|column| space.schema().position(column)).min()?;
+    Some(space.column(position).name.clone())
+}
+
+/// Why a condition does not bound the leading key column, for a refusal; `None`
+/// with the key column that it does bound, when that is a later one.
+pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, String> {
+    let cover = Reader { space }.cover(expr, Want::TRUE);
+    let Some(leading) = space.schema().columns.first() else { return Err(String::new()) };
+    let positions = narrowed(&cover, space);
+    if let [position] = positions.as_slice()
+        && *position > 0
+        && guard::set_bounds(&cover.projection(*position, space), space.domain(*position))
+    {
+        return Ok(space.column(*position).name.clone());
+    }
+    Err(match positions.as_slice() {
+        [] => shape_of(expr, space),
+        [0] => match shape(&cover, 0, space).as_str() {
+            "NOT NULL test" => format!("it leaves out only NULLs of {}", leading.name),
+            _ => format!("it leaves out neither the low nor the high end of {}", leading.name),
+        },
+        [first, ..] if *first > 0 => format!("it says nothing about {}", leading.name),
+        _ => format!("one side of OR does not bound {}", leading.name),
+    })
+}
+
+/// A key column's name, with its direction where it descends.
+pub(crate) fn key_text(name: &str, order: SortOrder) -> String {
+    if order == SortOrder::Desc { format!("{name} desc") } else { name.to_owned() }
+}

@@ -1,0 +1,123 @@
+//! The text of a refused full scan: what is missing, why the rest does not
+//! count, how to fix it, how to override it.
+
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::table::ROW_ID_COLUMN;
+use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
+
+use crate::key_space::KeySpace;
+use crate::{Condition, Request, reasons};
+
+/// Everything that the error of a refused access needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The table.
+    pub table: String,
+    /// The first column of its key.
+    pub leading: String,
+    /// Its key columns in order, with ` desc` where they descend.
+    pub key: Vec<String>,
+    /// Key columns behind the leading one that are bounded, each with the condition that bounds it.
+    pub bound: Vec<(String, String)>,
+    /// The conditions that do not count, each with its reason.
+    pub others: Vec<(String, String)>,
+    /// What would help, each as a sentence.
+    pub fixes: Vec<String>,
+    /// The column of the first condition that does not count: where the caret goes. `None`: the table's place.
+    pub span: Option<Span>,
+}
+
+impl Refusal {
+    /// One line: what is refused and what is missing.
+    pub fn message(&self) -> String {
+        format!(
+            "this would read all of {}: no condition bounds {}, the first column of its key ({})",
+            self.table,
+            self.leading,
+            self.key.join(", ")
+        )
+    }
+
+    /// Several lines: why the conditions do not count, how to fix it, how to override it.
+    pub fn help(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for (column, condition) in &self.bound {
+            lines.push(format!("{condition} bounds {column}, but not the columns before it"));
+        }
+        for (condition, why) in &self.others {
+            lines.push(format!("{condition} does not count: {why}"));
+        }
+        lines.extend(self.fixes.iter().cloned());
+        lines.push(format!(
+            "to read it all the same: SELECT /*+ FULL_SCAN({}) */ .., or SET full_scan = 'allow'",
+            self.table
+        ));
+        lines.join("\n")
+    }
+}
+
+/// The refusal of a request, by its first key: the table's own.
+pub(crate) fn of(request: &Request<'_>) -> Refusal {
+    let empty = KeySchema { columns: Vec::new(), salt: None };
+    let schema = request.keys.first().map_or(&empty, |key| key.schema);
+    let space = KeySpace::new(schema, request.conditions.iter().map(|condition| &condition.expr));
+    let (mut bound, mut others, mut span) = (Vec::new(), Vec::new(), None);
+    for Condition { expr, text } in &request.conditions {
+        span = span.or_else(|| expr.span());
+        match reasons::not_leading(expr, &space) {
+            Ok(column) => bound.push((column, text.clone())),
+            Err(why) => others.push((text.clone(), why)),
+        }
+    }
+    let leading = schema.columns.first();
+    Refusal {
+        table: request.table.to_owned(),
+        leading: leading.map_or_else(String::new, |key| key.name.clone()),
+        key: schema.columns.iter().map(|key| reasons::key_text(&key.name, key.order)).collect(),
+        bound,
+        others,
+        fixes: fixes(request, leading),
+        span,
+    }
+}
+
+/// A condition on the leading column, and an index for the first condition that could use one.
+fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>) -> Vec<String> {
+    let mut fixes = Vec::new();
+    if let Some(key) = leading.filter(|key| key.name != ROW_ID_COLUMN) {
+        fixes.push(format!("add a condition on {0}, such as {0} = {1}", key.name, example(key.ty)));
+    }
+    let is_leading = |column: &ColumnRef| leading.is_some_and(|key| key.column == column.index);
+    let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
+    if let Some(column) = indexable.filter(|column| !is_leading(column)) {
+        fixes.push(format!("or make an index: CREATE INDEX {0}_{1} ON {0} ({1})", request.table, column.name));
+    }
+    fixes
+}
+
+/// The column that a condition compares with constants by something that bounds.
+fn compared_column(expr: &Expr) -> Option<&ColumnRef> {
+    fn column(e: &Expr) -> Option<&ColumnRef> {
+        if let Expr::Column(column) = e { Some(column) } else { None }
+    }
+    match expr {
+        Expr::Compare(CompareOp::NotEq | CompareOp::Distinct, ..) => None,
+        Expr::Compare(_, a, b) if b.columns().is_empty() => column(a),
+        Expr::Compare(_, a, b) if a.columns().is_empty() => column(b),
+        Expr::InList(e, _) | Expr::IsNull(e) => column(e),
+        Expr::Like { text, ignore_case: false, .. } => column(text),
+        _ => None,
+    }
+}
+
+/// A literal of a type, for an example.
+fn example(ty: SqlType) -> &'static str {
+    match ty.family() {
+        TypeFamily::Boolean => "TRUE",
+        TypeFamily::Number | TypeFamily::Null => "1",
+        TypeFamily::Text => "'..'",
+        TypeFamily::Bytes => "X'..'",
+        TypeFamily::Instant if ty.is_timestamp() => "TIMESTAMP '2024-01-31 12:00:00'",
+        TypeFamily::Instant => "DATE '2024-01-31'",
+    }
+}

@@ -1,0 +1,102 @@
+//! What a plan is asked for.
+
+use std::sync::Arc;
+
+use saltwing_rowkey::RowKeyCodec;
+use saltwing_types::{Expr, KeySchema, SortOrder};
+
+/// One top-level conjunct of WHERE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The condition, boolean, over the table's columns: `ColumnRef::index` counts in `TableDef::columns`.
+    pub expr: Expr,
+    /// As it is shown to users.
+    pub text: String,
+}
+
+impl Condition {
+    /// A condition that shows as its expression prints.
+    pub fn new(expr: Expr) -> Self {
+        let text = expr.to_string();
+        Self { expr, text }
+    }
+}
+
+/// A key that may serve an access: the table's own, or an index's.
+#[derive(Clone, Copy, Debug)]
+pub struct CandidateKey<'a> {
+    /// The table's or index's name, for texts.
+    pub label: &'a str,
+    /// The key.
+    pub schema: &'a KeySchema,
+    /// Its codec, made of `schema`.
+    pub codec: &'a Arc<RowKeyCodec>,
+}
+
+/// One item of ORDER BY that is a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderItem {
+    /// Index of the table column.
+    pub column: usize,
+    /// Direction.
+    pub order: SortOrder,
+    /// Whether NULLs come first: the default in both directions.
+    pub nulls_first: bool,
+}
+
+/// `LIMIT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLimit {
+    /// No limit.
+    None,
+    /// So many rows.
+    Rows(u64),
+    /// A parameter: known at execution.
+    Unknown,
+}
+
+/// A table access to plan.
+///
+/// A plain SELECT, UPDATE or DELETE over one table without further ado is
+/// [`Request::new`] with its conditions.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The table's name, for texts.
+    pub table: &'a str,
+    /// The keys to choose from, the table's own first.
+    pub keys: &'a [CandidateKey<'a>],
+    /// The conjuncts of WHERE.
+    pub conditions: Vec<Condition>,
+    /// ORDER BY; empty when there is none, or when it is not by columns of this table alone.
+    pub order: &'a [OrderItem],
+    /// LIMIT, if it may be applied to this scan.
+    pub limit: RowLimit,
+    /// OFFSET.
+    pub offset: u64,
+    /// Whether rows are aggregated or made distinct.
+    pub aggregate_or_distinct: bool,
+    /// The table column of which nothing but MIN or MAX is asked for.
+    pub min_max: Option<usize>,
+    /// Whether the statement reads this table only.
+    pub single_table: bool,
+    /// Whether this is a table of the catalog, which may always be read.
+    pub catalog: bool,
+}
+
+impl<'a> Request<'a> {
+    /// A request for the rows of one table that satisfy `conditions`.
+    pub fn new(table: &'a str, keys: &'a [CandidateKey<'a>], conditions: Vec<Condition>) -> Self {
+        Self {
+            table,
+            keys,
+            conditions,
+            order: &[],
+            limit: RowLimit::None,
+            offset: 0,
+            aggregate_or_distinct: false,
+            min_max: None,
+            single_table: true,
+            catalog: false,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Spans: intervals of one key column's values, in value order.
+//!
+//! A span lies between two **cuts**. A cut is a place between values, so "up to
+//! 5, included" and "up to 5, excluded" are two different places and nothing
+//! else has to remember which end is open:
+//!
+//! ```text
+//!   Low   Before(4)  4  After(4)   Before(5)  5  After(5)   High
+//!    |        |            |           |           |          |
+//! ```
+//!
+//! DESC and NULL play no part here: values stand smallest first, and NULL is
+//! [`ColumnSet`](crate::column_set::ColumnSet)'s. Both come in when spans become
+//! key ranges.
+
+use std::cmp::Ordering;
+
+use saltwing_types::Value;
+
+use crate::domain::Domain;
+
+/// A place between the values of a column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Cut {
+    /// Below every value.
+    Low,
+    /// Just below this value.
+    Before(Value),
+    /// Just above this value.
+    After(Value),
+    /// Above every value.
+    High,
+}
+
+impl Cut {
+    /// Order of places; total, because the values of one column are.
+    pub(crate) fn compare(&self, other: &Cut, domain: &Domain) -> Ordering {
+        use Cut::{After, Before, High, Low};
+        match (self, other) {
+            (Low, Low) | (High, High) => Ordering::Equal,
+            (Low, _) | (_, High) => Ordering::Less,
+            (High, _) | (_, Low) => Ordering::Greater,
+            (Before(a), Before(b)) | (After(a), After(b)) => domain.compare(a, b),
+            (Before(a), After(b)) => domain.compare(a, b).then(Ordering::Less),
+            (After(a), Before(b)) => domain.compare(a, b).then(Ordering::Greater),
+        }
+    }
+}
+
+/// The values between two cuts; never empty, and in the column's normal form
+/// (see [`Domain::span`]), so that two spans of the same values are `==` wherever
+/// the type can tell one value's neighbour.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Span {
+    /// Lower end.
+    pub(crate) lo: Cut,
+    /// Upper end.
+    pub(crate) hi: Cut,
+}
+
+impl Span {
+    /// Every value.
+    pub(crate) const ALL: Span = Span { lo: Cut::Low, hi: Cut::High };
+
+    /// The one value that is inside, when there is no more than that.
+    ///
+    /// Smallest and largest values of a type stand as `Low` and `High`, so a
+    /// span that holds an extreme alone needs the domain to say which it is.
+    pub(crate) fn as_point<'a>(&'a self, domain: &'a Domain) -> Option<&'a Value> {
+        let lo = match &self.lo {
+            Cut::Low => domain.min()?,
+            Cut::Before(value) => value,
+            _ => return None,
+        };
+        let hi = match &self.hi {
+            Cut::High => domain.max()?,
+            Cut::After(value) => value,
+            _ => return None,
+        };
+        domain.compare(lo, hi).is_eq().then_some(lo)
+    }
+
+    /// Whether the value is inside.
+    #[cfg(test)]
+    pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
+        let below = match &self.lo {
+            Cut::Low => true,
+            Cut::Before(lo) => domain.compare(lo, value).is_le(),
+            Cut::After(lo) => domain.compare(lo, value).is_lt(),
+            Cut::High => false,
+        };
+        below
+            && match &self.hi {
+                Cut::High => true,
+                Cut::After(hi) => domain.compare(value, hi).is_le(),
+                Cut::Before(hi) => domain.compare(value, hi).is_lt(),
+                Cut::Low => false,
+            }
+    }
+
+    /// What both hold.
+    pub(crate) fn intersect(&self, other: &Span, domain: &Domain) -> Option<Span> {
+        let lo = if self.lo.compare(&other.lo, domain).is_ge() { &self.lo } else { &other.lo };
+        let hi = if self.hi.compare(&other.hi, domain).is_le() { &self.hi } else { &other.hi };
+        lo.compare(hi, domain).is_lt().then(|| Span { lo: lo.clone(), hi: hi.clone() })
+    }
+
+    /// Whether every value inside `self` is inside `other`.
+    pub(crate) fn is_within(&self, other: &Span, domain: &Domain) -> bool {
+        self.lo.compare(&other.lo, domain).is_ge() && self.hi.compare(&other.hi, domain).is_le()
+    }
+}
