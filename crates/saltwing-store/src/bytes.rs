@@ -11,7 +11,7 @@ use byteview::ByteView;
 /// 24 bytes; up to 20 bytes of content lie in it, longer content on the heap with
 /// a reference count. fjall's own slices become this for nothing, so that a scan
 /// copies no value. A piece of a block keeps the block in memory: copy what
-/// is kept for long ([`Bytes::to_vec`]).
+/// is kept for long (`to_vec`).
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(ByteView);
 

@@ -16,6 +16,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::{StoreError, Trace};
 
@@ -26,6 +27,11 @@ const MARKER: &str = "SALTWING";
 const MARKER_NEW: &str = "SALTWING.new";
 const LOCK: &str = "LOCK";
 const DATA: &str = "data";
+
+/// How long an opening waits for the lock. A process that is being started by this
+/// one holds copies of its open files until it runs its own program, so that a
+/// lock can outlive its owner by a moment.
+const LOCK_WAIT_MAX: Duration = Duration::from_millis(300);
 
 /// How a database may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,10 +244,20 @@ fn lock(path: &Path) -> Result<File, StoreError> {
         .write(true)
         .open(&lock_path)
         .map_err(|error| StoreError::io("open the lock file", &lock_path, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_path_buf() }),
-        Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &lock_path, error)),
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WAIT_MAX => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { path: path.to_path_buf() });
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(StoreError::io("lock", &lock_path, error));
+            }
+        }
     }
 }
 

@@ -132,7 +132,8 @@ pub enum StoreError {
     },
 
     /// An earlier write or sync failed, and the store takes no more until it is
-    /// opened again: what a disk holds after a failed sync is not known before.
+    /// opened again: what a disk holds after a failed sync is not known before. Reads
+    /// may go on, or fail too.
     #[error("{}: an earlier write failed; close the database and open it again", path.display())]
     Poisoned {
         /// The database's directory.

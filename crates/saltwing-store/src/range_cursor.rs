@@ -64,7 +64,6 @@ impl<R: Range> Cursor for RangeCursor<R> {
             self.ahead = None;
             self.bounds.skip_to(key, self.direction);
             self.range.start(&self.bounds, self.direction);
-            self.ended = false;
         }
         Ok(())
     }
