@@ -61,6 +61,12 @@ impl RowKeyCodec {
         self.salt.is_some().into()
     }
 
+    /// Whether a logical key may have no bytes: the bucket byte then stands alone,
+    /// as Phoenix has it for a salted row of NULLs.
+    pub(crate) fn allows_empty(&self) -> bool {
+        self.salt.is_some()
+    }
+
     /// The physical key of a row, bucket byte included.
     ///
     /// # Errors
@@ -124,7 +130,7 @@ impl RowKeyCodec {
     fn append<'v>(&self, pick: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<usize, RowKeyError> {
         let start = out.len();
         let written = self.append_columns(&pick, self.columns.len(), out)?;
-        if out.len() == start {
+        if out.len() == start && !self.allows_empty() {
             let columns: Vec<_> = self.columns.iter().map(|c| c.name.as_str()).collect();
             return Err(RowKeyError::Empty { columns: columns.join(", "), count: columns.len() });
         }

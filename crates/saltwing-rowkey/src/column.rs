@@ -182,6 +182,7 @@ impl ColumnCodec {
 
     fn until(&self, key: &[u8], end: Option<usize>, separator: usize) -> Result<Piece, BadBytes> {
         match (end, self.is_desc()) {
+            (Some(0), _) if self.nullable => Err(BadBytes("an empty value in a nullable column")),
             (Some(len), desc) => Ok(Piece::Value { len, separator, promises_more: !desc }),
             (None, false) => Ok(Piece::Final { len: key.len() }),
             (None, true) => Err(BadBytes("a descending value without its terminator")),

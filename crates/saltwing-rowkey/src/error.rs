@@ -24,7 +24,7 @@ pub enum KeyValueError {
     #[error("NULL has no key bytes")]
     Null,
     /// Not a value of this type.
-    #[error("{value} is not a {ty}")]
+    #[error("{value} is not of type {ty}")]
     WrongKind {
         /// The value as text.
         value: String,
@@ -32,7 +32,7 @@ pub enum KeyValueError {
         ty: SqlType,
     },
     /// A number or an instant outside what the key column holds.
-    #[error("{value} is out of range for a {ty} key column: {limit}")]
+    #[error("{value} is out of range for {ty} in a key: {limit}")]
     OutOfRange {
         /// The value as text.
         value: String,

@@ -117,3 +117,67 @@ pub fn merge_ranges(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     }
     merged
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn range(start: &[u8], end: Option<&[u8]>) -> Option<KeyRange> {
+        KeyRange::new(start.to_vec(), end.map(<[u8]>::to_vec))
+    }
+
+    fn key() -> impl Strategy<Value = Key> {
+        prop::collection::vec(prop::sample::select(vec![0u8, 1, 0x78, 0xff]), 0..4)
+    }
+
+    fn ranges() -> impl Strategy<Value = Vec<KeyRange>> {
+        let range = (key(), prop::option::weighted(0.9, key())).prop_map(|(start, end)| KeyRange::new(start, end));
+        prop::collection::vec(range, 0..6).prop_map(|ranges| ranges.into_iter().flatten().collect())
+    }
+
+    #[test]
+    fn empty_ranges_do_not_exist() {
+        assert_eq!(range(b"b", Some(b"b")), None);
+        assert_eq!(range(b"b", Some(b"a")), None);
+        assert_eq!(range(b"", Some(b"")), None);
+        assert_eq!(range(b"", None), Some(KeyRange::all()));
+        assert!(KeyRange::all().is_all());
+    }
+
+    #[test]
+    fn points() {
+        let point = KeyRange::point(b"x".to_vec());
+        assert!(point.is_point() && point.contains(b"x") && !point.contains(b"x\0") && !point.contains(b"w"));
+        assert_eq!(point.to_string(), "[78 .. 7800)");
+        let others = [range(b"x", Some(b"x\x01")), range(b"x", Some(b"y")), range(b"x", None), range(b"", None)];
+        assert!(others.iter().flatten().all(|range| !range.is_point()));
+        assert!(KeyRange::point(Key::new()).is_point());
+    }
+
+    #[test]
+    fn buckets_are_apart() {
+        assert_eq!(KeyRange::all().in_bucket(0).to_string(), "[00 .. 01)");
+        assert_eq!(KeyRange::all().in_bucket(255).to_string(), "[ff .. )");
+        assert_eq!(KeyRange::point(b"x".to_vec()).in_bucket(3).to_string(), "[0378 .. 037800)");
+    }
+
+    proptest! {
+        #[test]
+        fn intersection_and_merge_keep_the_keys(all in ranges(), keys in prop::collection::vec(key(), 20)) {
+            let merged = merge_ranges(all.clone());
+            for key in &keys {
+                let inside = all.iter().any(|range| range.contains(key));
+                prop_assert_eq!(merged.iter().any(|range| range.contains(key)), inside);
+                for (a, b) in all.iter().zip(all.iter().skip(1)) {
+                    let both = a.intersect(b).is_some_and(|range| range.contains(key));
+                    prop_assert_eq!(both, a.contains(key) && b.contains(key));
+                }
+            }
+            for pair in merged.windows(2) {
+                let gap = matches!(pair, [a, b] if a.end().is_some_and(|end| end < b.start()));
+                prop_assert!(gap, "{:?}", merged);
+            }
+        }
+    }
+}

@@ -90,7 +90,7 @@ impl RowKeyCodec {
     pub fn prefix_range(&self, prefix: &[Value]) -> Result<Option<KeyRange>, RowKeyError> {
         let Some(prefix) = self.prefix(prefix)? else { return Ok(None) };
         if prefix.columns == self.columns.len() {
-            return Ok(prefix.point());
+            return Ok(self.point(&prefix));
         }
         let (start, end) = (self.cut(&prefix, Cut::First), self.cut(&prefix, Cut::End));
         Ok(range(start, end))
@@ -114,6 +114,11 @@ impl RowKeyCodec {
         let (mut lo_bytes, mut hi_bytes) = (Vec::new(), Vec::new());
         let (lo, hi) = (column.low(span.lo, &mut lo_bytes)?, column.high(span.hi, &mut hi_bytes)?);
         let (from, to) = if column.is_desc() { (hi, lo) } else { (lo, hi) };
+        let to = match (&from, to) {
+            // Nothing sorts below the first value of a fixed width: not a range, rather than one without keys.
+            (Cut::AfterNulls, Cut::Before(stored)) if column.is_first_value(stored) => Cut::AfterNulls,
+            (_, to) => to,
+        };
         let Some(prefix) = self.prefix(prefix)? else { return Ok(Vec::new()) };
         let all_values = matches!((&from, &to), (Cut::AfterNulls, Cut::End));
         if all_values && (span.nulls || !column.nullable) {
@@ -188,9 +193,9 @@ impl RowKeyCodec {
         if prefix.columns < self.columns.len() {
             return Ok(self.cut(&prefix, if behind { Cut::End } else { Cut::First }));
         }
-        // All NULL it is of no row, and all rows lie behind.
         let mut key = prefix.key();
-        if behind && !key.is_empty() {
+        // A key of no bytes that no row can have has all rows behind it.
+        if behind && (!key.is_empty() || self.allows_empty()) {
             key.push(0);
         }
         Ok(Position::Key(key))
@@ -202,7 +207,7 @@ impl RowKeyCodec {
         let mut with_null = prefix.clone_bytes();
         with_null.push_null(column);
         if column.last {
-            return with_null.point();
+            return self.point(&with_null);
         }
         range(self.cut(&with_null, Cut::First), self.cut(&with_null, Cut::End))
     }
@@ -260,8 +265,12 @@ impl RowKeyCodec {
     /// are left out together with the NULLs and separators in front of them.
     fn first(&self, prefix: &Prefix) -> Key {
         let may_end = self.columns.iter().skip(prefix.columns).all(|column| column.nullable);
-        let length = if may_end && prefix.trimmed > 0 { prefix.trimmed } else { prefix.bytes.len() };
-        prefix.bytes.get(..length).unwrap_or(&prefix.bytes).to_vec()
+        if may_end && (prefix.trimmed > 0 || self.allows_empty()) { prefix.key() } else { prefix.bytes.clone() }
+    }
+
+    /// The key in which nothing but NULL follows; `None` if it has no bytes and needs some.
+    fn point(&self, prefix: &Prefix) -> Option<KeyRange> {
+        (prefix.trimmed > 0 || self.allows_empty()).then(|| KeyRange::point(prefix.key()))
     }
 }
 
@@ -303,6 +312,10 @@ impl ColumnCodec {
         }
     }
 
+    fn is_first_value(&self, stored: &[u8]) -> bool {
+        matches!(self.framing, Framing::Fixed(_)) && stored.iter().all(|byte| *byte == 0)
+    }
+
     /// Bytes that no value of this column sorts below, and that sort behind NULL.
     fn first_value_bytes(&self) -> &'static [u8] {
         match (self.framing, self.value.sql_type()) {
@@ -340,14 +353,9 @@ impl Prefix {
         self.columns += 1;
     }
 
-    /// The key when nothing but NULL follows.
+    /// The key in which nothing but NULL follows.
     fn key(&self) -> Key {
         self.bytes.get(..self.trimmed).unwrap_or_default().to_vec()
-    }
-
-    /// That key alone: `None` if it has no bytes.
-    fn point(&self) -> Option<KeyRange> {
-        (self.trimmed > 0).then(|| KeyRange::point(self.key()))
     }
 }
 

@@ -173,10 +173,11 @@ impl RowKeyCodec {
         let at = self.bucket_bytes();
         let reason = match (self.salt, physical.first()) {
             (Some(salt), Some(bucket)) if u16::from(*bucket) >= salt.buckets => "no bucket of this table",
-            _ if physical.len() <= at => "a row key of no bytes",
+            (_, None) => "a row key of no bytes",
             _ => return Ok(at),
         };
-        Err(self.corrupt(0, physical, &KeySlices::new(), BadBytes(reason)))
+        let column = self.columns.first().map(|codec| codec.name.clone()).unwrap_or_default();
+        Err(RowKeyError::Corrupt { column, offset: 0, key: shown_bytes(physical), reason })
     }
 
     /// Direction of a key column.

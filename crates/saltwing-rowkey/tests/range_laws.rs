@@ -67,7 +67,7 @@ fn any_end() -> impl Strategy<Value = (u8, Index)> {
 }
 
 /// Open one time in five; else a value of the column.
-fn end<'v>((kind, pick): (u8, Index), values: &'v [V]) -> End<&'v V> {
+fn end((kind, pick): (u8, Index), values: &[V]) -> End<&V> {
     match kind {
         0 => End::Unbounded,
         1 | 2 => End::Included(pick.get(values)),

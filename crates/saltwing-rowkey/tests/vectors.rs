@@ -145,7 +145,8 @@ fn composite_keys() {
     use SortOrder::{Asc, Desc};
     let (text, int) = (T::Varchar(None), T::Integer);
     let encoded = T::VarbinaryEncoded;
-    let vectors: &[(u32, &[(T, SortOrder)], &[&str], &str)] = &[
+    type Vector<'a> = (u32, &'a [(T, SortOrder)], &'a [&'a str], &'a str);
+    let vectors: &[Vector<'_>] = &[
         (81, &[(text, Asc), (int, Asc)], &["x", "5"], "780080000005"),
         (82, &[(int, Asc), (text, Asc)], &["5", "x"], "8000000578"),
         (83, &[(text, Asc), (text, Asc)], &["x", "y"], "780079"),

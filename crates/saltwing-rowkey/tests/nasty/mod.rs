@@ -1,11 +1,12 @@
 //! Small tables of nasty values: types of all kinds mixed, few values a column
 //! so that rows collide, and values that no row can have among them.
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{KeyColumn, KeySchema, SortOrder, SqlType as T, Value as V};
+use saltwing_types::{KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V};
 
 /// Every type that a key column can have.
 pub const TYPES: [T; 26] = [
@@ -62,12 +63,13 @@ impl Table {
     }
 }
 
-/// Tables of 1 to 4 key columns.
+/// Tables of 1 to 4 key columns, half of them salted.
 pub fn table() -> impl Strategy<Value = Table> {
     // Text, bytes and DECIMAL are where keys get difficult: they come up more often.
-    let ty = prop_oneof![any::<Index>().prop_map(|i| *i.get(&TYPES)), any::<Index>().prop_map(|i| *i.get(&TYPES[20..])),];
+    let ty =
+        prop_oneof![any::<Index>().prop_map(|i| *i.get(&TYPES)), any::<Index>().prop_map(|i| *i.get(&TYPES[20..])),];
     let column = (ty, any::<bool>(), any::<bool>(), prop::collection::vec(any::<Index>(), 3..7));
-    prop::collection::vec(column, 1..=4).prop_map(|columns| {
+    (prop::collection::vec(column, 1..=4), any::<bool>()).prop_map(|(columns, salted)| {
         let count = columns.len();
         let mut domains = Vec::new();
         let mut key_columns = Vec::new();
@@ -82,7 +84,7 @@ pub fn table() -> impl Strategy<Value = Table> {
             domain.push(V::Null);
             domains.push(domain);
         }
-        let schema = KeySchema { columns: key_columns, salt: None };
+        let schema = KeySchema { columns: key_columns, salt: salted.then_some(Salt { buckets: 5, by: None }) };
         let codec = RowKeyCodec::new(&schema).unwrap();
         Table { schema, codec, domains }
     })
@@ -118,19 +120,77 @@ pub fn values(ty: T) -> Vec<V> {
             .flat_map(|ms| [0, 1, 999_999].map(|nanos| V::Timestamp(Timestamp { ms, nanos })))
             .collect(),
         T::Char(_) => texts(&[
-            "", " ", "a", "ab", "abc", "a\u{1}", " a", "a b", "ab ", "\0", "\u{7f}\u{7f}\u{7f}", "abcd", "abc\u{1}",
-            "abc   ", "abc  x", "é", "abé", "abcé", "b",
+            "",
+            " ",
+            "a",
+            "ab",
+            "abc",
+            "a\u{1}",
+            " a",
+            "a b",
+            "ab ",
+            "\0",
+            "\u{7f}\u{7f}\u{7f}",
+            "abcd",
+            "abc\u{1}",
+            "abc   ",
+            "abc  x",
+            "é",
+            "abé",
+            "abcé",
+            "b",
         ]),
         T::Varchar(_) => texts(&[
-            "", "a", "a\0", "a\0b", "ab", "a\u{1}", "\0", "\0a", "\u{1}", "b", "é", "\u{10ffff}", "~", "aa", "a\u{10ffff}",
+            "",
+            "a",
+            "a\0",
+            "a\0b",
+            "ab",
+            "a\u{1}",
+            "\0",
+            "\0a",
+            "\u{1}",
+            "b",
+            "é",
+            "\u{10ffff}",
+            "~",
+            "aa",
+            "a\u{10ffff}",
         ]),
         T::Binary(_) => bytes(&[
-            &[], &[0], &[0, 0], &[0, 1], &[1], &[1, 0], &[0xff], &[0xff, 0xff], &[0xff, 0], &[0, 0, 0],
-            &[0xff, 0xff, 0xff], &[1, 0, 1], &[0xff, 0xfe],
+            &[],
+            &[0],
+            &[0, 0],
+            &[0, 1],
+            &[1],
+            &[1, 0],
+            &[0xff],
+            &[0xff, 0xff],
+            &[0xff, 0],
+            &[0, 0, 0],
+            &[0xff, 0xff, 0xff],
+            &[1, 0, 1],
+            &[0xff, 0xfe],
         ]),
         T::Varbinary | T::VarbinaryEncoded => bytes(&[
-            &[], &[0], &[0, 0], &[0, 1], &[0, 0xff], &[0, 0xfe], &[1], &[0xff], &[0xff, 0xfe], &[0xff, 0xff], &[0xfe],
-            &[0x61], &[0x61, 0], &[0x61, 0, 1], &[0x61, 0xff], &[0x61, 0xff, 0xfe], &[0x61, 0, 0xff], &[0xff, 0],
+            &[],
+            &[0],
+            &[0, 0],
+            &[0, 1],
+            &[0, 0xff],
+            &[0, 0xfe],
+            &[1],
+            &[0xff],
+            &[0xff, 0xfe],
+            &[0xff, 0xff],
+            &[0xfe],
+            &[0x61],
+            &[0x61, 0],
+            &[0x61, 0, 1],
+            &[0x61, 0xff],
+            &[0x61, 0xff, 0xfe],
+            &[0x61, 0, 0xff],
+            &[0xff, 0],
         ]),
         ty => {
             let (low, high) = ty.integer_range().unwrap();
@@ -142,8 +202,34 @@ pub fn values(ty: T) -> Vec<V> {
 }
 
 const DECIMALS: [&str; 30] = [
-    "0", "1", "-1", "1.5", "-1.5", "-1.55", "1.55", "10", "100", "-100", "99", "-99", "0.01", "-0.01", "1e-126",
-    "-1e-126", "9.9e125", "1e124", "1e122", "9.9e121", "-9.9e123", "1e126", "-1e124", "1e-127", "-1e-127", "1e200",
-    "-1e200", "99999999999999999999999999999999999999", "-1234567890123456789012345678901234567.8",
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "-1.5",
+    "-1.55",
+    "1.55",
+    "10",
+    "100",
+    "-100",
+    "99",
+    "-99",
+    "0.01",
+    "-0.01",
+    "1e-126",
+    "-1e-126",
+    "9.9e125",
+    "1e124",
+    "1e122",
+    "9.9e121",
+    "-9.9e123",
+    "1e126",
+    "-1e124",
+    "1e-127",
+    "-1e-127",
+    "1e200",
+    "-1e200",
+    "99999999999999999999999999999999999999",
+    "-1234567890123456789012345678901234567.8",
     "-1234567890123456789012345678901234567",
 ];
