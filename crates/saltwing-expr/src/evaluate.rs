@@ -1,9 +1,12 @@
 //! Expressions and filters over columns.
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use arrow::array::{ArrayRef, BooleanArray};
 use saltwing_types::{Expr, ValueError, typing};
 
-use crate::row_wise::evaluate_rows;
+use crate::batch::{Batch, Source, sources};
+use crate::compile::compile;
+use crate::row_wise::{evaluate_rows, rows_that_hold};
+use crate::step::{Columnwise, RowByRow, Step};
 
 /// Columns by [`saltwing_types::ColumnRef::index`]; `None` where no expression names one.
 ///
@@ -15,12 +18,14 @@ pub type Columns = [Option<ArrayRef>];
 #[derive(Debug)]
 pub struct Evaluator {
     expr: Expr,
+    sources: Vec<Source>,
+    step: Step,
 }
 
 impl Evaluator {
     /// Prepares an expression.
     pub fn new(expr: Expr) -> Self {
-        Self { expr }
+        Self { sources: sources(&expr), step: compile(&expr), expr }
     }
 
     /// The expression.
@@ -34,7 +39,15 @@ impl Evaluator {
     /// As [`saltwing_types::eval::eval`] for any of the rows; [`ValueError::BadArgument`] for a column
     /// that is missing or has not `rows` rows; out of range where a result has no place in its Arrow type.
     pub fn evaluate(&self, columns: &Columns, rows: usize) -> Result<ArrayRef, ValueError> {
-        evaluate_rows(&self.expr, columns, rows)
+        let batch = Batch::load(&self.sources, columns, rows)?;
+        match self.columnwise(&batch) {
+            Ok(array) => Ok(array),
+            Err(RowByRow) => evaluate_rows(&self.expr, &self.sources, &batch),
+        }
+    }
+
+    fn columnwise(&self, batch: &Batch) -> Columnwise<ArrayRef> {
+        self.step.compute(batch)?.into_array(self.step.ty, batch.rows)
     }
 }
 
@@ -59,16 +72,15 @@ impl Filter {
     /// # Errors
     /// As [`Evaluator::evaluate`]; a condition counts only for rows that no earlier one made false.
     pub fn mask(&self, columns: &Columns, rows: usize) -> Result<BooleanArray, ValueError> {
-        let Some(evaluator) = &self.evaluator else {
+        let Some(Evaluator { expr, sources, step }) = &self.evaluator else {
             return Ok(BooleanArray::from(vec![true; rows]));
         };
-        let truth = evaluator.evaluate(columns, rows)?;
-        let truth =
-            truth.as_boolean_opt().ok_or_else(|| ValueError::TypeMismatch("a filter is no condition".into()))?;
-        Ok(match truth.nulls() {
-            None => truth.clone(),
-            Some(known) => BooleanArray::new(truth.values() & known.inner(), None),
-        })
+        let batch = Batch::load(sources, columns, rows)?;
+        let mask = match step.truth(&batch) {
+            Ok(truth) => truth.known_as(true, rows),
+            Err(RowByRow) => rows_that_hold(expr, sources, &batch)?,
+        };
+        Ok(BooleanArray::new(mask, None))
     }
 }
 
@@ -87,3 +99,6 @@ pub fn evaluate(expr: &Expr, columns: &Columns, rows: usize) -> Result<ArrayRef,
 pub fn filter_mask(conditions: &[Expr], columns: &Columns, rows: usize) -> Result<BooleanArray, ValueError> {
     Filter::new(conditions.to_vec())?.mask(columns, rows)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,13 @@
 //! Random types, values, columns and expressions for the property tests.
 
+pub(crate) mod expressions;
+
+use arrow::array::ArrayRef;
 use proptest::prelude::*;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SqlType, Value};
+
+use crate::ColumnBuilder;
 
 /// One of each type.
 pub(crate) const ALL_TYPES: [SqlType; 27] = [
@@ -124,4 +129,20 @@ fn any_text(chars_max: u32) -> impl Strategy<Value = String> {
 
 fn any_byte() -> impl Strategy<Value = u8> {
     prop::sample::select(vec![0, 1, b'a', 0xff])
+}
+
+/// Columns of these types with up to `rows_max` rows.
+pub(crate) fn any_columns(types: &'static [SqlType], rows_max: usize) -> impl Strategy<Value = Vec<Vec<Value>>> {
+    (0..=rows_max).prop_flat_map(move |rows| {
+        types.iter().map(|ty| prop::collection::vec(any_value(*ty), rows)).collect::<Vec<_>>()
+    })
+}
+
+/// Values as a column.
+pub(crate) fn to_array(ty: SqlType, values: &[Value]) -> ArrayRef {
+    let mut builder = ColumnBuilder::new(ty, values.len());
+    for value in values {
+        builder.append_value(value).unwrap();
+    }
+    builder.finish()
 }

@@ -31,14 +31,28 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod arithmetic;
 pub mod arrow_type;
 mod bare_decimal;
+mod batch;
+mod bits;
 pub mod builder;
+mod choice;
+mod comparison;
+mod compile;
+mod conversion;
 pub mod evaluate;
 #[cfg(test)]
 mod generators;
+mod logic;
+mod membership;
+mod operand;
+mod pattern;
+mod placement;
 mod row_wise;
+mod step;
 pub mod text;
+mod text_call;
 pub mod value_at;
 
 pub use arrow_type::{arrow_type, sql_type};

@@ -1,0 +1,164 @@
+//! Functions of text.
+
+use arrow::array::{AsArray, BooleanArray, Int32Array};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
+use saltwing_types::{Function, SqlType, Value};
+
+use crate::ColumnBuilder;
+use crate::batch::Batch;
+use crate::operand::{Operand, Texts, integers, valid};
+use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
+
+/// A function that is NULL when an argument is.
+#[derive(Debug)]
+pub(crate) struct TextCall {
+    pub(crate) function: Function,
+    pub(crate) args: Vec<Step>,
+}
+
+/// The functions that [`TextCall`] knows.
+pub(crate) fn is_known(function: Function) -> bool {
+    use Function::*;
+    matches!(function, Concat | Left | Length | Lower | Upper | Trim | Reverse | StartsWith | Substr)
+}
+
+impl Compute for TextCall {
+    fn compute(&self, batch: &Batch) -> Columnwise<Vector> {
+        let args = self.args.iter().map(|step| step.compute(batch)).collect::<Columnwise<Vec<_>>>()?;
+        if args.iter().any(|arg| matches!(arg, Vector::Constant(Value::Null))) {
+            return Ok(Vector::Constant(Value::Null));
+        }
+        let nulls = args.iter().fold(None, |nulls, arg| NullBuffer::union(nulls.as_ref(), valid(arg)));
+        let rows = Rows { count: batch.rows, nulls };
+        if self.function == Function::Length
+            && let Some(Vector::Array(array)) = args.first()
+            && let Some(bytes) = array.as_binary_opt::<i32>()
+        {
+            return rows.lengths(|row| bytes.value(row).len());
+        }
+        let text = args.first().and_then(Texts::of).ok_or(RowByRow)?;
+        match self.function {
+            Function::Length => rows.lengths(|row| char_count(text.get(row))),
+            Function::StartsWith => {
+                let prefix = args.get(1).and_then(Texts::of).ok_or(RowByRow)?;
+                let starts = |row| text.get(row).as_bytes().starts_with(prefix.get(row).as_bytes());
+                let mask = BooleanBuffer::collect_bool(rows.count, starts);
+                Ok(Vector::of(BooleanArray::new(mask, rows.nulls)))
+            }
+            Function::Trim => rows.texts(|row, out| out.push_str(text.get(row).trim_matches(' '))),
+            Function::Reverse => rows.texts(|row, out| out.extend(text.get(row).chars().rev())),
+            Function::Lower => rows.texts(|row, out| {
+                let start = out.len();
+                change_case(text.get(row), start, out, str::make_ascii_lowercase, str::to_lowercase);
+            }),
+            Function::Upper => rows.texts(|row, out| {
+                let start = out.len();
+                change_case(text.get(row), start, out, str::make_ascii_uppercase, str::to_uppercase);
+            }),
+            Function::Concat => {
+                let texts = args.iter().map(Texts::of).collect::<Option<Vec<_>>>().ok_or(RowByRow)?;
+                rows.texts(|row, out| texts.iter().for_each(|text| out.push_str(text.get(row))))
+            }
+            Function::Left => {
+                let count = integers(args.get(1).ok_or(RowByRow)?)?;
+                rows.texts(|row, out| out.push_str(left(text.get(row), at(&count, row))))
+            }
+            Function::Substr => {
+                let from = integers(args.get(1).ok_or(RowByRow)?)?;
+                let count = args.get(2).map(integers).transpose()?;
+                rows.texts(|row, out| {
+                    let count = count.as_ref().map(|count| at(count, row));
+                    out.push_str(substr(text.get(row), at(&from, row), count));
+                })
+            }
+            _ => Err(RowByRow),
+        }
+    }
+}
+
+/// The rows of a result.
+struct Rows {
+    count: usize,
+    nulls: Option<NullBuffer>,
+}
+
+impl Rows {
+    fn texts(self, write: impl Fn(usize, &mut String)) -> Columnwise<Vector> {
+        let mut builder = ColumnBuilder::new(SqlType::Varchar(None), self.count);
+        let mut text = String::new();
+        for row in 0..self.count {
+            if self.nulls.as_ref().is_some_and(|valid| valid.is_null(row)) {
+                builder.append_null().map_err(|_| RowByRow)?;
+                continue;
+            }
+            text.clear();
+            write(row, &mut text);
+            builder.append_str(&text).map_err(|_| RowByRow)?;
+        }
+        Ok(Vector::Array(builder.finish()))
+    }
+
+    fn lengths(self, length: impl Fn(usize) -> usize) -> Columnwise<Vector> {
+        let lengths = (0..self.count).map(|row| i32::try_from(length(row)).map_err(|_| RowByRow));
+        let lengths = lengths.collect::<Columnwise<Vec<i32>>>()?;
+        Ok(Vector::of(Int32Array::new(lengths.into(), self.nulls)))
+    }
+}
+
+fn at(operand: &Operand<'_, i64>, row: usize) -> i64 {
+    match operand {
+        Operand::Constant(value) => *value,
+        Operand::Values(values) => values.get(row).copied().unwrap_or(0),
+    }
+}
+
+fn char_count(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+/// The byte where the character with this number starts; the text's end when it has fewer.
+fn byte_of_char(text: &str, number: usize) -> usize {
+    if text.is_ascii() {
+        return number.min(text.len());
+    }
+    text.char_indices().nth(number).map_or(text.len(), |(byte, _)| byte)
+}
+
+fn change_case(
+    text: &str,
+    start: usize,
+    out: &mut String,
+    in_place: impl Fn(&mut str),
+    whole: impl Fn(&str) -> String,
+) {
+    if !text.is_ascii() {
+        return out.push_str(&whole(text));
+    }
+    out.push_str(text);
+    if let Some(added) = out.get_mut(start..) {
+        in_place(added);
+    }
+}
+
+/// As `LEFT`: a negative count leaves that many characters off at the end.
+fn left(text: &str, count: i64) -> &str {
+    let count = if count < 0 { (char_count(text) as i64 + count).max(0) } else { count };
+    text.get(..byte_of_char(text, count as usize)).unwrap_or_default()
+}
+
+/// As `SUBSTR`: from 1, 0 is 1 too, a negative start counts from the end.
+fn substr(text: &str, from: i64, count: Option<i64>) -> &str {
+    let skip = match from {
+        0 => 0,
+        from if from < 0 => match char_count(text) as i64 + from {
+            skip if skip >= 0 => skip,
+            _ => return "",
+        },
+        from => from - 1,
+    };
+    let rest = text.get(byte_of_char(text, skip as usize)..).unwrap_or_default();
+    match count {
+        None => rest,
+        Some(count) => rest.get(..byte_of_char(rest, count.max(0) as usize)).unwrap_or_default(),
+    }
+}
