@@ -1,1 +1,43 @@
-//! Statement and catalog to a bound statement
+//! Statement and catalog to a bound statement.
+//!
+//! A statement over one table whose expressions are all ours is bound here, for
+//! the direct path; a query that needs more is left to the relational engine as
+//! it was parsed. [`access`] turns bound conditions into ranges, for both.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+pub mod access;
+mod create_table;
+mod dml;
+mod error;
+mod lower;
+mod scope;
+mod select;
+
+use std::sync::Arc;
+
+use saltwing_catalog::CatalogView;
+use saltwing_plan::Condition;
+use saltwing_sql::TableRef;
+use saltwing_table::Table;
+use saltwing_types::Expr;
+
+pub use create_table::{BoundTable, create_table};
+pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, target_columns, upsert};
+pub use error::{BindError, BindErrorKind, Result};
+pub use lower::{Lowered, Lowerer, Params};
+pub use scope::Scope;
+pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, query};
+
+/// The table that a statement names.
+///
+/// # Errors
+/// That of the catalog, with the place.
+pub fn resolve(catalog: &CatalogView, name: &TableRef) -> Result<Arc<Table>> {
+    dml::table_of(catalog, name)
+}
+
+/// The conditions that must all hold, each with its text.
+pub fn conditions(e: Expr) -> Vec<Condition> {
+    e.into_conjuncts().into_iter().map(|expr| Condition { text: expr.to_string(), expr }).collect()
+}

@@ -1,1 +1,14 @@
-//! Direct execution: single-table reads, DML
+//! The direct path: statements over one table, without a relational engine and without an async runtime.
+//!
+//! [`select`] reads, [`write`] writes. Rows that only a relational engine can
+//! make come in as batches, whoever made them.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod error;
+pub mod select;
+pub mod write;
+
+pub use error::ExecError;
+pub use select::{DirectRows, ResultColumn};
+pub use write::{DeleteOutcome, Writer};

@@ -1,0 +1,146 @@
+//! A table access: planned, judged, scanned, explained. Shared by both executors.
+
+mod explain;
+mod guard;
+
+use std::sync::Arc;
+
+use saltwing_plan::{
+    Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, Ranges, Request, RowLimit, choose,
+};
+use saltwing_rowkey::KeyRange;
+use saltwing_table::{Direction, RangeIter, RangeSource, ScanOrder, ScanRequest, Table};
+use saltwing_types::{Expr, Span};
+
+pub use explain::{AccessReport, explain_json, explain_text};
+pub use guard::Guard;
+
+use crate::error::Result;
+
+/// What a statement asks of one table.
+pub struct AccessRequest<'a> {
+    /// The table.
+    pub table: &'a Arc<Table>,
+    /// How the statement calls it.
+    pub alias: Option<String>,
+    /// Where the statement names it.
+    pub span: Option<Span>,
+    /// The conditions over its columns.
+    pub conditions: Vec<Condition>,
+    /// ORDER BY over its columns; empty when there is none.
+    pub order: &'a [OrderItem],
+    /// LIMIT, if it may be applied to this scan.
+    pub limit: RowLimit,
+    /// OFFSET.
+    pub offset: u64,
+    /// Whether rows are aggregated or made distinct.
+    pub aggregate_or_distinct: bool,
+    /// The table column of which nothing but MIN or MAX is asked for.
+    pub min_max: Option<usize>,
+    /// Whether the statement reads this table only.
+    pub single_table: bool,
+}
+
+/// How one table is read.
+#[derive(Clone)]
+pub struct TableAccess {
+    table: Arc<Table>,
+    alias: Option<String>,
+    span: Option<Span>,
+    access: Access,
+}
+
+/// Plans an access. The verdict is not applied yet: see [`TableAccess::judge`].
+///
+/// # Errors
+/// [`crate::BindErrorKind::Plan`].
+pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
+    let def = request.table.def();
+    let label = def.name.to_string();
+    let keys = [CandidateKey { label: &label, schema: &def.key, codec: request.table.codec() }];
+    let access = choose(Request {
+        table: &label,
+        keys: &keys,
+        conditions: request.conditions,
+        order: request.order,
+        limit: request.limit,
+        offset: request.offset,
+        aggregate_or_distinct: request.aggregate_or_distinct,
+        min_max: request.min_max,
+        single_table: request.single_table,
+        catalog: false,
+    })?;
+    Ok(TableAccess { table: request.table.clone(), alias: request.alias, span: request.span, access })
+}
+
+impl TableAccess {
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// How the statement calls it, where that is not its name.
+    pub fn alias(&self) -> Option<&str> {
+        self.alias.as_deref()
+    }
+
+    /// The plan.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Whether a scan gives the order that was asked for.
+    pub fn is_ordered(&self) -> bool {
+        self.access.order != OrderKind::None
+    }
+
+    /// The scan: these columns, in the planned order if one was asked for, with at most `limit` rows.
+    ///
+    /// Only for an access whose parameters are all known.
+    pub fn scan_request(&self, columns: Vec<usize>, limit: Option<u64>) -> ScanRequest {
+        let (direction, order) = match self.access.order {
+            OrderKind::None => (Direction::Forward, ScanOrder::ByBucket),
+            OrderKind::Key => (Direction::Forward, ScanOrder::Merged),
+            OrderKind::Reverse => (Direction::Reverse, ScanOrder::Merged),
+        };
+        ScanRequest {
+            table: self.table.clone(),
+            ranges: Arc::new(PlannedRanges(self.access.ranges.clone())),
+            buckets: self.buckets(),
+            columns,
+            filter: self.residual(),
+            direction,
+            order,
+            limit: if self.access.kind == AccessKind::Empty { Some(0) } else { limit },
+        }
+    }
+
+    /// The buckets that are read.
+    pub fn buckets(&self) -> saltwing_table::Buckets {
+        match &self.access.buckets {
+            Buckets::All => saltwing_table::Buckets::All,
+            Buckets::Some(list) => saltwing_table::Buckets::Some(list.clone()),
+        }
+    }
+
+    /// The conditions that each row is checked for.
+    pub fn residual(&self) -> Vec<Expr> {
+        self.access.residual.iter().map(|c| c.expr.clone()).collect()
+    }
+}
+
+/// A plan's ranges for one bucket after the other.
+struct PlannedRanges(Ranges);
+
+impl RangeSource for PlannedRanges {
+    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let all = match direction {
+            Direction::Forward => self.0.iter(),
+            Direction::Reverse => self.0.iter_reverse(),
+        };
+        let mine = move |range: saltwing_plan::ScanRange| -> Option<KeyRange> {
+            (range.bucket.is_none() || range.bucket == bucket).then_some(range.range)
+        };
+        Box::new(all.filter_map(mine))
+    }
+}

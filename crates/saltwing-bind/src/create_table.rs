@@ -1,0 +1,433 @@
+//! CREATE TABLE into a table's definition.
+
+use std::collections::HashMap;
+
+use saltwing_catalog::nearest;
+use saltwing_sql::statement::{ColumnSpec, CreateTable, DefaultSpec, KeyPart, OptionSpec, OptionValue};
+use saltwing_types::table::{BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableOption};
+use saltwing_types::{
+    ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName, Value, eval, number,
+};
+use sqlparser::ast;
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{Lowerer, Params};
+use crate::scope::Scope;
+
+/// Most column families of a table: a family's number is one byte.
+const FAMILIES_MAX: usize = 255;
+
+/// Options of Phoenix and HBase that have no effect on an embedded store, and are kept.
+const KEPT_OPTIONS: &[&str] = &[
+    "APPEND_ONLY_SCHEMA",
+    "BLOCKCACHE",
+    "BLOCKSIZE",
+    "BLOOMFILTER",
+    "CHANGE_DETECTION_ENABLED",
+    "COLUMN_ENCODED_BYTES",
+    "COMPRESSION",
+    "DATA_BLOCK_ENCODING",
+    "DEFAULT_COLUMN_FAMILY",
+    "DISABLE_MIGRATION",
+    "DISABLE_WAL",
+    "GUIDE_POSTS_WIDTH",
+    "IMMUTABLE_ROWS",
+    "IMMUTABLE_STORAGE_SCHEME",
+    "IN_MEMORY",
+    "KEEP_DELETED_CELLS",
+    "MAX_FILESIZE",
+    "MEMSTORE_FLUSHSIZE",
+    "MIN_VERSIONS",
+    "REPLICATION_SCOPE",
+    "STORE_NULLS",
+    "UPDATE_CACHE_FREQUENCY",
+    "USE_STATS_FOR_PARALLELIZATION",
+    "VERSIONS",
+];
+
+/// Options that have an effect.
+const HONOURED_OPTIONS: &[&str] = &["FULL_SCAN", "SALT_BUCKETS", "SALT_BY", "TTL"];
+
+/// Options whose meaning is missing: to keep them without it would be a lie.
+const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL", "ROW_TIMESTAMP"];
+
+/// A definition, and what the user should know about it.
+#[derive(Debug)]
+pub struct BoundTable {
+    /// The definition; the catalog gives it its id.
+    pub def: TableDef,
+    /// Notices.
+    pub notices: Vec<String>,
+}
+
+/// Checks a CREATE TABLE and makes its definition; `default_salt` is used where it names no SALT_BUCKETS.
+///
+/// # Errors
+/// [`BindErrorKind`] with the place.
+pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Result<BoundTable> {
+    let mut builder = Builder { notices: Vec::new(), families: Vec::new(), table: statement.table.to_string() };
+    let count = statement.columns.len();
+    if count > COLUMNS_MAX {
+        return Err(BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX }.into());
+    }
+    check_names(&statement.columns)?;
+    let key_parts = builder.key_parts(statement)?;
+    let mut columns = builder.columns(&statement.columns, &key_parts)?;
+    let mut key_columns = builder.key_columns(&key_parts, &columns)?;
+    if key_columns.is_empty() {
+        let (column, key) = hidden_key(columns.len());
+        columns.push(column);
+        key_columns.push(key);
+    }
+    for key in &key_columns {
+        if let Some(column) = columns.get_mut(key.column) {
+            column.nullable = key.nullable;
+        }
+    }
+    let settings = builder.options(&statement.options, &key_columns, default_salt)?;
+    let mut options = settings.options;
+    if statement.immutable && !options.iter().any(|o| o.name == "IMMUTABLE_ROWS") {
+        options.push(TableOption { name: "IMMUTABLE_ROWS".into(), value: Value::Bool(true), honoured: false });
+    }
+    if builder.families.is_empty() {
+        builder.families.push(None);
+    }
+    let def = TableDef {
+        id: TableId(0),
+        name: TableName {
+            schema: statement.table.schema.as_ref().map(|s| s.text.clone()),
+            name: statement.table.name.text.clone(),
+        },
+        columns,
+        key: KeySchema { columns: key_columns, salt: settings.salt },
+        key_name: statement.primary_key.as_ref().and_then(|k| k.name.as_ref()).map(|n| n.text.clone()),
+        families: builder.families,
+        ttl_s: settings.ttl_s,
+        options,
+    };
+    saltwing_rowkey::RowKeyCodec::new(&def.key)
+        .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
+    Ok(BoundTable { def, notices: builder.notices })
+}
+
+fn invalid(message: impl Into<String>) -> BindError {
+    BindErrorKind::InvalidDefinition(message.into()).into()
+}
+
+/// Two columns that differ only in case, or that take a hidden column's name, are refused at the second one.
+fn check_names(columns: &[ColumnSpec]) -> Result<()> {
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    for column in columns {
+        let name = &column.name.name;
+        let lower = name.text.to_lowercase();
+        if lower == ROW_KEY_COLUMN || lower == ROW_ID_COLUMN {
+            return Err(invalid(format!("{} is the name of a hidden column", name.text)).at(Some(name.span)));
+        }
+        if let Some(first) = seen.insert(lower, &name.text) {
+            let help = if first == name.text {
+                String::new()
+            } else {
+                format!("names match in any case, and {first} is one already")
+            };
+            let error = BindError::from(BindErrorKind::DuplicateColumn(name.text.clone())).at(Some(name.span));
+            return Err(if help.is_empty() { error } else { error.help(help) });
+        }
+    }
+    Ok(())
+}
+
+fn hidden_key(column: usize) -> (ColumnDef, KeyColumn) {
+    let name = ROW_ID_COLUMN.to_owned();
+    let def = ColumnDef {
+        name: name.clone(),
+        ty: SqlType::BigInt,
+        nullable: false,
+        default: None,
+        family: None,
+        slot: 0,
+        hidden: true,
+    };
+    (def, KeyColumn { column, name, ty: SqlType::BigInt, order: SortOrder::Asc, nullable: false })
+}
+
+/// A key column as the statement names it.
+struct NamedPart {
+    name: String,
+    order: SortOrder,
+    span: Span,
+}
+
+struct Builder {
+    table: String,
+    notices: Vec<String>,
+    families: Vec<Option<String>>,
+}
+
+struct Settings {
+    salt: Option<Salt>,
+    ttl_s: Option<u64>,
+    options: Vec<TableOption>,
+}
+
+impl Builder {
+    fn key_parts(&self, statement: &CreateTable) -> Result<Vec<NamedPart>> {
+        let inline: Vec<&ColumnSpec> = statement.columns.iter().filter(|c| c.primary_key.is_some()).collect();
+        match (&statement.primary_key, inline.as_slice()) {
+            (None, []) => Ok(Vec::new()),
+            (Some(_), [column, ..]) | (None, [_, column, ..]) => {
+                let span = column.primary_key.map(|k| k.span);
+                Err(invalid("a table has one primary key").at(span).help("name all key columns in PRIMARY KEY (a, b)"))
+            }
+            (None, [column]) => Ok(vec![NamedPart {
+                name: column.name.name.text.clone(),
+                order: column.primary_key.map_or(SortOrder::Asc, |k| k.order),
+                span: column.name.name.span,
+            }]),
+            (Some(key), []) => key.parts.iter().map(named_part).collect(),
+        }
+    }
+
+    fn columns(&mut self, specs: &[ColumnSpec], key: &[NamedPart]) -> Result<Vec<ColumnDef>> {
+        let mut slots: Vec<u16> = Vec::new();
+        let mut columns = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let name = &spec.name.name.text;
+            let is_key = key.iter().any(|part| part.name.to_lowercase() == name.to_lowercase());
+            let family = match (&spec.name.family, is_key) {
+                (Some(family), true) => {
+                    return Err(invalid(format!(
+                        "key column {name} lies in the row key, not in family {}",
+                        family.text
+                    ))
+                    .at(Some(spec.name.span()))
+                    .help("Phoenix reports this as error 1003"));
+                }
+                (_, true) => None,
+                (family, false) => Some(self.family(family.as_ref().map(|f| f.text.as_str()), spec.span)?),
+            };
+            let slot = match family {
+                None => 0,
+                Some(family) => {
+                    slots.resize(self.families.len(), 0);
+                    slots.get_mut(family).map_or(0, |next| {
+                        *next += 1;
+                        *next - 1
+                    })
+                }
+            };
+            columns.push(ColumnDef {
+                name: name.clone(),
+                ty: spec.sql_type,
+                nullable: spec.not_null != Some(true),
+                default: spec.default.as_ref().map(|d| self.default(d, spec)).transpose()?,
+                family,
+                slot,
+                hidden: false,
+            });
+        }
+        Ok(columns)
+    }
+
+    /// The index of a family, which is added when it is new.
+    fn family(&mut self, name: Option<&str>, span: Span) -> Result<usize> {
+        let same = |f: &Option<String>| f.as_ref().map(|f| f.to_lowercase()) == name.map(str::to_lowercase);
+        if let Some(index) = self.families.iter().position(same) {
+            return Ok(index);
+        }
+        if self.families.len() == FAMILIES_MAX {
+            return Err(invalid(format!("{FAMILIES_MAX} column families are the limit")).at(Some(span)));
+        }
+        self.families.push(name.map(str::to_owned));
+        Ok(self.families.len() - 1)
+    }
+
+    fn default(&self, default: &DefaultSpec, spec: &ColumnSpec) -> Result<DefaultDef> {
+        let scope = Scope::empty();
+        let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]) };
+        let place = |error: BindError| error.at(Some(default.span));
+        let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
+        let column = format!("{}.{}", self.table, spec.name.name.text);
+        let wrong = |source| place(BindErrorKind::Value { column: Some(column.clone()), source }.into());
+        let value = eval::eval(&expr, &[]).and_then(|value| number::assign(value, spec.sql_type)).map_err(wrong)?;
+        Ok(DefaultDef { text: default.text.clone(), expr: saltwing_types::Expr::Literal(value, spec.sql_type) })
+    }
+
+    fn key_columns(&mut self, parts: &[NamedPart], columns: &[ColumnDef]) -> Result<Vec<KeyColumn>> {
+        let mut key: Vec<KeyColumn> = Vec::with_capacity(parts.len());
+        for (i, part) in parts.iter().enumerate() {
+            let place = |error: BindError| error.at(Some(part.span));
+            let found = columns.iter().position(|c| c.name.to_lowercase() == part.name.to_lowercase());
+            let Some(column) = found else {
+                let near = nearest(&part.name, columns.iter().map(|c| c.name.as_str())).map(str::to_owned);
+                let error = BindErrorKind::NoSuchColumn { table: self.table.clone(), column: part.name.clone() };
+                let error = place(error.into());
+                return Err(match near {
+                    Some(near) => error.help(format!("there is {near}")),
+                    None => error,
+                });
+            };
+            if key.iter().any(|k| k.column == column) {
+                return Err(place(BindErrorKind::DuplicateColumn(part.name.clone()).into()));
+            }
+            let def = columns.get(column).ok_or_else(|| invalid("a key column is missing"))?;
+            self.check_key_type(def, part, i + 1 == parts.len())?;
+            key.push(KeyColumn {
+                column,
+                name: def.name.clone(),
+                ty: def.ty,
+                order: part.order,
+                nullable: self.key_nullable(def, parts.len()),
+            });
+        }
+        Ok(key)
+    }
+
+    fn check_key_type(&self, def: &ColumnDef, part: &NamedPart, is_last: bool) -> Result<()> {
+        let place = |error: BindError| error.at(Some(part.span));
+        match def.ty {
+            SqlType::Varbinary if !is_last => {
+                Err(place(invalid(format!("{} is VARBINARY, which a key takes as its last column only", def.name)))
+                    .help("use VARBINARY_ENCODED, or put it last (Phoenix reports this as error 1005)"))
+            }
+            SqlType::Varbinary if part.order == SortOrder::Desc => {
+                Err(place(invalid(format!("{} is VARBINARY, which a key takes ascending only", def.name)))
+                    .help("use VARBINARY_ENCODED (Phoenix reports this as error 1056)"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fixed-width key columns are never NULL, and a key of one column never is.
+    fn key_nullable(&mut self, def: &ColumnDef, parts: usize) -> bool {
+        if !def.nullable {
+            return false;
+        }
+        if def.ty.fixed_key_bytes().is_some() {
+            if parts > 1 {
+                self.notices.push(format!("key column {} is {}, of fixed width: it is NOT NULL", def.name, def.ty));
+            }
+            return false;
+        }
+        parts > 1
+    }
+
+    fn options(&mut self, specs: &[OptionSpec], key: &[KeyColumn], default_salt: Option<u16>) -> Result<Settings> {
+        let mut settings = Settings { salt: None, ttl_s: None, options: Vec::new() };
+        let (mut buckets, mut by) = (default_salt.filter(|n| *n > 0), None);
+        for spec in specs {
+            let name = spec.name.text.to_uppercase();
+            let place = |error: BindError| error.at(Some(spec.value_span));
+            match name.as_str() {
+                "SALT_BUCKETS" => {
+                    let count =
+                        whole(spec, 0, BUCKETS_MAX.into()).map_err(|e| e.help("Phoenix reports this as error 1021"))?;
+                    buckets = (count > 0).then_some(count as u16);
+                }
+                "SALT_BY" => by = Some((salt_by(spec, key)?, spec.span)),
+                "TTL" => settings.ttl_s = ttl(spec)?,
+                "FULL_SCAN" => {
+                    let policy = word(spec);
+                    if !["ALLOW", "WARN", "ERROR"].contains(&policy.as_str()) {
+                        return Err(place(invalid("FULL_SCAN is 'allow', 'warn' or 'error'")));
+                    }
+                    settings.options.push(TableOption {
+                        name,
+                        value: Value::Text(policy.to_lowercase()),
+                        honoured: true,
+                    });
+                }
+                kept if KEPT_OPTIONS.contains(&kept) => {
+                    let shown = spec.family.as_ref().map_or_else(|| name.clone(), |f| format!("{}.{name}", f.text));
+                    self.notices.push(format!("{shown} is kept, and has no effect on an embedded store"));
+                    settings.options.push(TableOption { name: shown, value: kept_value(&spec.value), honoured: false });
+                }
+                unsupported if UNSUPPORTED_OPTIONS.contains(&unsupported) => {
+                    let error = BindErrorKind::NotSupported(format!("the table option {unsupported}"));
+                    return Err(BindError::from(error).at(Some(spec.span)));
+                }
+                _ => {
+                    let known = KEPT_OPTIONS.iter().chain(HONOURED_OPTIONS).copied();
+                    let near = nearest(&name, known);
+                    let error =
+                        invalid(format!("there is no table option {}", spec.name.text)).at(Some(spec.name.span));
+                    return Err(match near {
+                        Some(near) => error.help(format!("did you mean {near}?")),
+                        None => error,
+                    });
+                }
+            }
+        }
+        settings.salt = match (buckets, by) {
+            (None, Some((_, span))) => return Err(invalid("SALT_BY needs SALT_BUCKETS").at(Some(span))),
+            (None, None) => None,
+            (Some(buckets), by) => Some(Salt { buckets, by: by.map(|(count, _)| count) }),
+        };
+        Ok(settings)
+    }
+}
+
+fn named_part(part: &KeyPart) -> Result<NamedPart> {
+    match &part.expr {
+        ast::Expr::Identifier(ident) => Ok(NamedPart { name: ident.value.clone(), order: part.order, span: part.span }),
+        _ => {
+            let error = BindErrorKind::NotSupported(format!("the key expression {}", part.text));
+            Err(BindError::from(error).at(Some(part.span)).help("name a column"))
+        }
+    }
+}
+
+/// A whole number in a range.
+fn whole(spec: &OptionSpec, least: u64, most: u64) -> Result<u64> {
+    let found = match &spec.value {
+        OptionValue::Number(text) | OptionValue::Text(text) => text.parse::<u64>().ok(),
+        _ => None,
+    };
+    found.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
+        invalid(format!("{} is a whole number from {least} to {most}", spec.name.text)).at(Some(spec.value_span))
+    })
+}
+
+fn word(spec: &OptionSpec) -> String {
+    match &spec.value {
+        OptionValue::Text(text) | OptionValue::Word(text) => text.to_uppercase(),
+        _ => String::new(),
+    }
+}
+
+fn ttl(spec: &OptionSpec) -> Result<Option<u64>> {
+    match word(spec).as_str() {
+        "NONE" | "FOREVER" => Ok(None),
+        _ => whole(spec, 1, u64::from(u32::MAX)).map(Some).map_err(|e| e.help("TTL is in seconds; FOREVER is none")),
+    }
+}
+
+/// How many leading key columns SALT_BY names.
+fn salt_by(spec: &OptionSpec, key: &[KeyColumn]) -> Result<usize> {
+    let names: Vec<&str> = match &spec.value {
+        OptionValue::Names(names) => names.iter().map(|n| n.text.as_str()).collect(),
+        OptionValue::Word(name) => vec![name],
+        _ => Vec::new(),
+    };
+    let leading =
+        names.len() <= key.len() && names.iter().zip(key).all(|(n, k)| n.to_lowercase() == k.name.to_lowercase());
+    if names.is_empty() || !leading {
+        let columns: Vec<&str> = key.iter().map(|k| k.name.as_str()).collect();
+        return Err(invalid("SALT_BY names leading key columns, in key order")
+            .at(Some(spec.value_span))
+            .help(format!("the key is ({})", columns.join(", "))));
+    }
+    Ok(names.len())
+}
+
+fn kept_value(value: &OptionValue) -> Value {
+    match value {
+        OptionValue::Number(text) => text.parse::<i64>().map_or_else(|_| Value::text(text), Value::Int),
+        OptionValue::Text(text) => Value::text(text),
+        OptionValue::Bool(b) => Value::Bool(*b),
+        OptionValue::Word(word) if word.eq_ignore_ascii_case("NONE") || word.eq_ignore_ascii_case("NULL") => {
+            Value::Null
+        }
+        OptionValue::Word(word) => Value::text(word),
+        OptionValue::Names(names) => Value::text(names.iter().map(|n| n.text.as_str()).collect::<Vec<_>>().join(", ")),
+    }
+}

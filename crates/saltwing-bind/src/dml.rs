@@ -1,0 +1,173 @@
+//! UPSERT, INSERT and DELETE over one table.
+
+use std::sync::Arc;
+
+use saltwing_catalog::CatalogView;
+use saltwing_plan::Condition;
+use saltwing_sql::statement::{Delete, RowSource, Upsert};
+use saltwing_sql::{ColumnName, TableRef, is_default};
+use saltwing_table::Table;
+use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::{Expr, eval, number, typing};
+use sqlparser::ast::Query;
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{Lowered, Lowerer, Params};
+use crate::scope::Scope;
+use crate::{conditions, resolve};
+
+/// Rows into a table.
+pub struct BoundUpsert {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The columns written, by index, in the order of the values.
+    pub columns: Vec<usize>,
+    /// The rows.
+    pub source: BoundSource,
+    /// Whether a key that exists is an error.
+    pub insert: bool,
+    /// Whether columns that are not written keep what the row has: the row must be read.
+    pub partial: bool,
+}
+
+/// Where the rows come from.
+pub enum BoundSource {
+    /// Constants, computed and brought to the columns' types.
+    Rows(Vec<Vec<saltwing_types::Value>>),
+    /// A query with as many columns.
+    Query(Box<Query>),
+}
+
+/// Rows out of a table.
+pub struct BoundDelete {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The conditions; `None` where the relational engine must say which rows.
+    pub conditions: Option<Vec<Condition>>,
+}
+
+/// Binds an UPSERT or INSERT.
+///
+/// # Errors
+/// [`BindErrorKind`] with the place; for a value, with its column.
+pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: Params<'_>) -> Result<BoundUpsert> {
+    let table = resolve(catalog, &statement.table)?;
+    let columns = target_columns(&table, statement.columns.as_deref())?;
+    let source = match &statement.source {
+        RowSource::Query(query) => BoundSource::Query(query.clone()),
+        RowSource::Values(rows) => {
+            let scope = Scope::empty();
+            let lowerer = Lowerer { scope: &scope, params };
+            let mut bound = Vec::with_capacity(rows.len());
+            for row in rows {
+                if row.values.len() != columns.len() {
+                    let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
+                    return Err(BindError::from(error).at(Some(row.span)));
+                }
+                let mut values = Vec::with_capacity(columns.len());
+                for (value, &column) in row.values.iter().zip(&columns) {
+                    values.push(bind_value(&lowerer, value, &table, column)?);
+                }
+                bound.push(values);
+            }
+            BoundSource::Rows(bound)
+        }
+    };
+    check_not_null(&table, &columns)?;
+    let def = table.def();
+    // What is neither written nor has a DEFAULT of its own keeps its value.
+    let partial = !insert && (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
+    Ok(BoundUpsert { table, columns, source, insert, partial })
+}
+
+/// Binds a DELETE.
+///
+/// # Errors
+/// [`BindErrorKind`] with the place.
+pub fn delete(statement: &Delete, catalog: &CatalogView, params: Params<'_>) -> Result<BoundDelete> {
+    let table = resolve(catalog, &statement.table)?;
+    let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
+    let lowerer = Lowerer { scope: &scope, params };
+    let conditions = match &statement.selection {
+        None => Some(Vec::new()),
+        Some(selection) => match lowerer.lower(selection) {
+            Ok(e) => Some(conditions(typing::condition(e)?)),
+            Err(Lowered::Foreign(..)) => None,
+            Err(Lowered::Wrong(error)) => return Err(error),
+        },
+    };
+    Ok(BoundDelete { table, conditions })
+}
+
+/// The columns that an INSERT's list names; all that are not hidden without one.
+///
+/// # Errors
+/// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`].
+pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
+    let def = table.def();
+    let Some(names) = names else {
+        return Ok((0..def.columns.len()).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden)).collect());
+    };
+    let scope = Scope::of(table.clone(), None);
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
+        let parts: Vec<&str> = name.family.iter().chain([&name.name]).map(|n| n.text.as_str()).collect();
+        let column = scope.resolve(&parts, Some(name.span()))?;
+        let place = |error: BindErrorKind| BindError::from(error).at(Some(name.span()));
+        if column.name == ROW_KEY_COLUMN {
+            return Err(place(BindErrorKind::Syntax(format!(
+                "{ROW_KEY_COLUMN} is made from the key columns, not written"
+            ))));
+        }
+        if columns.contains(&column.index) {
+            return Err(place(BindErrorKind::DuplicateColumn(column.name)));
+        }
+        columns.push(column.index);
+    }
+    Ok(columns)
+}
+
+/// A NOT NULL column without a DEFAULT must be among those written; the hidden row id is made.
+fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
+    let def = table.def();
+    for (i, column) in def.columns.iter().enumerate() {
+        let missing = !columns.contains(&i) && !column.hidden && column.default.is_none();
+        if missing && !column.nullable {
+            return Err(BindErrorKind::NotNull(format!("{}.{}", def.name, column.name)).into());
+        }
+    }
+    Ok(())
+}
+
+fn bind_value(
+    lowerer: &Lowerer<'_>,
+    value: &sqlparser::ast::Expr,
+    table: &Table,
+    column: usize,
+) -> Result<saltwing_types::Value> {
+    let def = table.def();
+    let Some(target) = def.columns.get(column) else {
+        return Err(BindErrorKind::Syntax("a column is missing".into()).into());
+    };
+    let place = |error: BindError| error.at(saltwing_sql::expr_span(value));
+    if is_default(value) {
+        return target.default.as_ref().map_or(Ok(saltwing_types::Value::Null), |d| Ok(eval::eval(&d.expr, &[])?));
+    }
+    let lowered = lowerer.lower(value).map_err(|e| place(e.into_error()))?;
+    let wrong = |source| {
+        let column = Some(format!("{}.{}", def.name, target.name));
+        place(BindErrorKind::Value { column, source }.into())
+    };
+    match lowered {
+        // Judged before the parameters have values.
+        Expr::Param(..) => Ok(saltwing_types::Value::Null),
+        e if !e.is_constant() => Ok(saltwing_types::Value::Null),
+        e => eval::eval(&e, &[]).and_then(|v| number::assign(v, target.ty)).map_err(wrong),
+    }
+}
+
+/// The table of a DML statement's name.
+pub(crate) fn table_of(catalog: &CatalogView, name: &TableRef) -> Result<Arc<Table>> {
+    let schema = name.schema.as_ref().map(|s| s.text.as_str());
+    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
+}

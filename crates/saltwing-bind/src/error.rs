@@ -1,0 +1,167 @@
+//! What can go wrong between a statement and the catalog.
+
+use saltwing_catalog::CatalogError;
+use saltwing_plan::PlanError;
+use saltwing_sql::SqlError;
+use saltwing_types::{ErrorCode, Span, ValueError};
+
+/// An error of this crate: what, where, and what to do about it.
+#[derive(Debug)]
+pub struct BindError {
+    /// What is wrong.
+    pub kind: BindErrorKind,
+    /// Where in the statement.
+    pub span: Option<Span>,
+    /// What the user can do about it.
+    pub help: Option<String>,
+}
+
+/// What is wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BindErrorKind {
+    /// The statement's text.
+    #[error(transparent)]
+    Sql(#[from] SqlError),
+    /// A name, or a definition.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// Types that do not meet, a value beyond its type.
+    #[error("{}{source}", .column.as_ref().map(|c| format!("{c}: ")).unwrap_or_default())]
+    Value {
+        /// `table.column`, where one is concerned.
+        column: Option<String>,
+        /// What is wrong.
+        source: ValueError,
+    },
+    /// A condition or a key that cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A table access that the guard refuses.
+    #[error("{0}")]
+    FullScanRefused(String),
+    /// No column of this name.
+    #[error("{table} has no column {column}")]
+    NoSuchColumn {
+        /// Table.
+        table: String,
+        /// As written.
+        column: String,
+    },
+    /// A column is named twice.
+    #[error("column {0} is named twice")]
+    DuplicateColumn(String),
+    /// More columns than a table may have.
+    #[error("{count} columns are above the limit of {limit}")]
+    TooManyColumns {
+        /// How many.
+        count: usize,
+        /// Most.
+        limit: usize,
+    },
+    /// A definition that makes no table.
+    #[error("{0}")]
+    InvalidDefinition(String),
+    /// A NOT NULL column gets no value.
+    #[error("{0} is NOT NULL, and the statement gives it no value")]
+    NotNull(String),
+    /// Values and columns differ in number.
+    #[error("{values} values for {columns} columns")]
+    WrongValueCount {
+        /// Values.
+        values: usize,
+        /// Columns.
+        columns: usize,
+    },
+    /// A parameter that got no value.
+    #[error("parameter {0} has no value")]
+    MissingParameter(usize),
+    /// Legal SQL that is not built yet.
+    #[error("{0} is not supported yet")]
+    NotSupported(String),
+    /// Legal SQL that is misplaced.
+    #[error("{0}")]
+    Syntax(String),
+}
+
+/// The result of binding.
+pub type Result<T> = std::result::Result<T, BindError>;
+
+impl BindError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match &self.kind {
+            BindErrorKind::Sql(error) => error.code(),
+            BindErrorKind::Catalog(error) => error.code(),
+            BindErrorKind::Value { source, .. } => source.code(),
+            BindErrorKind::Plan(error) => error.code(),
+            BindErrorKind::FullScanRefused(_) => ErrorCode::FullScanRefused,
+            BindErrorKind::NoSuchColumn { .. } => ErrorCode::NoSuchColumn,
+            BindErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
+            BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
+            BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
+            BindErrorKind::NotNull(_) => ErrorCode::NotNull,
+            BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,
+            BindErrorKind::MissingParameter(_) => ErrorCode::BadParameter,
+            BindErrorKind::NotSupported(_) => ErrorCode::NotSupported,
+        }
+    }
+
+    /// With a place, unless it has one.
+    #[must_use]
+    pub fn at(mut self, span: Option<Span>) -> Self {
+        self.span = self.span.or(span);
+        self
+    }
+
+    /// With advice, unless it has some.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.get_or_insert_with(|| help.into());
+        self
+    }
+}
+
+impl std::fmt::Display for BindError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for BindError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.kind.source()
+    }
+}
+
+impl From<BindErrorKind> for BindError {
+    fn from(kind: BindErrorKind) -> Self {
+        Self { kind, span: None, help: None }
+    }
+}
+
+impl From<ValueError> for BindError {
+    fn from(source: ValueError) -> Self {
+        BindErrorKind::Value { column: None, source }.into()
+    }
+}
+
+impl From<CatalogError> for BindError {
+    fn from(error: CatalogError) -> Self {
+        let help = error.help();
+        Self { kind: error.into(), span: None, help }
+    }
+}
+
+impl From<PlanError> for BindError {
+    fn from(error: PlanError) -> Self {
+        BindErrorKind::Plan(error).into()
+    }
+}
+
+impl From<SqlError> for BindError {
+    fn from(error: SqlError) -> Self {
+        let (span, help) = (error.span(), error.help().map(str::to_owned));
+        Self { kind: error.into(), span: Some(span), help }
+    }
+}

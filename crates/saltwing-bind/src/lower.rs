@@ -1,0 +1,302 @@
+//! A statement's expressions into ours.
+//!
+//! What our expression language lacks is [`Lowered::Foreign`]: the statement is
+//! then left to the relational engine, or refused where that cannot take it.
+
+use saltwing_sql::expr_span;
+use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
+use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::scope::Scope;
+
+/// The values of a statement's parameters.
+#[derive(Clone, Copy)]
+pub enum Params<'a> {
+    /// As given for this execution.
+    Given(&'a [Value]),
+    /// Not given yet: the statement is only judged.
+    Open,
+}
+
+/// Why an expression is not ours.
+pub enum Lowered {
+    /// The language lacks it; its name and place.
+    Foreign(String, Option<Span>),
+    /// It is wrong.
+    Wrong(BindError),
+}
+
+impl From<BindError> for Lowered {
+    fn from(error: BindError) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+impl Lowered {
+    /// An error either way: what the language lacks is not supported here.
+    pub fn into_error(self) -> BindError {
+        match self {
+            Self::Wrong(error) => error,
+            Self::Foreign(what, span) => BindError::from(BindErrorKind::NotSupported(what)).at(span),
+        }
+    }
+}
+
+type Lower = std::result::Result<Expr, Lowered>;
+
+/// Lowers expressions over one scope.
+pub struct Lowerer<'a> {
+    /// The names.
+    pub scope: &'a Scope,
+    /// The parameters.
+    pub params: Params<'a>,
+}
+
+impl Lowerer<'_> {
+    /// Lowers one expression.
+    ///
+    /// # Errors
+    /// [`Lowered`].
+    pub fn lower(&self, e: &ast::Expr) -> Lower {
+        let foreign = |what: &str| Err(Lowered::Foreign(what.to_owned(), expr_span(e)));
+        let typed = |built: std::result::Result<Expr, ValueError>| {
+            built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        };
+        match e {
+            ast::Expr::Nested(inner) => self.lower(inner),
+            ast::Expr::Identifier(ident) => Ok(Expr::Column(self.scope.resolve(&[&ident.value], expr_span(e))?)),
+            ast::Expr::CompoundIdentifier(parts) => {
+                let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
+                Ok(Expr::Column(self.scope.resolve(&parts, expr_span(e))?))
+            }
+            ast::Expr::Value(value) => self.value(&value.value, e),
+            ast::Expr::TypedString(string) => match (cast_type(&string.data_type), &string.value.value) {
+                (Some(ty), ast::Value::SingleQuotedString(text)) => {
+                    let value = saltwing_types::text::parse(text, ty);
+                    typed(value.map(|value| Expr::Literal(value, ty)))
+                }
+                _ => foreign(&string.data_type.to_string()),
+            },
+            ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
+            ast::Expr::UnaryOp { op: UnaryOperator::Not, expr } => typed(typing::not(self.lower(expr)?)),
+            ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => typed(typing::negate(self.lower(expr)?)),
+            ast::Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.lower(expr),
+            ast::Expr::IsNull(inner) => Ok(typing::is_null(self.lower(inner)?)),
+            ast::Expr::IsNotNull(inner) => typed(typing::not(typing::is_null(self.lower(inner)?))),
+            ast::Expr::IsTrue(inner) => typed(typing::is_truth(self.lower(inner)?, Some(true))),
+            ast::Expr::IsFalse(inner) => typed(typing::is_truth(self.lower(inner)?, Some(false))),
+            ast::Expr::IsUnknown(inner) => typed(typing::is_truth(self.lower(inner)?, None)),
+            ast::Expr::IsNotTrue(inner) => {
+                typed(typing::is_truth(self.lower(inner)?, Some(true)).and_then(typing::not))
+            }
+            ast::Expr::IsNotFalse(inner) => {
+                typed(typing::is_truth(self.lower(inner)?, Some(false)).and_then(typing::not))
+            }
+            ast::Expr::IsNotUnknown(inner) => typed(typing::is_truth(self.lower(inner)?, None).and_then(typing::not)),
+            ast::Expr::IsDistinctFrom(a, b) => self.compare(e, CompareOp::Distinct, a, b),
+            ast::Expr::IsNotDistinctFrom(a, b) => self.compare(e, CompareOp::NotDistinct, a, b),
+            ast::Expr::Between { expr, negated, low, high } => {
+                typed(typing::between(self.lower(expr)?, self.lower(low)?, self.lower(high)?, *negated))
+            }
+            ast::Expr::InList { expr, list, negated } => self.in_list(e, expr, list, *negated),
+            ast::Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                self.like(e, (expr, pattern), escape_char.as_ref(), false, *negated)
+            }
+            ast::Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+                self.like(e, (expr, pattern), escape_char.as_ref(), true, *negated)
+            }
+            ast::Expr::Cast {
+                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
+                expr,
+                data_type,
+                format: None,
+                ..
+            } => match cast_type(data_type) {
+                Some(ty) => typed(typing::cast(self.lower(expr)?, ty)),
+                None => foreign(&format!("a cast to {data_type}")),
+            },
+            ast::Expr::Case { operand, conditions, else_result, .. } => {
+                let operand = operand.as_ref().map(|o| self.lower(o)).transpose()?;
+                let whens = conditions
+                    .iter()
+                    .map(|when| Ok((self.lower(&when.condition)?, self.lower(&when.result)?)))
+                    .collect::<std::result::Result<_, Lowered>>()?;
+                let otherwise = else_result.as_ref().map(|o| self.lower(o)).transpose()?;
+                typed(typing::case(operand, whens, otherwise))
+            }
+            ast::Expr::Substring { expr, substring_from, substring_for, .. } => {
+                let mut args = vec![self.lower(expr)?];
+                args.push(match substring_from {
+                    Some(from) => self.lower(from)?,
+                    None => Expr::Literal(Value::Int(1), SqlType::BigInt),
+                });
+                args.extend(substring_for.as_ref().map(|count| self.lower(count)).transpose()?);
+                typed(typing::call(Function::Substr, args))
+            }
+            ast::Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
+                typed(typing::call(Function::Trim, vec![self.lower(expr)?]))
+            }
+            ast::Expr::Function(function) => self.call(e, function),
+            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => foreign("a subquery"),
+            other => foreign(&format!("`{other}`")),
+        }
+    }
+
+    fn value(&self, value: &ast::Value, e: &ast::Expr) -> Lower {
+        let wrong = |error: BindError| Lowered::Wrong(error.at(expr_span(e)));
+        match value {
+            ast::Value::Number(text, _) => typing::number(text).map_err(|error| wrong(error.into())),
+            ast::Value::SingleQuotedString(text)
+            | ast::Value::EscapedStringLiteral(text)
+            | ast::Value::UnicodeStringLiteral(text)
+            | ast::Value::NationalStringLiteral(text) => Ok(typing::string(text)),
+            ast::Value::DollarQuotedString(text) => Ok(typing::string(&text.value)),
+            ast::Value::HexStringLiteral(text) => match saltwing_types::text::unhex(text) {
+                Some(bytes) => Ok(Expr::Literal(Value::Bytes(bytes), SqlType::Varbinary)),
+                None => Err(wrong(ValueError::BadText { text: text.clone(), target: "hex string".into() }.into())),
+            },
+            ast::Value::Boolean(b) => Ok(Expr::boolean(*b)),
+            ast::Value::Null => Ok(Expr::NULL),
+            ast::Value::Placeholder(name) => self.parameter(name).map_err(wrong),
+            other => Err(Lowered::Foreign(format!("`{other}`"), expr_span(e))),
+        }
+    }
+
+    /// `$1` is the first parameter: the parser has numbered them all.
+    fn parameter(&self, name: &str) -> Result<Expr> {
+        let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok()).and_then(|n| n.checked_sub(1));
+        let Some(index) = number else {
+            return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());
+        };
+        match self.params {
+            Params::Open => Ok(Expr::Param(index, None)),
+            Params::Given(values) => match values.get(index) {
+                Some(value) => Ok(Expr::Literal(value.clone(), typing::natural_type(value))),
+                None => Err(BindErrorKind::MissingParameter(index + 1).into()),
+            },
+        }
+    }
+
+    fn binary(&self, e: &ast::Expr, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr) -> Lower {
+        let typed = |built: std::result::Result<Expr, ValueError>| {
+            built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        };
+        let compare = match op {
+            BinaryOperator::And => return typed(typing::and(vec![self.lower(left)?, self.lower(right)?])),
+            BinaryOperator::Or => return typed(typing::or(vec![self.lower(left)?, self.lower(right)?])),
+            BinaryOperator::Eq => CompareOp::Eq,
+            BinaryOperator::NotEq => CompareOp::NotEq,
+            BinaryOperator::Lt => CompareOp::Lt,
+            BinaryOperator::LtEq => CompareOp::LtEq,
+            BinaryOperator::Gt => CompareOp::Gt,
+            BinaryOperator::GtEq => CompareOp::GtEq,
+            BinaryOperator::StringConcat => {
+                return typed(typing::call(Function::Concat, vec![self.lower(left)?, self.lower(right)?]));
+            }
+            arithmetic => {
+                let op = match arithmetic {
+                    BinaryOperator::Plus => ArithOp::Add,
+                    BinaryOperator::Minus => ArithOp::Sub,
+                    BinaryOperator::Multiply => ArithOp::Mul,
+                    BinaryOperator::Divide => ArithOp::Div,
+                    BinaryOperator::Modulo => ArithOp::Rem,
+                    other => return Err(Lowered::Foreign(format!("the operator {other}"), expr_span(e))),
+                };
+                return typed(typing::arith(op, self.lower(left)?, self.lower(right)?));
+            }
+        };
+        self.compare(e, compare, left, right)
+    }
+
+    /// A comparison of values, or of row values.
+    fn compare(&self, e: &ast::Expr, op: CompareOp, left: &ast::Expr, right: &ast::Expr) -> Lower {
+        let built = match (row(left), row(right)) {
+            (Some(a), Some(b)) => typing::row_compare(op, self.all(a)?, self.all(b)?),
+            (None, None) => typing::compare(op, self.lower(left)?, self.lower(right)?),
+            _ => Err(ValueError::TypeMismatch("a row value compares with a row value".into())),
+        };
+        built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+    }
+
+    fn in_list(&self, e: &ast::Expr, left: &ast::Expr, list: &[ast::Expr], negated: bool) -> Lower {
+        let built = match row(left) {
+            None => typing::in_list(self.lower(left)?, self.all(list)?, negated),
+            Some(left) => {
+                let rows = list
+                    .iter()
+                    .map(|item| match row(item) {
+                        Some(items) => self.all(items),
+                        None => Ok(vec![self.lower(item)?]),
+                    })
+                    .collect::<std::result::Result<_, _>>()?;
+                typing::row_in_list(self.all(left)?, rows, negated)
+            }
+        };
+        built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+    }
+
+    fn like(
+        &self,
+        e: &ast::Expr,
+        (text, pattern): (&ast::Expr, &ast::Expr),
+        escape: Option<&ast::ValueWithSpan>,
+        ignore_case: bool,
+        negated: bool,
+    ) -> Lower {
+        let escape = match escape.map(|v| &v.value) {
+            None => Some('\\'),
+            Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => text.chars().next(),
+            Some(other) => {
+                let error = ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none"));
+                return Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))));
+            }
+        };
+        let built = typing::like(self.lower(text)?, self.lower(pattern)?, escape, ignore_case, negated);
+        built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+    }
+
+    fn call(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
+        let foreign = || Err(Lowered::Foreign(format!("the function {}", call.name), expr_span(e)));
+        let plain = call.filter.is_none()
+            && call.over.is_none()
+            && call.within_group.is_empty()
+            && call.null_treatment.is_none();
+        let function = match call.name.0.as_slice() {
+            [part] => part.as_ident().and_then(|name| Function::by_name(&name.value)),
+            _ => None,
+        };
+        let (Some(function), true, ast::FunctionArguments::List(list)) = (function, plain, &call.args) else {
+            return foreign();
+        };
+        let mut args = Vec::with_capacity(list.args.len());
+        for arg in &list.args {
+            match arg {
+                ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) => args.push(self.lower(e)?),
+                _ => return foreign(),
+            }
+        }
+        if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
+            return foreign();
+        }
+        typing::call(function, args).map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+    }
+
+    fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, Lowered> {
+        list.iter().map(|e| self.lower(e)).collect()
+    }
+}
+
+/// The parts of a row value.
+fn row(e: &ast::Expr) -> Option<&[ast::Expr]> {
+    match e {
+        ast::Expr::Tuple(parts) => Some(parts),
+        ast::Expr::Nested(inner) => row(inner),
+        _ => None,
+    }
+}
+
+/// The type that a cast names; `None` where we have no such type.
+pub fn cast_type(data_type: &ast::DataType) -> Option<SqlType> {
+    saltwing_sql::cast_type(data_type)
+}

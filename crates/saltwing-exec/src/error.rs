@@ -1,0 +1,74 @@
+//! What can go wrong while a bound statement runs.
+
+use saltwing_bind::BindError;
+use saltwing_table::TableError;
+use saltwing_types::{ErrorCode, ValueError};
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// Planning, or a refusal.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// Reading or writing rows.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Computing a value.
+    #[error("{}{source}", .column.as_ref().map(|c| format!("{c}: ")).unwrap_or_default())]
+    Value {
+        /// `table.column`, or the label of a result column.
+        column: Option<String>,
+        /// What is wrong.
+        source: ValueError,
+    },
+    /// INSERT of a key that is there.
+    #[error("{table} has a row with the key ({key}) already")]
+    DuplicateKey {
+        /// Table.
+        table: String,
+        /// Its values as SQL text.
+        key: String,
+    },
+    /// More rows than one statement may write.
+    #[error("the statement writes {bytes} bytes, above the limit of {limit}")]
+    TooLarge {
+        /// At least so many.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Still in conflict after all retries.
+    #[error("other transactions kept writing the same rows: gave up after {0} tries")]
+    Contended(u32),
+}
+
+impl ExecError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Bind(error) => error.code(),
+            Self::Table(error) => error.code(),
+            Self::Value { source, .. } => source.code(),
+            Self::DuplicateKey { .. } => ErrorCode::DuplicateKey,
+            Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
+            Self::Contended(_) => ErrorCode::Conflict,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),
+            Self::TooLarge { .. } => Some("write in several statements; COPY FROM commits in batches"),
+            Self::Contended(_) => Some("send the statement again"),
+            _ => None,
+        }
+    }
+}
+
+impl From<ValueError> for ExecError {
+    fn from(source: ValueError) -> Self {
+        Self::Value { column: None, source }
+    }
+}
