@@ -39,6 +39,7 @@
 //! | nullable VARBINARY_ENCODED DESC, unless last | a value that begins with FF: its bytes begin like NULL's |
 //! | DECIMAL | beyond 1E-126 <= x < 1E126, and -1E124 < x <= -1E-126 below zero |
 //! | nullable DECIMAL DESC | from 1E122 on: its bytes begin like NULL's, or where Phoenix no longer looks |
+//! | the whole row | a key of no bytes, unless a bucket byte stands in front |
 //!
 //! # Left to others
 //! Which ranges to read is `saltwing-plan`'s business, bringing literals to a
