@@ -169,7 +169,8 @@ impl RangeIter {
     /// Drops the ranges that end before `logical` (in reverse: that start behind it),
     /// without making each of them.
     ///
-    /// Afterwards the next range, if there is one, holds `logical` or lies behind it.
+    /// Afterwards the next range, if there is one, holds `logical` or lies behind it. A range that was merged
+    /// of several may come without the parts that lie before `logical`.
     pub fn skip_to(&mut self, logical: &[u8]) {
         let Some(plan) = &self.plan else { return };
         while let Some(entry) = self.heap.peek() {

@@ -1,0 +1,173 @@
+//! The laws of a plan by brute force: random keys, random conditions, random rows
+//! from small nasty domains, and the scalar evaluator as the judge.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+use saltwing_plan::{Access, AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, ScanRange, Use, choose};
+use saltwing_rowkey::KeyRange;
+use saltwing_types::{SortOrder, Value, eval};
+
+use support::Table;
+use support::random::{self, Tape};
+
+/// A row, its logical key and its bucket.
+struct Stored {
+    row: Vec<Value>,
+    key: Vec<u8>,
+    bucket: u8,
+}
+
+fn rows(table: &Table, tape: &mut Tape, count: usize) -> Vec<Stored> {
+    (0..count)
+        .filter_map(|_| {
+            let row = random::row(table, tape)?;
+            let key = table.codec.encode_logical(&table.key_values(&row)).ok()?;
+            let bucket = table.codec.bucket(&key);
+            Some(Stored { row, key, bucket })
+        })
+        .collect()
+}
+
+/// Whether all conditions hold; `None` when one raises an error.
+fn holds<'c>(conditions: impl IntoIterator<Item = &'c Condition>, row: &[Value]) -> Option<bool> {
+    let mut all = true;
+    for condition in conditions {
+        all &= eval::holds(&condition.expr, row).ok()?;
+    }
+    Some(all)
+}
+
+fn is_read(ranges: &[ScanRange], buckets: &Buckets, stored: &Stored) -> bool {
+    let in_bucket = match buckets {
+        Buckets::All => true,
+        Buckets::Some(list) => list.contains(&stored.bucket),
+    };
+    in_bucket
+        && ranges
+            .iter()
+            .any(|scan| scan.range.contains(&stored.key) && scan.bucket.is_none_or(|bucket| bucket == stored.bucket))
+}
+
+fn check_rows(access: &Access, conditions: &[Condition], stored: &[Stored]) -> Result<(), TestCaseError> {
+    let ranges: Vec<ScanRange> = access.ranges.iter().collect();
+    for row in stored {
+        let read = is_read(&ranges, &access.buckets, row);
+        prop_assert_eq!(access.ranges.contains(&row.key), ranges.iter().any(|scan| scan.range.contains(&row.key)));
+        let (Some(wanted), Some(kept)) = (holds(conditions, &row.row), holds(&access.residual, &row.row)) else { continue };
+        prop_assert_eq!(read && kept, wanted, "row {:?}, key {:02x?}, read {}, kept {}", row.row, row.key, read, kept);
+        if !read {
+            continue;
+        }
+        for (condition, predicate) in conditions.iter().zip(&access.predicates) {
+            let must_hold = predicate.use_ == Use::Key || (access.exact && predicate.use_ == Use::Both);
+            prop_assert!(!must_hold || holds([condition], &row.row).unwrap_or(true), "{:?} does not hold for {:?}", predicate, row.row);
+        }
+    }
+    Ok(())
+}
+
+fn check_ranges(access: &Access, keys: &[&[u8]]) -> Result<(), TestCaseError> {
+    let ranges: Vec<ScanRange> = access.ranges.iter().collect();
+    for pair in ranges.windows(2) {
+        prop_assert!(pair[0].range.end().is_some_and(|end| end <= pair[1].range.start()), "{:?}", pair);
+    }
+    let mut reverse: Vec<ScanRange> = access.ranges.iter_reverse().collect();
+    reverse.reverse();
+    prop_assert_eq!(&reverse, &ranges);
+    let listed = access.ranges.first(usize::MAX).unwrap();
+    prop_assert_eq!(access.ranges.total(), Some(listed.len() as u128));
+    prop_assert_eq!(saltwing_rowkey::merge_ranges(listed.clone()), saltwing_rowkey::merge_ranges(ranges.iter().map(|s| s.range.clone()).collect()));
+    prop_assert_eq!(access.spans().unwrap().len(), listed.len().min(1000));
+    let kind = match listed.as_slice() {
+        [] => AccessKind::Empty,
+        all if access.kind == AccessKind::Point && all.iter().all(KeyRange::is_point) => AccessKind::Point,
+        [one] if one.is_all() => AccessKind::FullScan,
+        [_] => AccessKind::Range,
+        _ => AccessKind::SkipScan,
+    };
+    prop_assert_eq!(access.kind, kind);
+    for key in keys {
+        let from = KeyRange::new(key.to_vec(), None).unwrap();
+        let to = KeyRange::new(Vec::new(), Some([*key, &[0]].concat())).unwrap();
+        let clip = |scan: &ScanRange, half: &KeyRange| scan.range.intersect(half);
+        let mut skipped = access.ranges.iter();
+        skipped.next();
+        skipped.skip_to(key);
+        let found: Vec<_> = skipped.map(|s| clip(&s, &from)).collect();
+        let expected: Vec<_> = ranges.iter().skip(1).map(|s| clip(s, &from)).filter(Option::is_some).collect();
+        prop_assert_eq!(found, expected, "skip to {:02x?}", key);
+        let mut skipped = access.ranges.iter_reverse();
+        skipped.skip_to(key);
+        let found: Vec<_> = skipped.map(|s| clip(&s, &to)).collect();
+        let expected: Vec<_> = ranges.iter().rev().map(|s| clip(s, &to)).filter(Option::is_some).collect();
+        prop_assert_eq!(found, expected, "skip back to {:02x?}", key);
+    }
+    Ok(())
+}
+
+/// Order of two rows as ORDER BY has it.
+fn compare(table: &Table, items: &[OrderItem], a: &[Value], b: &[Value]) -> Ordering {
+    let one = |item: &OrderItem| {
+        let (a, b) = (&a[item.column], &b[item.column]);
+        match (a.is_null(), b.is_null()) {
+            (true, true) => Ordering::Equal,
+            (true, false) => if item.nulls_first { Ordering::Less } else { Ordering::Greater },
+            (false, true) => if item.nulls_first { Ordering::Greater } else { Ordering::Less },
+            (false, false) => {
+                let order = a.compare_as(b, table.columns[item.column].ty).unwrap();
+                if item.order == SortOrder::Desc { order.reverse() } else { order }
+            }
+        }
+    };
+    items.iter().map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+fn check_order(table: &Table, access: &Access, items: &[OrderItem], conditions: &[Condition], stored: &[Stored]) -> Result<(), TestCaseError> {
+    let mut wanted: Vec<&Stored> = stored.iter().filter(|s| holds(conditions, &s.row) == Some(true)).collect();
+    // Of one key there is one row.
+    wanted.sort_by(|a, b| a.key.cmp(&b.key));
+    wanted.dedup_by(|a, b| a.key == b.key);
+    match access.order {
+        OrderKind::Key => {}
+        OrderKind::Reverse => wanted.reverse(),
+        OrderKind::None => return Ok(()),
+    }
+    for pair in wanted.windows(2) {
+        prop_assert!(compare(table, items, &pair[0].row, &pair[1].row).is_le(), "{:?} before {:?}", pair[0].row, pair[1].row);
+    }
+    Ok(())
+}
+
+fn cases() -> u32 {
+    std::env::var("PLAN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1500)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Reading too much is slow; losing a row is wrong.
+    #[test]
+    fn no_row_is_lost(mut shape in random::tape(24), mut wish in random::tape(90), mut values in random::tape(240)) {
+        let table = random::table(&mut shape);
+        let conditions = random::conditions(&table, &mut wish);
+        let order = random::order(&table, &mut wish);
+        let stored = rows(&table, &mut values, 40);
+        let candidates = [table.candidate()];
+        let mut request = Request::new("t", &candidates, conditions.clone());
+        request.order = &order;
+        let access = choose(request).unwrap();
+        let text: Vec<&str> = conditions.iter().map(|c| c.text.as_str()).collect();
+        let shown = format!("{}\n  where {}\n  {access:#?}", table.definition(), text.join("\n    and "));
+        let keys: Vec<&[u8]> = stored.iter().map(|s| s.key.as_slice()).take(6).collect();
+        let all = check_rows(&access, &conditions, &stored)
+            .and_then(|()| check_ranges(&access, &keys))
+            .and_then(|()| check_order(&table, &access, &order, &conditions, &stored));
+        if let Err(TestCaseError::Fail(reason)) = all {
+            return Err(TestCaseError::fail(format!("{reason}\n{shown}\norder {order:?}")));
+        }
+    }
+}

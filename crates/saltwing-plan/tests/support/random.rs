@@ -1,0 +1,313 @@
+//! Random tables, rows and conditions, read from a tape of numbers.
+//!
+//! A tape shrinks well: zeros mean the simplest choice everywhere.
+
+use proptest::prelude::*;
+use saltwing_plan::{Condition, OrderItem};
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::value::Timestamp;
+use saltwing_types::{
+    CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, ValueError, number, typing,
+};
+
+use super::{Column, Table};
+
+/// Choices in advance.
+#[derive(Clone)]
+pub struct Tape {
+    numbers: Vec<u16>,
+    at: usize,
+}
+
+pub fn tape(length: usize) -> impl Strategy<Value = Tape> {
+    prop::collection::vec(any::<u16>(), length).prop_map(|numbers| Tape { numbers, at: 0 })
+}
+
+/// What failures need to know is printed with them.
+impl std::fmt::Debug for Tape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tape({})", self.numbers.len())
+    }
+}
+
+impl Tape {
+    pub fn below(&mut self, count: usize) -> usize {
+        let number = self.numbers.get(self.at).copied().unwrap_or_default();
+        self.at += 1;
+        usize::from(number) % count.max(1)
+    }
+
+    /// One time in `count`; never, when the tape has run out.
+    pub fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == count - 1
+    }
+
+    pub fn pick<C: Clone>(&mut self, list: &[C]) -> C {
+        list[self.below(list.len())].clone()
+    }
+}
+
+const TYPES: [T; 26] = [
+    T::Integer,
+    T::Varchar(None),
+    T::TinyInt,
+    T::Boolean,
+    T::BigInt,
+    T::SmallInt,
+    T::UnsignedTinyInt,
+    T::UnsignedInt,
+    T::UnsignedLong,
+    T::Float,
+    T::Double,
+    T::UnsignedFloat,
+    T::UnsignedDouble,
+    T::Decimal(None),
+    T::Decimal(Some((5, 2))),
+    T::Date,
+    T::UnsignedDate,
+    T::Timestamp,
+    T::UnsignedTimestamp,
+    T::Char(1),
+    T::Char(3),
+    T::Varchar(Some(2)),
+    T::Varchar(Some(3)),
+    T::Binary(2),
+    T::Varbinary,
+    T::VarbinaryEncoded,
+];
+
+/// A table of 1 to 4 key columns and one value column `v`, some of them salted.
+pub fn table(tape: &mut Tape) -> Table {
+    let count = 1 + tape.below(4);
+    let (mut columns, mut keys) = (Vec::new(), Vec::new());
+    for column in 0..count {
+        let mut ty = tape.pick(&TYPES);
+        if ty == T::Varbinary && column + 1 < count {
+            ty = T::VarbinaryEncoded;
+        }
+        let order = if tape.one_in(2) && ty != T::Varbinary { SortOrder::Desc } else { SortOrder::Asc };
+        let nullable = tape.one_in(2) && ty.fixed_key_bytes().is_none();
+        let name = format!("k{column}");
+        keys.push(KeyColumn { column, name: name.clone(), ty, order, nullable });
+        columns.push(Column { name, ty, nullable });
+    }
+    columns.push(Column { name: "v".into(), ty: T::Integer, nullable: true });
+    let salt = match tape.below(4) {
+        0 | 1 => None,
+        2 => Some(Salt { buckets: 5, by: None }),
+        _ => Some(Salt { buckets: 5, by: Some(1 + tape.below(count)) }),
+    };
+    Table::new("t", columns, KeySchema { columns: keys, salt })
+}
+
+/// A row that can be stored, if the choice is one.
+pub fn row(table: &Table, tape: &mut Tape) -> Option<Vec<V>> {
+    let pick = |column: &Column| {
+        if column.nullable && tape.one_in(5) {
+            return Some(V::Null);
+        }
+        let all: Vec<V> = constants(column.ty.family()).into_iter().chain(edges(column.ty)).collect();
+        (0..4).find_map(|_| number::assign(tape.pick(&all), column.ty).ok().filter(|value| !value.is_null()))
+    };
+    table.columns.iter().map(pick).collect()
+}
+
+/// Values at the edges of a type.
+fn edges(ty: T) -> Vec<V> {
+    match ty.integer_range() {
+        Some((min, max)) => [min, min + 1, max - 1, max].map(V::Int).to_vec(),
+        None => Vec::new(),
+    }
+}
+
+/// Constants that a column of a family meets: its values, and values that it cannot hold.
+pub fn constants(family: TypeFamily) -> Vec<V> {
+    let decimal = |text: &str| V::Decimal(text.parse().unwrap());
+    match family {
+        TypeFamily::Null => vec![V::Null],
+        TypeFamily::Boolean => vec![V::Bool(false), V::Bool(true)],
+        TypeFamily::Number => {
+            let ints = [1, 0, 2, 3, 5, -1, 127, 128, -128, -129, 2_147_483_647, 2_147_483_648, -2_147_483_649];
+            let wide = [99_999_999_999, i64::MAX, i64::MIN];
+            let decimals =
+                ["2.5", "0.5", "-0.5", "1.555", "1.55", "-1.555", "999.99", "1000", "-999.99", "1e30", "-1e30", "0.1"];
+            let extremes = ["1e-130", "-1e-130", "1e127", "-1e125", "5e122", "1e39", "99999999999999999999999999999999999999"];
+            let doubles = [0.1, -0.0, 1.5, 1e300, -1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, 16_777_217.0];
+            ints.into_iter()
+                .chain(wide)
+                .map(V::Int)
+                .chain(decimals.map(decimal))
+                .chain(extremes.map(decimal))
+                .chain(doubles.map(V::Double))
+                .chain([V::Float(0.1), V::Float(f32::MAX), V::Float(-1.5)])
+                .collect()
+        }
+        TypeFamily::Instant => {
+            let at = |ms, nanos| V::Timestamp(Timestamp { ms, nanos });
+            let dates = [0, 1, -1, 2, 86_400_000, i64::MAX, i64::MIN].map(V::Date);
+            let stamps = [at(0, 0), at(0, 1), at(1, 999_999), at(-1, 999_999), at(2, 0), at(i64::MAX, 999_999)];
+            dates.into_iter().chain(stamps).chain([at(i64::MIN, 0), at(1, 0)]).collect()
+        }
+        TypeFamily::Text => [
+            "a", "", "b", "ab", "ab ", "abc", "abcd", "abc\u{1}", "a\0", "a\0b", "\0", "a\u{1}", "a\u{1}b", "a ", "a!", " ", "é", "aé",
+            "abé", "漢", "\u{7f}", "a\u{7f}", "\u{ffff}", "\u{10ffff}", "a\u{10000}", "a_", "a%", "A",
+        ]
+        .map(V::text)
+        .to_vec(),
+        TypeFamily::Bytes => {
+            let all: [&[u8]; 15] = [
+                b"a", b"", b"\0", b"ab", b"abc", b"a\0", b"\xff", b"\xff\xff", b"\xff\xff\xff", b"\0\0", b"\0\xff", b"a\xff", b"\x01",
+                b"\0\x01", b"b",
+            ];
+            all.map(|bytes| V::Bytes(bytes.to_vec())).to_vec()
+        }
+    }
+}
+
+/// A constant for a column, NULL now and then.
+fn constant(ty: T, tape: &mut Tape) -> Expr {
+    if tape.one_in(12) {
+        return Expr::NULL;
+    }
+    let value = tape.pick(&constants(ty.family()));
+    let ty = typing::natural_type(&value);
+    match &value {
+        V::Text(_) if tape.one_in(6) => Expr::Cast(Box::new(Expr::Literal(value, ty)), T::Char(5)),
+        V::Int(_) if tape.one_in(8) => typing::arith(saltwing_types::ArithOp::Add, Expr::Literal(value.clone(), ty), Expr::Literal(V::Int(0), ty))
+            .unwrap_or(Expr::Literal(value, ty)),
+        _ => Expr::Literal(value, ty),
+    }
+}
+
+const OPS: [CompareOp; 8] = [
+    CompareOp::Eq,
+    CompareOp::Gt,
+    CompareOp::Lt,
+    CompareOp::GtEq,
+    CompareOp::LtEq,
+    CompareOp::NotEq,
+    CompareOp::Distinct,
+    CompareOp::NotDistinct,
+];
+
+/// The conjuncts of a WHERE clause.
+pub fn conditions(table: &Table, tape: &mut Tape) -> Vec<Condition> {
+    let count = tape.below(4);
+    (0..count)
+        .filter_map(|_| condition(table, tape, 3).ok())
+        .flat_map(Expr::into_conjuncts)
+        .map(Condition::new)
+        .collect()
+}
+
+fn condition(table: &Table, tape: &mut Tape, depth: usize) -> Result<Expr, ValueError> {
+    if depth == 0 {
+        return atom(table, tape);
+    }
+    match tape.below(12) {
+        0..=4 => atom(table, tape),
+        5 | 6 => typing::and(some(table, tape, depth)),
+        7 | 8 => typing::or(some(table, tape, depth)),
+        9 | 10 => typing::not(condition(table, tape, depth - 1)?),
+        _ => {
+            let truth = tape.pick(&[Some(true), Some(false), None]);
+            typing::is_truth(condition(table, tape, depth - 1)?, truth)
+        }
+    }
+}
+
+fn some(table: &Table, tape: &mut Tape, depth: usize) -> Vec<Expr> {
+    (0..2 + tape.below(2)).filter_map(|_| condition(table, tape, depth - 1).ok()).collect()
+}
+
+fn atom(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let index = tape.below(table.columns.len());
+    let (column, ty) = (table.column(index), table.columns[index].ty);
+    match tape.below(18) {
+        0..=3 => typing::compare(tape.pick(&OPS), column, constant(ty, tape)),
+        4 => typing::compare(tape.pick(&OPS), constant(ty, tape), column),
+        5 | 6 => {
+            let (low, high) = (constant(ty, tape), constant(ty, tape));
+            typing::between(column, low, high, tape.one_in(3))
+        }
+        7..=9 => {
+            let list = (0..1 + tape.below(4)).map(|_| constant(ty, tape)).collect();
+            typing::in_list(column, list, tape.one_in(3))
+        }
+        10 => Ok(typing::is_null(column)),
+        11 => typing::not(typing::is_null(column)),
+        12 => text_test(column, tape),
+        13 | 14 => row_test(table, tape),
+        15 => opaque(table, column, ty, tape),
+        16 if ty == T::Boolean => Ok(column),
+        16 => {
+            let to = match ty.family() {
+                TypeFamily::Number => tape.pick(&[T::BigInt, T::Decimal(None), T::Double]),
+                TypeFamily::Instant => T::Timestamp,
+                TypeFamily::Text => T::Varchar(None),
+                _ => ty,
+            };
+            typing::compare(tape.pick(&OPS), typing::cast(column, to)?, constant(ty, tape))
+        }
+        _ => Ok(tape.pick(&[Expr::boolean(true), Expr::boolean(false), Expr::Literal(V::Null, T::Boolean)])),
+    }
+}
+
+fn text_test(column: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let patterns = ["a%", "ab%", "%", "a_", "ab", "ab %", "ab ", "%b", "a%b", "", "a\\%%", "a\u{7f}%", "\u{10ffff}%", "a\0%", "é%", "A%", "_"];
+    let text = typing::string(tape.pick(&patterns));
+    match tape.below(4) {
+        0 | 1 => typing::like(column, text, Some('\\'), false, tape.one_in(3)),
+        2 => typing::like(column, text, None, true, tape.one_in(3)),
+        _ => typing::call(Function::StartsWith, vec![column, constant(T::Varchar(None), tape)]),
+    }
+}
+
+/// A comparison of row values: columns of the key in order, or any; constants on the other side.
+fn row_test(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let count = 2 + tape.below(2);
+    let first = tape.below(2);
+    let indexes: Vec<usize> = match tape.below(3) {
+        0 | 1 => (0..count).map(|i| (first + i) % table.columns.len()).collect(),
+        _ => (0..count).map(|_| tape.below(table.columns.len())).collect(),
+    };
+    let columns: Vec<Expr> = indexes.iter().map(|index| table.column(*index)).collect();
+    let mut constants = || indexes.iter().map(|index| constant(table.columns[*index].ty, tape)).collect::<Vec<_>>();
+    let rows: Vec<Vec<Expr>> = (0..3).map(|_| constants()).collect();
+    match tape.below(6) {
+        0 | 1 => typing::row_in_list(columns, rows, tape.one_in(3)),
+        _ => {
+            let row = rows.into_iter().next().unwrap();
+            let (a, b) = if tape.one_in(4) { (row, columns) } else { (columns, row) };
+            typing::row_compare(tape.pick(&OPS), a, b)
+        }
+    }
+}
+
+/// What no range can be made of.
+fn opaque(table: &Table, column: Expr, ty: T, tape: &mut Tape) -> Result<Expr, ValueError> {
+    match ty.family() {
+        TypeFamily::Text => {
+            let call = typing::call(tape.pick(&[Function::Upper, Function::Reverse, Function::Trim]), vec![column])?;
+            typing::compare(tape.pick(&OPS), call, constant(ty, tape))
+        }
+        _ => typing::compare(tape.pick(&OPS), column, table.column(tape.below(table.columns.len()))),
+    }
+}
+
+/// ORDER BY some columns.
+pub fn order(table: &Table, tape: &mut Tape) -> Vec<OrderItem> {
+    let flip = tape.one_in(2);
+    let direction = |column: usize, flip: bool| {
+        let order = table.schema.columns.iter().find(|key| key.column == column).map(|key| key.order);
+        let ascending = order != Some(SortOrder::Desc);
+        if ascending != flip { SortOrder::Asc } else { SortOrder::Desc }
+    };
+    (0..tape.below(4))
+        .map(|i| {
+            let column = if tape.one_in(5) { tape.below(table.columns.len()) } else { i % table.columns.len() };
+            let order = direction(column, flip != tape.one_in(8));
+            OrderItem { column, order, nulls_first: !tape.one_in(3) }
+        })
+        .collect()
+}
