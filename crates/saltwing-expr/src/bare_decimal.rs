@@ -55,7 +55,10 @@ fn shorten(decimal: Decimal) -> String {
 /// The parts of `unscaled` above and below 10^38; `None` beyond 76 digits.
 pub(crate) fn split(unscaled: i256) -> Option<(i128, i128)> {
     let end = i256::from_i128(pow10(DIGITS_MAX));
-    Some((unscaled.wrapping_div(end).to_i128()?, unscaled.wrapping_rem(end).to_i128()?))
+    // One division: the remainder comes cheaper by multiplying back.
+    let high = unscaled.wrapping_div(end);
+    let low = unscaled.wrapping_sub(high.wrapping_mul(end));
+    Some((high.to_i128()?, low.to_i128()?))
 }
 
 /// `unscaled` x 10^-`scale`, rounded to 38 digits.
@@ -64,15 +67,32 @@ pub(crate) fn split(unscaled: i256) -> Option<(i128, i128)> {
 /// [`ValueError::OutOfRange`] beyond 76 digits.
 pub(crate) fn from_unscaled(unscaled: i256, scale: i8) -> Result<Decimal, ValueError> {
     let scale = i32::from(scale);
-    if let Some(small) = unscaled.to_i128() {
-        return Decimal::new(small, scale);
-    }
     let (high, low) = split(unscaled).ok_or_else(|| ValueError::OutOfRange {
         value: unscaled.to_string(),
         target: SqlType::Decimal(None).to_string(),
     })?;
-    let high = Decimal::new(high, scale - DIGITS_MAX as i32)?;
-    if low == 0 { Ok(high) } else { high.checked_add(Decimal::new(low, scale)?) }
+    let (low_digits, zeros) = strip_zeros(low);
+    // Ordinary numbers have few places: both parts together fit 38 digits.
+    let digits = high.checked_mul(pow10(DIGITS_MAX - zeros)).and_then(|digits| digits.checked_add(low_digits));
+    match digits {
+        Some(digits) => Decimal::new(digits, scale - zeros as i32),
+        None => Decimal::new(high, scale - DIGITS_MAX as i32)?.checked_add(Decimal::new(low, scale)?),
+    }
+}
+
+/// A number below 10^38 without its trailing zeros, and how many those were; of zero, all 38.
+fn strip_zeros(mut number: i128) -> (i128, u32) {
+    if number == 0 {
+        return (0, DIGITS_MAX);
+    }
+    let mut zeros = 0;
+    for step in [32, 16, 8, 4, 2, 1] {
+        if number % pow10(step) == 0 {
+            number /= pow10(step);
+            zeros += step;
+        }
+    }
+    (number, zeros)
 }
 
 #[cfg(test)]

@@ -9,15 +9,22 @@ const WORD_ROWS: usize = 64;
 
 /// The rows whose value passes the test.
 pub(crate) fn pack<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> BooleanBuffer {
-    let words = values.chunks(WORD_ROWS).map(|chunk| word(chunk.iter().map(|value| test(*value))));
-    BooleanBuffer::new(Buffer::from_vec(words.collect::<Vec<u64>>()), 0, values.len())
+    // Chunks of a known length are what the compiler makes vector code of.
+    let (chunks, rest) = values.as_chunks::<WORD_ROWS>();
+    let mut words: Vec<u64> = Vec::with_capacity(chunks.len() + 1);
+    words.extend(chunks.iter().map(|chunk| word(chunk.iter().map(|value| test(*value)))));
+    words.push(word(rest.iter().map(|value| test(*value))));
+    BooleanBuffer::new(Buffer::from_vec(words), 0, values.len())
 }
 
 /// The rows whose two values pass the test; the slices are of one length.
 pub(crate) fn pack_pairs<A: Copy, B: Copy>(a: &[A], b: &[B], test: impl Fn(A, B) -> bool) -> BooleanBuffer {
-    let chunks = a.chunks(WORD_ROWS).zip(b.chunks(WORD_ROWS));
-    let words = chunks.map(|(a, b)| word(a.iter().zip(b).map(|(a, b)| test(*a, *b))));
-    BooleanBuffer::new(Buffer::from_vec(words.collect::<Vec<u64>>()), 0, a.len().min(b.len()))
+    let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<WORD_ROWS>(), b.as_chunks::<WORD_ROWS>());
+    let mut words: Vec<u64> = Vec::with_capacity(a_chunks.len() + 1);
+    let chunks = a_chunks.iter().zip(b_chunks);
+    words.extend(chunks.map(|(a, b)| word(a.iter().zip(b).map(|(a, b)| test(*a, *b)))));
+    words.push(word(a_rest.iter().zip(b_rest).map(|(a, b)| test(*a, *b))));
+    BooleanBuffer::new(Buffer::from_vec(words), 0, a.len().min(b.len()))
 }
 
 /// The rows whose bytes pass the test.

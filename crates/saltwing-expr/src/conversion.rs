@@ -9,7 +9,7 @@ use saltwing_types::{SqlType, eval};
 use crate::batch::{Batch, shared};
 use crate::operand::{float_values, integer_values};
 use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, append_exact};
-use crate::{ColumnBuilder, arrow_type, value_at};
+use crate::{ColumnBuilder, arrow_type, value_at, write_text};
 
 #[derive(Debug)]
 pub(crate) struct Cast {
@@ -27,6 +27,7 @@ impl Compute for Cast {
         };
         match self.of_column(&array) {
             Some(cast) => Ok(Vector::Array(cast)),
+            None if self.ty == SqlType::Varchar(None) => self.as_texts(&array),
             None => self.by_values(&array),
         }
     }
@@ -56,6 +57,22 @@ impl Cast {
             }
             _ => None,
         }
+    }
+
+    /// Texts without a limit on their length.
+    fn as_texts(&self, array: &ArrayRef) -> Columnwise<Vector> {
+        let mut builder = ColumnBuilder::new(self.ty, array.len());
+        let mut text = String::new();
+        for row in 0..array.len() {
+            text.clear();
+            let appended = match write_text(array, row, self.value.ty, &mut text) {
+                Ok(true) => builder.append_str(&text),
+                Ok(false) => builder.append_null(),
+                Err(_) => return Err(RowByRow),
+            };
+            appended.map_err(|_| RowByRow)?;
+        }
+        Ok(Vector::Array(builder.finish()))
     }
 
     fn by_values(&self, array: &ArrayRef) -> Columnwise<Vector> {

@@ -1,6 +1,7 @@
 //! LIKE with a constant pattern.
 
 use arrow::array::{Array, AsArray, BooleanArray};
+use memchr::memmem::Finder;
 use saltwing_types::Value;
 use saltwing_types::like::{LikePattern, Step as PatternStep};
 
@@ -57,7 +58,7 @@ enum Matcher {
     /// `abc%`
     Prefix(String),
     /// `abc%def%ghi`, the first and the last part possibly empty: no `_`.
-    Parts { first: String, middle: Vec<String>, last: String },
+    Parts { first: String, middle: Vec<Finder<'static>>, last: String },
     /// With `_`.
     Steps(Vec<PatternStep>),
 }
@@ -80,7 +81,8 @@ impl Matcher {
         let mut parts: Vec<String> = rest.split(|step| *step == PatternStep::AnyText).map(part).collect();
         // `rest` begins with %, so its first part is empty and stands for the prefix, which is kept apart.
         let last = parts.pop().unwrap_or_default();
-        Matcher::Parts { first, middle: parts.into_iter().filter(|part| !part.is_empty()).collect(), last }
+        let middle = parts.iter().filter(|part| !part.is_empty()).map(|part| Finder::new(part).into_owned());
+        Matcher::Parts { first, middle: middle.collect(), last }
     }
 
     fn matches(&self, text: &str) -> bool {
@@ -88,14 +90,13 @@ impl Matcher {
             Matcher::Exact(whole) => text == whole,
             Matcher::Prefix(prefix) => text.starts_with(prefix.as_str()),
             Matcher::Parts { first, middle, last } => {
-                let inner = text.strip_prefix(first.as_str()).and_then(|text| text.strip_suffix(last.as_str()));
+                let text = text.as_bytes();
+                let inner = text.strip_prefix(first.as_bytes()).and_then(|text| text.strip_suffix(last.as_bytes()));
                 let Some(mut inner) = inner else { return false };
                 // Taking each part where it first occurs leaves most for the others.
                 for part in middle {
-                    match inner.split_once(part.as_str()) {
-                        Some((_, after)) => inner = after,
-                        None => return false,
-                    }
+                    let Some(found) = part.find(inner) else { return false };
+                    inner = inner.get(found + part.needle().len()..).unwrap_or_default();
                 }
                 true
             }

@@ -56,7 +56,7 @@ fn check(expr: &Expr, columns: &[Vec<Value>]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     /// Law 1.
     #[test]
