@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use saltwing_catalog::CatalogView;
 use saltwing_plan::Condition;
-use saltwing_sql::statement::{Delete, RowSource, Upsert};
-use saltwing_sql::{ColumnName, TableRef, is_default};
+use saltwing_sql::statement::{Delete, QueryStatement, RowSource, Upsert};
+use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
 use saltwing_table::Table;
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{Expr, eval, number, typing};
-use sqlparser::ast::Query;
+use sqlparser::ast::{Query, SetExpr};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowered, Lowerer, Params};
@@ -97,6 +97,27 @@ pub fn delete(statement: &Delete, catalog: &CatalogView, params: Params<'_>) -> 
         },
     };
     Ok(BoundDelete { table, conditions })
+}
+
+/// The query for the physical keys of the rows that a DELETE deletes: one column, `_row_key`.
+///
+/// # Errors
+/// [`BindErrorKind::Sql`].
+pub fn row_key_query(statement: &Delete) -> Result<QueryStatement> {
+    let alias = statement.alias.as_ref().map(|a| format!(" AS {a}")).unwrap_or_default();
+    let name = statement.alias.as_ref().map_or_else(|| statement.table.to_string(), ToString::to_string);
+    let text = format!("SELECT {name}.{ROW_KEY_COLUMN} FROM {}{alias}", statement.table);
+    match saltwing_sql::parse_one(&text)?.statement {
+        Statement::Query(mut query) => {
+            if let SetExpr::Select(select) = query.query.body.as_mut() {
+                select.selection.clone_from(&statement.selection);
+            }
+            query.hints.clone_from(&statement.hints);
+            query.span = statement.span;
+            Ok(query)
+        }
+        _ => Err(BindErrorKind::Syntax("a DELETE cannot be read as a query".into()).into()),
+    }
 }
 
 /// The columns that an INSERT's list names; all that are not hidden without one.

@@ -23,7 +23,7 @@ use saltwing_table::Table;
 use saltwing_types::Expr;
 
 pub use create_table::{BoundTable, create_table};
-pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, target_columns, upsert};
+pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, row_key_query, target_columns, upsert};
 pub use error::{BindError, BindErrorKind, Result};
 pub use lower::{Lowered, Lowerer, Params};
 pub use scope::Scope;

@@ -7,7 +7,7 @@ use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_table::Table;
-use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, Value, typing};
+use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::conditions;
@@ -19,6 +19,10 @@ use crate::scope::Scope;
 pub struct BoundSelect {
     /// The table.
     pub table: Arc<Table>,
+    /// How the statement calls it, where that is not its name.
+    pub alias: Option<String>,
+    /// Where the statement names it.
+    pub span: Option<Span>,
     /// What is put out.
     pub output: Output,
     /// The conditions.
@@ -89,7 +93,14 @@ pub fn query(statement: &QueryStatement, catalog: &CatalogView, params: Params<'
     let span = expr_span(&ast::Expr::Identifier(name.clone()));
     let table = catalog.resolve(schema, &name.value).map_err(|error| BindError::from(error).at(span))?;
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
-    let binder = Binder { lowerer: Lowerer { scope: &scope, params }, scope: &scope, table, statement };
+    let binder = Binder {
+        lowerer: Lowerer { scope: &scope, params },
+        scope: &scope,
+        table,
+        alias: alias.map(|a| a.name.value.clone()),
+        span,
+        statement,
+    };
     match binder.select(select) {
         Ok(bound) => Ok(BoundQuery::Single(bound)),
         Err(Lowered::Foreign(..)) => Ok(BoundQuery::Relational),
@@ -149,6 +160,8 @@ struct Binder<'a> {
     lowerer: Lowerer<'a>,
     scope: &'a Scope,
     table: Arc<Table>,
+    alias: Option<String>,
+    span: Option<Span>,
     statement: &'a QueryStatement,
 }
 
@@ -171,7 +184,8 @@ impl Binder<'_> {
         };
         let order = self.order(&output)?;
         let (limit, offset, limit_open) = self.limit()?;
-        Ok(BoundSelect { table: self.table.clone(), output, conditions, order, limit, offset, limit_open })
+        let (alias, span) = (self.alias.clone(), self.span);
+        Ok(BoundSelect { table: self.table.clone(), alias, span, output, conditions, order, limit, offset, limit_open })
     }
 
     fn output(&self, items: &[SelectItem]) -> Bound<Output> {

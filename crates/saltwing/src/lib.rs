@@ -1,1 +1,74 @@
-//! SQL over sorted keys: the library
+//! SQL over sorted keys.
+//!
+//! A table's primary key becomes a row key; a WHERE clause becomes exact key
+//! ranges; a query that would read a whole table is refused with a reason and a
+//! fix. Storage is embedded: a directory, or memory.
+//!
+//! ```
+//! # fn main() -> Result<(), saltwing::Error> {
+//! use saltwing::{Database, params};
+//!
+//! let db = Database::memory()?;
+//! let connection = db.connect().blocking();
+//! connection.execute("CREATE TABLE log (host VARCHAR, ts DATE, up BIGINT, CONSTRAINT pk PRIMARY KEY (host, ts DESC))", ())?;
+//! connection.execute("UPSERT INTO log VALUES (?, ?, ?)", params!["a", "2024-05-01", 7])?;
+//! for row in connection.query("SELECT ts, up FROM log WHERE host = ?", params!["a"])? {
+//!     assert_eq!(row?.get::<i64>("up")?, 7);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | open | [`Database`], [`Builder`] |
+//! | run, asynchronously | [`Connection`], [`Statement`], [`Rows`] |
+//! | run, blocking | [`blocking`] |
+//! | pass and get values | [`params!`], [`IntoParams`], [`FromValue`], [`Value`] |
+//! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+pub mod blocking;
+mod builder;
+mod connection;
+mod convert;
+mod copy;
+mod database;
+mod error;
+mod explain;
+mod outcome;
+mod params;
+#[cfg(feature = "datafusion")]
+mod relational;
+mod rows;
+mod run;
+mod session;
+mod show;
+mod sweeper;
+
+pub use builder::{Builder, StoreKind};
+pub use connection::{Connection, Statement};
+pub use convert::FromValue;
+pub use copy::{CopyProgress, CopyReport, SkippedLine};
+pub use database::Database;
+pub use error::Error;
+pub use outcome::{ExecResult, Stats};
+pub use params::{IntoParams, Params};
+pub use rows::{ArrowRows, Row, Rows};
+pub use session::{ExecutorChoice, Settings};
+
+pub use saltwing_exec::ResultColumn;
+pub use saltwing_sql::{Piece, render_caret, split_statements};
+pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, text};
+
+/// Arrow, in the version whose batches are handed out.
+pub use arrow;
+
+/// Values for a statement's parameters: `params![1, "a", None::<i64>]`.
+#[macro_export]
+macro_rules! params {
+    ($($value:expr),* $(,)?) => {
+        $crate::Params::Positional(vec![$($crate::Value::from($value)),*])
+    };
+}

@@ -1,0 +1,220 @@
+//! How a database is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use saltwing_plan::Policy;
+use saltwing_store::directory::{self, Found};
+use saltwing_store::{MemoryStore, OrderedKv, StoreError};
+use saltwing_table::{Clock, Durability, SystemClock};
+use saltwing_types::ErrorCode;
+
+use crate::{Database, Error};
+
+/// Memory for the store's cache unless said otherwise.
+const CACHE_BYTES: u64 = 256 << 20;
+/// Memory that relational queries may take unless said otherwise.
+const QUERY_MEMORY_BYTES: usize = 4 << 30;
+
+/// The stores that a database can lie on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// The default: an LSM tree, snapshots, batches across everything.
+    Fjall,
+    /// No snapshots: a statement reads its rows to the end before it returns.
+    Sled,
+    /// Gone with the process.
+    Memory,
+}
+
+impl StoreKind {
+    /// The name in the shell and in a database's marker.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fjall => "fjall",
+            Self::Sled => "sled",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The store of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Fjall, Self::Sled, Self::Memory].into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// Opens a database with options.
+#[derive(Clone)]
+pub struct Builder {
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) store: Option<StoreKind>,
+    pub(crate) readonly: bool,
+    pub(crate) create: bool,
+    pub(crate) cache_bytes: u64,
+    pub(crate) query_memory_bytes: usize,
+    pub(crate) full_scan: Option<Policy>,
+    pub(crate) forbid_full_scan: bool,
+    pub(crate) durability: Durability,
+    pub(crate) default_salt: Option<u16>,
+    pub(crate) sweep_every: Option<Duration>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Builder {
+    pub(crate) fn new(path: Option<PathBuf>) -> Self {
+        Self {
+            path,
+            store: None,
+            readonly: false,
+            create: true,
+            cache_bytes: CACHE_BYTES,
+            query_memory_bytes: QUERY_MEMORY_BYTES,
+            full_scan: None,
+            forbid_full_scan: false,
+            durability: Durability::Synced,
+            default_salt: None,
+            sweep_every: Some(Duration::from_secs(60)),
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// The store of a new database; one that is there knows its own.
+    #[must_use]
+    pub fn store(mut self, store: StoreKind) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Refuses writes. The directory is locked all the same, and a journal may be replayed.
+    #[must_use]
+    pub fn readonly(mut self, readonly: bool) -> Self {
+        self.readonly = readonly;
+        self
+    }
+
+    /// Whether a database that is not there is made: it is, unless said otherwise.
+    #[must_use]
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Memory for the store's cache, in bytes.
+    #[must_use]
+    pub fn cache_bytes(mut self, bytes: u64) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// Memory that relational queries (joins, sorts, groups) may take, in bytes.
+    #[must_use]
+    pub fn query_memory_bytes(mut self, bytes: usize) -> Self {
+        self.query_memory_bytes = bytes;
+        self
+    }
+
+    /// What becomes of full scans: `allow`, `warn`, `error` (the default), or `forbid`, which nothing overrides.
+    ///
+    /// # Errors
+    /// Another word.
+    pub fn full_scan(mut self, policy: &str) -> Result<Self, Error> {
+        if policy.eq_ignore_ascii_case("forbid") {
+            self.forbid_full_scan = true;
+            return Ok(self);
+        }
+        self.full_scan = Some(saltwing_bind::access::Guard::policy(policy).ok_or_else(|| {
+            Error::new(ErrorCode::BadParameter, format!("full_scan is allow, warn, error or forbid, not '{policy}'"))
+        })?);
+        Ok(self)
+    }
+
+    /// Acknowledges writes before they are on the disk: a crash may take the last ones.
+    #[must_use]
+    pub fn buffered(mut self) -> Self {
+        self.durability = Durability::Buffered;
+        self
+    }
+
+    /// SALT_BUCKETS of every table that names none; 0 is none.
+    #[must_use]
+    pub fn default_salt_buckets(mut self, buckets: u16) -> Self {
+        self.default_salt = (buckets > 0).then_some(buckets);
+        self
+    }
+
+    /// How often expired rows are looked for; `None` is never.
+    #[must_use]
+    pub fn sweep_every(mut self, every: Option<Duration>) -> Self {
+        self.sweep_every = every;
+        self
+    }
+
+    /// The clock that rows are stamped and expire by, for tests.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Locked`] when it is open already; [`ErrorCode::NotSupported`] for a
+    /// newer format or another store; [`ErrorCode::Corrupt`]; [`ErrorCode::Io`].
+    pub fn open(self) -> Result<Database, Error> {
+        let kv = self.open_store()?;
+        Database::start(kv, self)
+    }
+
+    fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {
+        let Some(path) = &self.path else {
+            return match self.store {
+                None | Some(StoreKind::Memory) => Ok(Arc::new(MemoryStore::new())),
+                Some(other) => {
+                    Err(Error::new(ErrorCode::BadParameter, format!("{} needs a directory", other.as_str())))
+                }
+            };
+        };
+        let access = match (self.readonly, self.create) {
+            (true, _) => directory::Access::ReadOnly,
+            (false, true) => directory::Access::Create,
+            (false, false) => directory::Access::Existing,
+        };
+        let kind = match directory::inspect(path)? {
+            Found::Database(marker) => StoreKind::by_name(&marker.store).ok_or_else(|| {
+                Error::new(ErrorCode::NotSupported, format!("{} lies on the store {}", path.display(), marker.store))
+            })?,
+            _ => self.store.unwrap_or(StoreKind::Fjall),
+        };
+        let kind = match self.store {
+            // The store itself says that it is another one's directory.
+            Some(asked) => asked,
+            None => kind,
+        };
+        self.open_kind(kind, path, directory::OpenOptions { access, cache_bytes: self.cache_bytes, trace: None })
+    }
+
+    fn open_kind(
+        &self,
+        kind: StoreKind,
+        path: &Path,
+        options: directory::OpenOptions,
+    ) -> Result<Arc<dyn OrderedKv>, Error> {
+        match kind {
+            #[cfg(feature = "fjall")]
+            StoreKind::Fjall => Ok(Arc::new(saltwing_fjall::open(path, options)?)),
+            #[cfg(feature = "sled")]
+            StoreKind::Sled => Ok(Arc::new(saltwing_sled::open(path, options)?)),
+            StoreKind::Memory => {
+                Err(Error::new(ErrorCode::BadParameter, format!("memory takes no directory: {}", path.display())))
+            }
+            #[allow(unreachable_patterns)] // which stores are built in hangs on the features
+            other => {
+                let _ = (path, options);
+                Err(StoreError::NotSupported { what: "this build without the store's feature", store: other.as_str() }
+                    .into())
+            }
+        }
+    }
+}

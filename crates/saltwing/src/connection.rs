@@ -1,0 +1,187 @@
+//! The asynchronous connection.
+//!
+//! Statements run on the library's own threads, so a call never holds up the
+//! caller's executor, whichever it is. Dropping a future, or a result, cancels.
+
+use std::sync::Arc;
+
+use crate::blocking;
+use crate::copy::CopyProgress;
+use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
+use crate::params::{IntoParams, Params};
+use crate::session::{Prepared, Session};
+use crate::{ArrowRows, Error, Rows, Settings};
+
+/// How many batches wait for a reader.
+const BATCHES_AHEAD: usize = 2;
+
+/// A connection. Cheap to clone; clones share their settings.
+#[derive(Clone)]
+pub struct Connection {
+    pub(crate) session: Session,
+}
+
+impl Connection {
+    /// The same connection with calls that block.
+    pub fn blocking(&self) -> blocking::Connection {
+        blocking::Connection { session: self.session.clone() }
+    }
+
+    /// Runs one statement, and its rows to the end if it has any.
+    ///
+    /// # Errors
+    /// What the statement failed with.
+    pub async fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
+        let (sql, params) = (sql.to_owned(), params.into_params());
+        self.elsewhere(move |session| session.execute(&sql, params)).await
+    }
+
+    /// Runs all statements of a text, up to the first that fails.
+    ///
+    /// # Errors
+    /// What a statement failed with.
+    pub async fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
+        let sql = sql.to_owned();
+        self.elsewhere(move |session| session.execute_batch(&sql)).await
+    }
+
+    /// Runs a statement that gives rows.
+    ///
+    /// # Errors
+    /// What the statement failed with.
+    pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
+        let (sql, params) = (sql.to_owned(), params.into_params());
+        Ok(Rows::new(self.rows_elsewhere(move |session| session.query(&sql, params)).await?))
+    }
+
+    /// Runs a statement that gives rows, as Arrow batches.
+    ///
+    /// # Errors
+    /// What the statement failed with.
+    pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
+        let (sql, params) = (sql.to_owned(), params.into_params());
+        Ok(ArrowRows::new(self.rows_elsewhere(move |session| session.query(&sql, params)).await?))
+    }
+
+    /// Checks a statement once, to run it often.
+    ///
+    /// # Errors
+    /// What is wrong with it, a refusal by the guard included.
+    pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
+        let sql = sql.to_owned();
+        let prepared = self.elsewhere(move |session| session.prepare(&sql)).await?;
+        Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
+    }
+
+    /// Makes the statement that runs on this connection stop.
+    pub fn cancel(&self) {
+        self.session.cancel();
+    }
+
+    /// Calls `report` as a COPY FROM on this connection goes on.
+    pub fn on_copy_progress(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
+        self.session.on_copy_progress(Box::new(report));
+    }
+
+    /// The settings as they are.
+    pub fn settings(&self) -> Settings {
+        self.session.settings()
+    }
+
+    /// Runs `work` on a thread of the library; cancels it when the future is dropped.
+    async fn elsewhere<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let session = self.session.fork();
+        let cancel = CancelOnDrop(Some(session.clone()));
+        let (sender, receiver) = async_channel::bounded(1);
+        session.database().spawn_blocking({
+            let session = session.clone();
+            move || {
+                // A receiver that is gone has cancelled.
+                let _ = sender.send_blocking(work(&session));
+            }
+        })?;
+        let result = receiver.recv().await;
+        cancel.disarm();
+        result.unwrap_or_else(|_| {
+            Err(crate::error::Error::new(saltwing_types::ErrorCode::Cancelled, "the database is closing"))
+        })
+    }
+
+    /// As `elsewhere`, with the batches read on the library's thread too.
+    async fn rows_elsewhere(
+        &self,
+        work: impl FnOnce(&Session) -> Result<RowsOutcome, Error> + Send + 'static,
+    ) -> Result<RowsOutcome, Error> {
+        let outcome = self.elsewhere(work).await?;
+        let BatchSource::Direct(mut rows) = outcome.source else { return Ok(outcome) };
+        let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
+        self.session.database().spawn_blocking(move || {
+            while let Some(batch) = rows.next_batch().map_err(Error::from).transpose() {
+                let failed = batch.is_err();
+                if sender.send_blocking(batch).is_err() || failed {
+                    break;
+                }
+            }
+        })?;
+        Ok(RowsOutcome { source: BatchSource::Channel(receiver), ..outcome })
+    }
+}
+
+/// Cancels what a session runs, unless it came to its end.
+struct CancelOnDrop(Option<Session>);
+
+impl CancelOnDrop {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(session) = &self.0 {
+            session.cancel();
+        }
+    }
+}
+
+/// A prepared statement.
+#[derive(Clone)]
+pub struct Statement {
+    connection: Connection,
+    prepared: Arc<Prepared>,
+}
+
+impl Statement {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub async fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
+        let (prepared, params) = (self.prepared.clone(), params.into_params());
+        self.connection.elsewhere(move |session| prepared.on(session).execute(params)).await
+    }
+
+    /// Runs it for its rows.
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
+        let (prepared, params): (_, Params) = (self.prepared.clone(), params.into_params());
+        Ok(Rows::new(self.connection.rows_elsewhere(move |session| prepared.on(session).query(params)).await?))
+    }
+
+    /// How many parameters it has.
+    pub fn parameter_count(&self) -> usize {
+        self.prepared.parameter_count()
+    }
+}
+
+/// A result, whatever the statement was.
+impl From<ExecResult> for Outcome {
+    fn from(result: ExecResult) -> Self {
+        Outcome::Done(result)
+    }
+}

@@ -1,0 +1,40 @@
+//! COPY: tables from and to files.
+//!
+//! The format is RFC 4180 with `""` for the empty text and nothing for NULL, or
+//! another word for NULL. COPY FROM upserts in batches, each a commit of its own.
+
+mod from;
+mod reader;
+mod to;
+mod writer;
+
+/// How far a COPY FROM is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyProgress {
+    /// Rows committed.
+    pub rows: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes of the file, if that is known.
+    pub bytes_total: Option<u64>,
+}
+
+/// What a COPY FROM with `ON ERROR SKIP` left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyReport {
+    /// Rows committed.
+    pub rows: u64,
+    /// How many lines were left out.
+    pub skipped: u64,
+    /// The first of them.
+    pub first: Vec<SkippedLine>,
+}
+
+/// A line that a COPY FROM left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedLine {
+    /// Line in the file, from 1.
+    pub line: u64,
+    /// What was wrong.
+    pub reason: String,
+}

@@ -1,0 +1,67 @@
+//! COPY TO.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use saltwing_sql::statement::{CopySource, CopyTarget, CopyTo, QueryStatement};
+use saltwing_sql::{Statement, parse_one};
+use saltwing_types::{ErrorCode, Value};
+
+use super::from::format;
+use super::writer::RecordWriter;
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::session::Session;
+
+impl Session {
+    pub(crate) fn copy_to(&self, copy: &CopyTo, sql: &str, params: &[Value]) -> Result<ExecResult, Error> {
+        let rows = match &copy.source {
+            CopySource::Query(query) => self.copy_query(query, sql, params)?,
+            CopySource::Table { table, columns } => {
+                let list = match columns {
+                    None => "*".to_owned(),
+                    Some(columns) => columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+                };
+                // COPY t TO names the whole table: there is nothing for the guard to ask.
+                let text = format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}");
+                match parse_one(&text)?.statement {
+                    Statement::Query(query) => self.copy_query(&query, &text, &[])?,
+                    _ => return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
+                }
+            }
+        };
+        let rows_affected = match &copy.target {
+            CopyTarget::Standard => write_rows(copy, rows, std::io::stdout().lock())?,
+            CopyTarget::File(path) => {
+                let unwritable = |error: std::io::Error| {
+                    Error::new(ErrorCode::Io, format!("{path} cannot be written: {error}")).at(Some(copy.span))
+                };
+                let file = File::create(path).map_err(unwritable)?;
+                write_rows(copy, rows, file)?
+            }
+        };
+        Ok(ExecResult { rows_affected, notices: Vec::new() })
+    }
+
+    fn copy_query(&self, query: &QueryStatement, sql: &str, params: &[Value]) -> Result<RowsOutcome, Error> {
+        match self.run_statement(&Statement::Query(query.clone()), sql, params)? {
+            Outcome::Rows(rows) => Ok(rows),
+            Outcome::Done(_) => Err(Error::new(ErrorCode::Bug, "a query gave no rows")),
+        }
+    }
+}
+
+fn write_rows(copy: &CopyTo, mut rows: RowsOutcome, out: impl Write) -> Result<u64, Error> {
+    let null = copy.options.null.clone().unwrap_or_default();
+    let mut writer = RecordWriter::new(BufWriter::new(out), format(&copy.options)?, null);
+    if copy.options.header == Some(true) {
+        writer.header(&rows.columns)?;
+    }
+    let mut count = 0;
+    while let Some(batch) = rows.source.next_blocking()? {
+        count += batch.num_rows() as u64;
+        writer.batch(&rows.columns, &batch)?;
+    }
+    writer.finish()?;
+    Ok(count)
+}

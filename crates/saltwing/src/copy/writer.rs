@@ -1,0 +1,81 @@
+//! Writes records of comma-separated values.
+
+use std::io::{self, Write};
+
+use arrow::array::RecordBatch;
+use saltwing_exec::ResultColumn;
+use saltwing_expr::write_text;
+use saltwing_types::ErrorCode;
+
+use super::reader::Format;
+use crate::Error;
+
+/// Writes labels and batches.
+pub(crate) struct RecordWriter<W> {
+    out: W,
+    format: Format,
+    null: String,
+    field: String,
+}
+
+impl<W: Write> RecordWriter<W> {
+    pub(crate) fn new(out: W, format: Format, null: String) -> Self {
+        Self { out, format, null, field: String::new() }
+    }
+
+    /// A line of labels.
+    pub(crate) fn header(&mut self, columns: &[ResultColumn]) -> Result<(), Error> {
+        for (i, column) in columns.iter().enumerate() {
+            self.separate(i)?;
+            self.field.clone_from(&column.label);
+            self.put_field().map_err(unwritable)?;
+        }
+        self.out.write_all(b"\n").map_err(unwritable)
+    }
+
+    /// A line a row.
+    pub(crate) fn batch(&mut self, columns: &[ResultColumn], batch: &RecordBatch) -> Result<(), Error> {
+        for row in 0..batch.num_rows() {
+            for (i, column) in columns.iter().enumerate() {
+                self.separate(i)?;
+                self.field.clear();
+                match write_text(batch.column(i), row, column.ty, &mut self.field)? {
+                    true => self.put_field().map_err(unwritable)?,
+                    false => self.out.write_all(self.null.as_bytes()).map_err(unwritable)?,
+                }
+            }
+            self.out.write_all(b"\n").map_err(unwritable)?;
+        }
+        Ok(())
+    }
+
+    fn separate(&mut self, index: usize) -> Result<(), Error> {
+        if index > 0 { self.out.write_all(&[self.format.delimiter]).map_err(unwritable) } else { Ok(()) }
+    }
+
+    /// Puts the field in quotes where it would be read as something else.
+    fn put_field(&mut self) -> io::Result<()> {
+        let Format { delimiter, quote, escape } = self.format;
+        let special = |b: u8| b == delimiter || b == quote || b == b'\n' || b == b'\r';
+        if self.field != self.null && !self.field.is_empty() && !self.field.bytes().any(special) {
+            return self.out.write_all(self.field.as_bytes());
+        }
+        self.out.write_all(&[quote])?;
+        for byte in self.field.bytes() {
+            if byte == quote || (byte == escape && escape != quote) {
+                self.out.write_all(&[escape])?;
+            }
+            self.out.write_all(&[byte])?;
+        }
+        self.out.write_all(&[quote])
+    }
+
+    pub(crate) fn finish(mut self) -> Result<W, Error> {
+        self.out.flush().map_err(unwritable)?;
+        Ok(self.out)
+    }
+}
+
+fn unwritable(error: io::Error) -> Error {
+    Error::new(ErrorCode::Io, format!("the file cannot be written: {error}"))
+}

@@ -1,0 +1,145 @@
+//! A database.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use saltwing_catalog::Catalog;
+use saltwing_store::OrderedKv;
+use saltwing_table::EmbeddedTables;
+use saltwing_types::ErrorCode;
+use tokio::runtime::Runtime;
+
+use crate::session::Session;
+use crate::sweeper::Sweeper;
+use crate::{Builder, Connection, Error};
+
+/// Stack of the library's own threads: relational planning is recursive.
+const THREAD_STACK_BYTES: usize = 16 << 20;
+
+/// An open database. Cheap to clone; it closes when the last clone, connection and result are gone.
+#[derive(Clone)]
+pub struct Database {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) tables: Arc<EmbeddedTables>,
+    pub(crate) catalog: Catalog,
+    pub(crate) options: Builder,
+    runtime: OnceLock<Runtime>,
+    #[cfg(feature = "datafusion")]
+    pub(crate) engine: saltwing_datafusion::Engine,
+    _sweeper: Option<Sweeper>,
+}
+
+impl Database {
+    /// Opens the database in a directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::builder(path).open()
+    }
+
+    /// A database in memory.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn memory() -> Result<Self, Error> {
+        Builder::new(None).open()
+    }
+
+    /// Options for the database in a directory.
+    pub fn builder(path: impl AsRef<Path>) -> Builder {
+        Builder::new(Some(path.as_ref().to_owned()))
+    }
+
+    /// Options for a database in memory.
+    pub fn memory_builder() -> Builder {
+        Builder::new(None)
+    }
+
+    pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
+        let tables = Arc::new(EmbeddedTables::new(kv, options.clock.clone()));
+        let catalog = Catalog::boot(tables.clone(), options.readonly)?;
+        let sweeper = match options.sweep_every {
+            Some(every) if !options.readonly => Some(Sweeper::start(tables.clone(), every)?),
+            _ => None,
+        };
+        #[cfg(feature = "datafusion")]
+        let engine = crate::relational::engine(&options);
+        let shared = Shared {
+            tables,
+            catalog,
+            options,
+            runtime: OnceLock::new(),
+            #[cfg(feature = "datafusion")]
+            engine,
+            _sweeper: sweeper,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// A connection: settings of its own over the one database.
+    pub fn connect(&self) -> Connection {
+        Connection { session: Session::new(self.clone()) }
+    }
+
+    /// The name of the store below.
+    pub fn store_name(&self) -> &'static str {
+        self.shared.tables.capabilities().store
+    }
+
+    /// Deletes expired rows now; returns how many.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn sweep(&self) -> Result<u64, Error> {
+        Ok(self.shared.tables.sweep()?)
+    }
+
+    /// Brings everything to the disk, so that the next opening is fast. Dropping does the same, but tells no errors.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn close(self) -> Result<(), Error> {
+        Ok(self.shared.tables.close()?)
+    }
+
+    /// The library's own threads, started when they are first needed.
+    pub(crate) fn runtime(&self) -> Result<&Runtime, Error> {
+        if let Some(runtime) = self.shared.runtime.get() {
+            return Ok(runtime);
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("saltwing")
+            .thread_stack_size(THREAD_STACK_BYTES)
+            .enable_time()
+            .build()
+            .map_err(|error| Error::new(ErrorCode::Io, format!("the library's threads cannot be started: {error}")))?;
+        // Another thread may have been first: then this one is shut down again.
+        if let Err(second) = self.shared.runtime.set(runtime) {
+            second.shutdown_background();
+        }
+        self.shared.runtime.get().ok_or_else(|| Error::new(ErrorCode::Bug, "the library's threads are gone"))
+    }
+
+    pub(crate) fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        drop(self.runtime()?.spawn_blocking(work));
+        Ok(())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // A runtime must not be waited for where it may be dropped: in async code.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+        if !self.options.readonly {
+            // Nothing acknowledged hangs on this: it makes the next opening fast.
+            let _ = self.tables.close();
+        }
+    }
+}

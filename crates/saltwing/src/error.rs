@@ -1,0 +1,180 @@
+//! The one error of the library.
+
+use std::fmt;
+
+use saltwing_bind::BindError;
+use saltwing_catalog::CatalogError;
+use saltwing_exec::ExecError;
+use saltwing_sql::SqlError;
+use saltwing_store::StoreError;
+use saltwing_table::TableError;
+use saltwing_types::{ErrorCode, Span, ValueError};
+
+/// What went wrong: a stable code with its SQLSTATE, one line of text, the place
+/// in the statement, and what to do about it.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    code: ErrorCode,
+    message: String,
+    span: Option<Span>,
+    help: Option<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error without a place.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { code, message: message.into(), span: None, help: None, source: None }))
+    }
+
+    fn wrap(code: ErrorCode, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            let text = inner.to_string();
+            // A transparent error repeats its source's text.
+            if !message.contains(&text) {
+                message = format!("{message}: {text}");
+            }
+            cause = inner.source();
+        }
+        Self(Box::new(Inner { code, message, span: None, help: None, source: Some(Box::new(error)) }))
+    }
+
+    #[must_use]
+    pub(crate) fn at(mut self, span: Option<Span>) -> Self {
+        self.0.span = self.0.span.or(span);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn with_help(mut self, help: Option<impl Into<String>>) -> Self {
+        self.0.help = self.0.help.or(help.map(Into::into));
+        self
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// The SQLSTATE, five characters.
+    pub fn sqlstate(&self) -> &'static str {
+        self.0.code.sqlstate()
+    }
+
+    /// The place in the statement's text.
+    pub fn span(&self) -> Option<Span> {
+        self.0.span
+    }
+
+    /// What to do about it; may have several lines.
+    pub fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// Whether the same statement may succeed if it is sent again unchanged.
+    pub fn is_retryable(&self) -> bool {
+        self.0.code.is_retryable()
+    }
+
+    /// The error as a shell shows it: code and text, the line of `sql` with a caret, the help.
+    pub fn render(&self, sql: &str) -> String {
+        let mut out = format!("error[{} {}]: {}", self.sqlstate(), self.code(), self);
+        if let Some(span) = self.span() {
+            let caret = saltwing_sql::render_caret(sql, span);
+            let gutter = format!("{} | ", span.start.line);
+            let blank = format!("{}| ", " ".repeat(gutter.len().saturating_sub(2)));
+            for (i, line) in caret.lines().enumerate() {
+                out = format!("{out}\n{}{line}", if i == 0 { &gutter } else { &blank });
+            }
+        }
+        for line in self.help().into_iter().flat_map(str::lines) {
+            out = format!("{out}\n  help: {line}");
+        }
+        out
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|e| e as &(dyn std::error::Error + 'static))
+    }
+}
+
+impl From<SqlError> for Error {
+    fn from(error: SqlError) -> Self {
+        let (span, help) = (error.span(), error.help().map(str::to_owned));
+        Self::wrap(error.code(), error).at(Some(span)).with_help(help)
+    }
+}
+
+impl From<BindError> for Error {
+    fn from(error: BindError) -> Self {
+        let (span, help) = (error.span, error.help.clone());
+        Self::wrap(error.code(), error).at(span).with_help(help)
+    }
+}
+
+impl From<CatalogError> for Error {
+    fn from(error: CatalogError) -> Self {
+        let help = error.help();
+        Self::wrap(error.code(), error).with_help(help)
+    }
+}
+
+impl From<TableError> for Error {
+    fn from(error: TableError) -> Self {
+        let help = table_help(&error);
+        Self::wrap(error.code(), error).with_help(help)
+    }
+}
+
+impl From<ExecError> for Error {
+    fn from(error: ExecError) -> Self {
+        match error {
+            ExecError::Bind(error) => error.into(),
+            ExecError::Table(error) => error.into(),
+            error => {
+                let help = error.help();
+                Self::wrap(error.code(), error).with_help(help)
+            }
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        TableError::from(error).into()
+    }
+}
+
+impl From<ValueError> for Error {
+    fn from(error: ValueError) -> Self {
+        Self::wrap(error.code(), error)
+    }
+}
+
+fn table_help(error: &TableError) -> Option<String> {
+    match error {
+        TableError::RowKey(error) => error.help().map(str::to_owned),
+        TableError::Conflict { .. } | TableError::SnapshotTooOld => Some("run the transaction again".into()),
+        TableError::BudgetExceeded { .. } => {
+            Some("narrow the statement, or raise the limit: SET rows_max, SET bytes_max".into())
+        }
+        TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
+        TableError::Store(StoreError::BatchTooLarge { .. }) => {
+            Some("write in several statements; COPY FROM commits in batches".into())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,151 @@
+//! EXPLAIN.
+
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, StringArray};
+use saltwing_bind::Params;
+use saltwing_bind::access::{AccessReport, explain_json, explain_text};
+use saltwing_exec::ResultColumn;
+use saltwing_exec::select::result_schema;
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement, RowSource};
+use saltwing_types::{ErrorCode, SqlType, Value};
+
+use crate::Error;
+use crate::outcome::{Outcome, RowsOutcome};
+use crate::run::QueryRun;
+use crate::session::Session;
+
+/// Accesses, and what else the executor has to tell.
+pub(crate) struct Explained {
+    pub(crate) executor: &'static str,
+    pub(crate) reports: Vec<AccessReport>,
+    /// The relational plan, for people.
+    pub(crate) plan: Option<String>,
+}
+
+impl Session {
+    pub(crate) fn run_explain(&self, explain: &Explain, sql: &str, params: &[Value]) -> Result<RowsOutcome, Error> {
+        let explained = match (&*explain.statement, explain.analyze) {
+            (Statement::Query(query), false) => self.explain_query(query, sql, params)?,
+            (Statement::Query(query), true) => self.analyze_query(query, sql, params)?,
+            (statement, true) => self.analyze_write(statement, sql, params)?,
+            (statement, false) => self.explain_write(statement, sql, params)?,
+        };
+        let lines = match explain.format {
+            ExplainFormat::Json => vec![explain_json(explained.executor, &explained.reports)],
+            ExplainFormat::Text => {
+                let mut text = explain_text(explained.executor, &explained.reports);
+                if let Some(plan) = &explained.plan {
+                    text.push_str(plan);
+                }
+                text.lines().map(str::to_owned).collect()
+            }
+        };
+        text_rows("plan", lines)
+    }
+
+    fn query_run<'a>(&self, statement: &'a QueryStatement, sql: &'a str, params: &'a [Value]) -> QueryRun<'a> {
+        let guard = self.guard(&statement.hints);
+        QueryRun { statement, sql, params: Params::Given(params), catalog: self.catalog(), guard }
+    }
+
+    fn explain_query(&self, statement: &QueryStatement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
+        let mut run = self.query_run(statement, sql, params);
+        // Without values a statement with parameters is explained as far as it is known.
+        if params.is_empty() {
+            run.params = Params::Open;
+        }
+        match self.plan_direct(&run)? {
+            Some(direct) => Ok(direct_report(AccessReport { access: direct.access, counters: None })),
+            None => self.explain_relational(&run, params),
+        }
+    }
+
+    fn analyze_query(&self, statement: &QueryStatement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
+        let run = self.query_run(statement, sql, params);
+        let context = self.begin();
+        let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, params, context) };
+        let mut rows = self.start_direct(&direct, context.clone())?;
+        while rows.source.next_blocking()?.is_some() {}
+        Ok(direct_report(AccessReport { access: direct.access, counters: Some(context.counters) }))
+    }
+
+    /// The rows that an UPSERT SELECT or a DELETE reads.
+    fn explain_write(&self, statement: &Statement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
+        match statement {
+            Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
+                RowSource::Values(_) => Ok(Explained { executor: "direct", reports: Vec::new(), plan: None }),
+                RowSource::Query(query) => {
+                    let hints = upsert.hints.clone();
+                    let statement =
+                        QueryStatement { query: query.clone(), hints, items: Vec::new(), span: upsert.span };
+                    self.explain_query(&statement, sql, params)
+                }
+            },
+            Statement::Delete(delete) => {
+                let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+                match self.plan_delete(delete, &self.catalog(), given)? {
+                    Some(access) => Ok(direct_report(AccessReport { access, counters: None })),
+                    None => self.explain_query(&saltwing_bind::row_key_query(delete)?, sql, params),
+                }
+            }
+            _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
+                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT and DELETE"))),
+        }
+    }
+
+    fn analyze_write(&self, statement: &Statement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
+        let mut explained = self.explain_write(statement, sql, params)?;
+        match self.run_statement(statement, sql, params)? {
+            Outcome::Done(_) => {}
+            Outcome::Rows(mut rows) => while rows.source.next_blocking()?.is_some() {},
+        }
+        if let ([report], Some(context)) = (explained.reports.as_mut_slice(), self.last_context()) {
+            report.counters = Some(context.counters);
+        }
+        Ok(explained)
+    }
+
+    #[cfg(not(feature = "datafusion"))]
+    fn explain_relational(&self, run: &QueryRun<'_>, params: &[Value]) -> Result<Explained, Error> {
+        self.analyze_relational(run, params, self.begin())
+    }
+
+    #[cfg(not(feature = "datafusion"))]
+    fn analyze_relational(
+        &self,
+        run: &QueryRun<'_>,
+        params: &[Value],
+        context: saltwing_table::ScanContext,
+    ) -> Result<Explained, Error> {
+        self.start_relational(run, params, context).map(|_| Explained {
+            executor: "datafusion",
+            reports: Vec::new(),
+            plan: None,
+        })
+    }
+}
+
+fn direct_report(report: AccessReport) -> Explained {
+    Explained { executor: "direct", reports: vec![report], plan: None }
+}
+
+/// A result of one text column.
+pub(crate) fn text_rows(label: &str, lines: Vec<String>) -> Result<RowsOutcome, Error> {
+    table_rows(&[label], lines.into_iter().map(|line| vec![Some(line)]).collect())
+}
+
+/// A result of text columns.
+pub(crate) fn table_rows(labels: &[&str], rows: Vec<Vec<Option<String>>>) -> Result<RowsOutcome, Error> {
+    let columns: Vec<ResultColumn> = labels
+        .iter()
+        .map(|label| ResultColumn { label: (*label).into(), ty: SqlType::Varchar(None), nullable: true })
+        .collect();
+    let column = |i: usize| -> arrow::array::ArrayRef {
+        Arc::new(rows.iter().map(|row| row.get(i).and_then(Option::as_deref)).collect::<StringArray>())
+    };
+    let arrays = (0..labels.len()).map(column).collect();
+    let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_table::TableError::from)?;
+    Ok(RowsOutcome::ready(columns, batch))
+}

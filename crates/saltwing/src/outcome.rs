@@ -1,0 +1,90 @@
+//! What a statement gives.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use saltwing_exec::{DirectRows, ResultColumn};
+use saltwing_table::ScanContext;
+
+use crate::Error;
+
+/// What a statement did that gives no rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecResult {
+    /// Rows written or deleted; 0 for DDL.
+    pub rows_affected: u64,
+    /// What the user should know: options without effect, full scans that were let pass.
+    pub notices: Vec<String>,
+}
+
+/// What a statement read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Visible rows inside the key ranges, up to where the scans stopped.
+    pub keys_read: u64,
+    /// Positionings: one for each bucket and range.
+    pub seeks: u64,
+    /// Buckets in which something was read.
+    pub buckets: u32,
+}
+
+/// A statement's result inside the library.
+pub(crate) enum Outcome {
+    Done(ExecResult),
+    Rows(RowsOutcome),
+}
+
+/// Rows, as they come.
+pub(crate) struct RowsOutcome {
+    pub(crate) columns: Arc<[ResultColumn]>,
+    pub(crate) source: BatchSource,
+    pub(crate) contexts: Vec<ScanContext>,
+    pub(crate) notices: Vec<String>,
+}
+
+/// Where batches come from.
+pub(crate) enum BatchSource {
+    /// Made already.
+    Ready(VecDeque<RecordBatch>),
+    /// The direct path, read on the caller's thread.
+    Direct(Box<DirectRows>),
+    /// Another thread or task.
+    Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
+}
+
+impl BatchSource {
+    /// The next batch, on the caller's thread.
+    pub(crate) fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
+        match self {
+            BatchSource::Ready(batches) => Ok(batches.pop_front()),
+            BatchSource::Direct(rows) => Ok(rows.next_batch()?),
+            BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose(),
+        }
+    }
+
+    /// The next batch; only of what is ready or comes from elsewhere.
+    pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+        match self {
+            BatchSource::Channel(receiver) => receiver.recv().await.ok().transpose(),
+            here => here.next_blocking(),
+        }
+    }
+
+    /// Reads to the end.
+    pub(crate) fn collect(mut self) -> Result<Self, Error> {
+        let mut batches = VecDeque::new();
+        while let Some(batch) = self.next_blocking()? {
+            batches.push_back(batch);
+        }
+        Ok(BatchSource::Ready(batches))
+    }
+}
+
+impl RowsOutcome {
+    /// A result that is made already: `columns` with one batch.
+    pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
+        let source = BatchSource::Ready(VecDeque::from([batch]));
+        Self { columns: columns.into(), source, contexts: Vec::new(), notices: Vec::new() }
+    }
+}

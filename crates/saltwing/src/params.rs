@@ -1,0 +1,90 @@
+//! Values for a statement's parameters.
+
+use saltwing_sql::{Parameter, parameter_count};
+use saltwing_types::{ErrorCode, Value};
+
+use crate::Error;
+
+/// Values for `?`, `?1`, `$1` by position, or for `:name` by name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Params {
+    /// By position.
+    Positional(Vec<Value>),
+    /// By name, without the colon.
+    Named(Vec<(String, Value)>),
+}
+
+impl Params {
+    /// Values for `:name` parameters; the colon may be left out.
+    pub fn named<N: AsRef<str>, V: Into<Value>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
+        let name = |n: N| n.as_ref().trim_start_matches(':').to_owned();
+        Params::Named(pairs.into_iter().map(|(n, v)| (name(n), v.into())).collect())
+    }
+
+    /// The values in the order of the parameters' numbers.
+    ///
+    /// # Errors
+    /// Too few, too many, an unknown or a missing name.
+    pub(crate) fn values(self, parameters: &[Parameter]) -> Result<Vec<Value>, Error> {
+        let wanted = parameter_count(parameters);
+        let bad = |message: String| Err(Error::new(ErrorCode::BadParameter, message));
+        match self {
+            Params::Positional(values) if values.len() == wanted => Ok(values),
+            Params::Positional(values) => {
+                bad(format!("the statement has {wanted} parameters, and {} values were given", values.len()))
+            }
+            Params::Named(named) => {
+                let known = |name: &str| parameters.iter().any(|p| p.name.as_deref() == Some(name));
+                if let Some((name, _)) = named.iter().find(|(name, _)| !known(name)) {
+                    return bad(format!("the statement has no parameter :{name}"));
+                }
+                let value_of = |number: usize| {
+                    let name = parameters.iter().find(|p| p.number as usize == number).and_then(|p| p.name.as_deref());
+                    let found = named.iter().find(|(n, _)| Some(n.as_str()) == name).map(|(_, value)| value.clone());
+                    found.ok_or_else(|| {
+                        let text = format!("parameter :{} has no value", name.unwrap_or("?"));
+                        Error::new(ErrorCode::BadParameter, text)
+                    })
+                };
+                (1..=wanted).map(value_of).collect()
+            }
+        }
+    }
+}
+
+/// What can be passed as a statement's parameters: `()`, [`params!`](crate::params!), a vector or
+/// array of values, [`Params::named`].
+pub trait IntoParams {
+    /// The parameters.
+    fn into_params(self) -> Params;
+}
+
+impl IntoParams for Params {
+    fn into_params(self) -> Params {
+        self
+    }
+}
+
+impl IntoParams for () {
+    fn into_params(self) -> Params {
+        Params::Positional(Vec::new())
+    }
+}
+
+impl<V: Into<Value>> IntoParams for Vec<V> {
+    fn into_params(self) -> Params {
+        Params::Positional(self.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<V: Into<Value>, const N: usize> IntoParams for [V; N] {
+    fn into_params(self) -> Params {
+        Params::Positional(self.into_iter().map(Into::into).collect())
+    }
+}
+
+impl IntoParams for &[Value] {
+    fn into_params(self) -> Params {
+        Params::Positional(self.to_vec())
+    }
+}

@@ -1,0 +1,390 @@
+//! Runs statements: each kind to who does it.
+
+use std::sync::Arc;
+
+use saltwing_bind::access::{AccessRequest, Guard, TableAccess, plan};
+use saltwing_bind::{
+    BoundQuery, BoundSelect, BoundSource, BoundUpsert, Output, Params, create_table, delete, query, resolve, upsert,
+};
+use saltwing_catalog::CatalogView;
+use saltwing_exec::{DirectRows, Writer};
+use saltwing_plan::{OrderItem, RowLimit};
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, Upsert};
+use saltwing_table::{Budget, ScanContext};
+use saltwing_types::{ErrorCode, Span, SqlType, Value};
+
+use crate::Error;
+use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
+use crate::session::{ExecutorChoice, Session};
+
+/// A query, and everything that decides how it runs.
+pub(crate) struct QueryRun<'a> {
+    pub(crate) statement: &'a QueryStatement,
+    pub(crate) sql: &'a str,
+    pub(crate) params: Params<'a>,
+    pub(crate) catalog: Arc<CatalogView>,
+    pub(crate) guard: Guard,
+}
+
+/// A query over one table, planned and judged for its overrides.
+pub(crate) struct DirectQuery {
+    pub(crate) bound: BoundSelect,
+    pub(crate) access: TableAccess,
+}
+
+impl Session {
+    pub(crate) fn catalog(&self) -> Arc<CatalogView> {
+        self.database().shared.catalog.snapshot()
+    }
+
+    pub(crate) fn run_statement(&self, statement: &Statement, sql: &str, params: &[Value]) -> Result<Outcome, Error> {
+        let catalog = &self.database().shared.catalog;
+        match statement {
+            Statement::Query(query) => self.run_query(query, sql, params).map(Outcome::Rows),
+            Statement::Upsert(statement) => self.run_upsert(statement, false, sql, params),
+            Statement::Insert(statement) => self.run_upsert(statement, true, sql, params),
+            Statement::Delete(statement) => self.run_delete(statement, sql, params),
+            Statement::Explain(explain) => self.run_explain(explain, sql, params).map(Outcome::Rows),
+            Statement::CreateTable(create) => self.run_create_table(create),
+            Statement::DropTable(drop) => self.run_drop_table(drop),
+            Statement::Truncate(truncate) => {
+                self.writable()?;
+                for name in &truncate.tables {
+                    let table = resolve(&self.catalog(), name)?;
+                    self.delete_all(&table)?;
+                }
+                Ok(ExecResult::default().into())
+            }
+            Statement::CreateSchema(create) => {
+                self.writable()?;
+                let known = catalog.snapshot().has_schema(&create.name.text);
+                if !(known && create.if_not_exists) {
+                    catalog.create_schema(&create.name.text).map_err(|e| Error::from(e).at(Some(create.name.span)))?;
+                }
+                Ok(ExecResult::default().into())
+            }
+            Statement::DropSchema(drop) => {
+                self.writable()?;
+                for name in &drop.names {
+                    let known = catalog.snapshot().has_schema(&name.text);
+                    if known || !drop.if_exists {
+                        catalog.drop_schema(&name.text).map_err(|e| Error::from(e).at(Some(name.span)))?;
+                    }
+                }
+                Ok(ExecResult::default().into())
+            }
+            Statement::CopyFrom(copy) => self.copy_from(copy).map(Outcome::Done),
+            Statement::CopyTo(copy) => self.copy_to(copy, sql, params).map(Outcome::Done),
+            Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
+            Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
+            Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
+            Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
+            Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
+            Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
+            Statement::Update(update) => Err(not_supported("UPDATE", update.span, "use UPSERT, or DELETE and INSERT")),
+            Statement::Use(name) => Err(not_supported("USE", name.span, "write the schema before the table: s.t")),
+            Statement::Begin | Statement::Commit | Statement::Rollback => Err(not_supported_here(
+                "a transaction of several statements",
+                "each statement is a transaction of its own",
+            )),
+            Statement::Unsupported(statement) => {
+                let text = format!("{} is not supported yet", statement.what);
+                Err(Error::new(ErrorCode::NotSupported, text)
+                    .at(Some(statement.span))
+                    .with_help(statement.help.as_deref()))
+            }
+        }
+    }
+
+    /// What PREPARE finds wrong with a statement: names, types, and the guard's verdict.
+    pub(crate) fn check(&self, statement: &Statement, sql: &str) -> Result<(), Error> {
+        let catalog = self.catalog();
+        match statement {
+            Statement::Query(statement) => {
+                let guard = self.guard(&statement.hints);
+                let run = QueryRun { statement, sql, params: Params::Open, catalog, guard };
+                match self.plan_direct(&run)? {
+                    Some(direct) => direct.access.judge().map(drop).map_err(Error::from),
+                    // The relational engine needs the parameters' values to plan.
+                    None => Ok(()),
+                }
+            }
+            Statement::Upsert(statement) => Ok(upsert(statement, false, &catalog, Params::Open).map(drop)?),
+            Statement::Insert(statement) => Ok(upsert(statement, true, &catalog, Params::Open).map(drop)?),
+            Statement::Delete(statement) => match self.plan_delete(statement, &catalog, Params::Open)? {
+                Some(access) => Ok(access.judge().map(drop)?),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn run_query(&self, statement: &QueryStatement, sql: &str, params: &[Value]) -> Result<RowsOutcome, Error> {
+        let context = self.begin();
+        let guard = self.guard(&statement.hints);
+        let run = QueryRun { statement, sql, params: Params::Given(params), catalog: self.catalog(), guard };
+        let rows = match self.plan_direct(&run)? {
+            Some(direct) => self.start_direct(&direct, context)?,
+            None => self.start_relational(&run, params, context)?,
+        };
+        self.settled(rows)
+    }
+
+    /// Where the store has no snapshots, rows are read to the end before the statement returns.
+    fn settled(&self, rows: RowsOutcome) -> Result<RowsOutcome, Error> {
+        if self.database().shared.tables.capabilities().streams {
+            return Ok(rows);
+        }
+        let source = rows.source.collect()?;
+        Ok(RowsOutcome { source, ..rows })
+    }
+
+    /// The query as the direct path runs it; `None` when it is not for it.
+    ///
+    /// # Errors
+    /// What is wrong with the query; 0A000 when the direct path alone is wanted and cannot run it.
+    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<DirectQuery>, Error> {
+        let choice = self.settings().executor;
+        if choice == ExecutorChoice::DataFusion {
+            return Ok(None);
+        }
+        let planned = match query(run.statement, &run.catalog, run.params)? {
+            BoundQuery::Relational => None,
+            BoundQuery::Single(bound) => {
+                let access = plan_select(&bound)?.with_overrides(&run.guard);
+                // Rows that must be sorted are the relational engine's.
+                (bound.order.is_empty() || access.is_ordered()).then_some(DirectQuery { bound, access })
+            }
+        };
+        match (planned, choice) {
+            (None, ExecutorChoice::Direct) => {
+                Err(not_supported("this query on the direct path", run.statement.span, "SET executor = 'auto'"))
+            }
+            (planned, _) => Ok(planned),
+        }
+    }
+
+    pub(crate) fn start_direct(&self, direct: &DirectQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
+        let notices: Vec<String> = direct.access.judge()?.into_iter().collect();
+        let tables = &self.database().shared.tables;
+        let rows = DirectRows::start(tables, tables.view()?, &direct.bound, &direct.access, context.clone())?;
+        let columns = rows.columns().to_vec().into();
+        Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts: vec![context], notices })
+    }
+
+    #[cfg(not(feature = "datafusion"))]
+    pub(crate) fn start_relational(
+        &self,
+        run: &QueryRun<'_>,
+        _params: &[Value],
+        _context: ScanContext,
+    ) -> Result<RowsOutcome, Error> {
+        let help = "build with the feature `datafusion`";
+        Err(not_supported("a query that is more than one table's rows", run.statement.span, help))
+    }
+
+    fn run_upsert(&self, statement: &Upsert, insert: bool, sql: &str, params: &[Value]) -> Result<Outcome, Error> {
+        self.writable()?;
+        let catalog = self.catalog();
+        let context = self.begin();
+        let bound = upsert(statement, insert, &catalog, Params::Given(params))?;
+        let writer = self.writer();
+        let (rows, notices) = match &bound.source {
+            BoundSource::Rows(rows) => (writer.upsert(&bound, rows)?, Vec::new()),
+            BoundSource::Query(query) => {
+                let statement = QueryStatement {
+                    query: query.clone(),
+                    hints: statement.hints.clone(),
+                    items: Vec::new(),
+                    span: statement.span,
+                };
+                self.upsert_query(&writer, &bound, &statement, sql, params, context)?
+            }
+        };
+        Ok(ExecResult { rows_affected: rows, notices }.into())
+    }
+
+    fn upsert_query(
+        &self,
+        writer: &Writer<'_>,
+        bound: &BoundUpsert,
+        statement: &QueryStatement,
+        sql: &str,
+        params: &[Value],
+        context: ScanContext,
+    ) -> Result<(u64, Vec<String>), Error> {
+        let guard = self.guard(&statement.hints);
+        let run = QueryRun { statement, sql, params: Params::Given(params), catalog: self.catalog(), guard };
+        let rows = match self.plan_direct(&run)? {
+            Some(direct) => self.start_direct(&direct, context)?,
+            None => self.start_relational(&run, params, context)?,
+        };
+        let rows = self.settled(rows)?;
+        if rows.columns.len() != bound.columns.len() {
+            let text = format!("{} columns for {} columns", rows.columns.len(), bound.columns.len());
+            return Err(Error::new(ErrorCode::Syntax, text).at(Some(statement.span)));
+        }
+        let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
+        let RowsOutcome { mut source, notices, .. } = rows;
+        let batches = std::iter::from_fn(|| source.next_blocking().transpose());
+        Ok((writer.upsert_batches(bound, &types, batches)?, notices))
+    }
+
+    pub(crate) fn plan_delete(
+        &self,
+        statement: &Delete,
+        catalog: &CatalogView,
+        params: Params<'_>,
+    ) -> Result<Option<TableAccess>, Error> {
+        let bound = delete(statement, catalog, params)?;
+        let Some(conditions) = bound.conditions else { return Ok(None) };
+        let access = plan(AccessRequest {
+            table: &bound.table,
+            alias: statement.alias.as_ref().map(|a| a.text.clone()),
+            span: Some(statement.table.span()),
+            conditions,
+            order: &[],
+            limit: RowLimit::None,
+            offset: 0,
+            aggregate_or_distinct: false,
+            min_max: None,
+            single_table: true,
+        })?;
+        Ok(Some(access.with_overrides(&self.guard(&statement.hints))))
+    }
+
+    fn run_delete(&self, statement: &Delete, sql: &str, params: &[Value]) -> Result<Outcome, Error> {
+        self.writable()?;
+        let context = self.begin();
+        let writer = self.writer();
+        match self.plan_delete(statement, &self.catalog(), Params::Given(params))? {
+            Some(access) => {
+                let notices = access.judge()?.into_iter().collect();
+                let deleted = writer.delete(&access, &context)?;
+                Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
+            }
+            None => self.delete_query(&writer, statement, sql, params, context),
+        }
+    }
+
+    /// A DELETE whose condition is more than one row's: the relational engine says which rows.
+    fn delete_query(
+        &self,
+        writer: &Writer<'_>,
+        statement: &Delete,
+        sql: &str,
+        params: &[Value],
+        context: ScanContext,
+    ) -> Result<Outcome, Error> {
+        let query = saltwing_bind::row_key_query(statement)?;
+        let run = QueryRun {
+            statement: &query,
+            sql,
+            params: Params::Given(params),
+            catalog: self.catalog(),
+            guard: self.guard(&statement.hints),
+        };
+        let table = resolve(&run.catalog, &statement.table)?;
+        let token = self.database().shared.tables.view()?.token();
+        let rows = self.settled(self.start_relational(&run, params, context)?)?;
+        let RowsOutcome { mut source, notices, .. } = rows;
+        let batches = std::iter::from_fn(|| source.next_blocking().transpose());
+        let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;
+        Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
+    }
+
+    fn delete_all(&self, table: &Arc<saltwing_table::Table>) -> Result<(), Error> {
+        let access = plan(AccessRequest {
+            table,
+            alias: None,
+            span: None,
+            conditions: Vec::new(),
+            order: &[],
+            limit: RowLimit::None,
+            offset: 0,
+            aggregate_or_distinct: false,
+            min_max: None,
+            single_table: true,
+        })?;
+        // TRUNCATE says that it means all rows: there is nothing for the guard to ask.
+        self.writer().delete(&access, &ScanContext::new(Budget::default()))?;
+        Ok(())
+    }
+
+    fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
+        self.writable()?;
+        let shared = &self.database().shared;
+        let exists = resolve(&shared.catalog.snapshot(), &create.table).is_ok();
+        if exists && create.if_not_exists {
+            let notices = vec![format!("table {} exists already", create.table)];
+            return Ok(ExecResult { rows_affected: 0, notices }.into());
+        }
+        let bound = create_table(create, shared.options.default_salt)?;
+        match shared.catalog.create_table(bound.def) {
+            Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
+            created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
+        }
+        Ok(ExecResult { rows_affected: 0, notices: bound.notices }.into())
+    }
+
+    fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {
+        self.writable()?;
+        let catalog = &self.database().shared.catalog;
+        for name in &drop.tables {
+            match catalog.drop_table(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text) {
+                Err(
+                    saltwing_catalog::CatalogError::NoSuchTable { .. }
+                    | saltwing_catalog::CatalogError::NoSuchSchema(_),
+                ) if drop.if_exists => {}
+                dropped => dropped.map_err(|e| Error::from(e).at(Some(name.span())))?,
+            }
+        }
+        Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn writer(&self) -> Writer<'_> {
+        Writer { store: &self.database().shared.tables, durability: self.settings().durability }
+    }
+
+    pub(crate) fn writable(&self) -> Result<(), Error> {
+        if self.database().shared.options.readonly {
+            return Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only"));
+        }
+        Ok(())
+    }
+}
+
+fn plan_select(bound: &BoundSelect) -> Result<TableAccess, Error> {
+    let order: Vec<OrderItem> = bound
+        .order
+        .iter()
+        .map(|item| OrderItem { column: item.column.index, order: item.order, nulls_first: item.nulls_first })
+        .collect();
+    let limit = match (bound.limit, bound.limit_open) {
+        (_, true) => RowLimit::Unknown,
+        (Some(rows), false) => RowLimit::Rows(rows),
+        (None, false) => RowLimit::None,
+    };
+    let count = matches!(bound.output, Output::Count(_));
+    Ok(plan(AccessRequest {
+        table: &bound.table,
+        alias: bound.alias.clone(),
+        span: bound.span,
+        conditions: bound.conditions.clone(),
+        order: &order,
+        limit: if count { RowLimit::None } else { limit },
+        offset: if count { 0 } else { bound.offset },
+        aggregate_or_distinct: count,
+        min_max: None,
+        single_table: true,
+    })?)
+}
+
+fn not_supported(what: &str, span: Span, help: &str) -> Error {
+    not_supported_here(what, help).at(Some(span))
+}
+
+fn not_supported_here(what: &str, help: &str) -> Error {
+    Error::new(ErrorCode::NotSupported, format!("{what} is not supported yet")).with_help(Some(help))
+}

@@ -1,0 +1,343 @@
+//! A connection's state: settings, what runs, prepared statements.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use saltwing_bind::access::Guard;
+use saltwing_plan::Policy;
+use saltwing_sql::statement::{Hint, OptionValue, Set};
+use saltwing_sql::{Parsed, parameter_count, parse, parse_one};
+use saltwing_table::{Budget, Durability, ScanContext};
+use saltwing_types::ErrorCode;
+
+use crate::copy::CopyProgress;
+use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::params::Params;
+use crate::{Database, Error};
+
+/// Which executor runs queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExecutorChoice {
+    /// The direct path where it can, else the relational engine.
+    #[default]
+    Auto,
+    /// The direct path only: what it cannot run is 0A000.
+    Direct,
+    /// The relational engine only.
+    DataFusion,
+}
+
+/// Settings of a connection; `SET name = value` changes them.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `full_scan`: 'allow', 'warn' or 'error'; `None` leaves it to table and database.
+    pub full_scan: Option<Policy>,
+    /// `statement_timeout`: '5s', '200ms' or milliseconds; 0 is none.
+    pub statement_timeout: Option<Duration>,
+    /// `rows_max`: most rows that a statement may scan; 0 is no limit.
+    pub rows_max: Option<u64>,
+    /// `bytes_max`: most stored bytes that a statement may scan; 0 is no limit.
+    pub bytes_max: Option<u64>,
+    /// `rows_warn`: rows scanned from which a statement is noticed; 0 is never.
+    pub rows_warn: Option<u64>,
+    /// `durability`: 'synced' or 'buffered'.
+    pub durability: Durability,
+    /// `executor`: 'auto', 'direct' or 'datafusion'.
+    pub executor: ExecutorChoice,
+}
+
+/// Rows scanned from which a statement is noticed unless said otherwise.
+const ROWS_WARN: u64 = 10_000_000;
+
+/// The settings by name, with what they take.
+const NAMES: [(&str, &str); 7] = [
+    ("full_scan", "'allow', 'warn' or 'error'"),
+    ("statement_timeout", "'5s', '200ms' or milliseconds"),
+    ("rows_max", "a number of rows, 0 for no limit"),
+    ("bytes_max", "a number of bytes, 0 for no limit"),
+    ("rows_warn", "a number of rows, 0 for never"),
+    ("durability", "'synced' or 'buffered'"),
+    ("executor", "'auto', 'direct' or 'datafusion'"),
+];
+
+/// A connection's state, shared by its clones.
+#[derive(Clone)]
+pub(crate) struct Session {
+    database: Database,
+    settings: Arc<Mutex<Settings>>,
+    /// The context of the statement that runs, for cancel.
+    running: Arc<Mutex<Option<ScanContext>>>,
+    progress: Arc<Mutex<Option<ProgressReport>>>,
+}
+
+pub(crate) type ProgressReport = Box<dyn Fn(CopyProgress) + Send + Sync>;
+
+impl Session {
+    pub(crate) fn new(database: Database) -> Self {
+        let settings = Settings {
+            full_scan: None,
+            statement_timeout: None,
+            rows_max: None,
+            bytes_max: None,
+            rows_warn: Some(ROWS_WARN),
+            durability: database.shared.options.durability,
+            executor: ExecutorChoice::Auto,
+        };
+        Self { database, settings: Arc::new(Mutex::new(settings)), running: Arc::default(), progress: Arc::default() }
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// The same settings, with a running statement of its own: for cancel by future.
+    pub(crate) fn fork(&self) -> Self {
+        Self { running: Arc::default(), ..self.clone() }
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings.lock().clone()
+    }
+
+    pub(crate) fn cancel(&self) {
+        if let Some(context) = self.running.lock().as_ref() {
+            context.cancel();
+        }
+    }
+
+    pub(crate) fn on_copy_progress(&self, report: ProgressReport) {
+        *self.progress.lock() = Some(report);
+    }
+
+    pub(crate) fn report_progress(&self, progress: CopyProgress) {
+        if let Some(report) = self.progress.lock().as_ref() {
+            report(progress);
+        }
+    }
+
+    /// The context of a statement that begins now.
+    pub(crate) fn begin(&self) -> ScanContext {
+        let settings = self.settings();
+        let context = ScanContext::new(Budget {
+            rows_max: settings.rows_max,
+            bytes_max: settings.bytes_max,
+            time_max: settings.statement_timeout,
+        });
+        *self.running.lock() = Some(context.clone());
+        context
+    }
+
+    /// The context of the statement that ran last.
+    pub(crate) fn last_context(&self) -> Option<ScanContext> {
+        self.running.lock().clone()
+    }
+
+    /// What may override a refusal of a statement with these hints.
+    pub(crate) fn guard(&self, hints: &[Hint]) -> Guard {
+        let options = &self.database.shared.options;
+        Guard {
+            hints: hints.to_vec(),
+            setting: self.settings().full_scan,
+            open_option: options.full_scan,
+            forbid: options.forbid_full_scan,
+        }
+    }
+
+    pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
+        let parsed = parse_one(sql)?;
+        self.run_parsed(&parsed, sql, params)
+    }
+
+    fn run_parsed(&self, parsed: &Parsed, sql: &str, params: Params) -> Result<Outcome, Error> {
+        let values = params.values(&parsed.parameters)?;
+        self.run_statement(&parsed.statement, sql, &values)
+    }
+
+    pub(crate) fn execute(&self, sql: &str, params: Params) -> Result<ExecResult, Error> {
+        drain(self.run(sql, params)?)
+    }
+
+    pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
+        let none = || Params::Positional(Vec::new());
+        parse(sql)?.iter().map(|parsed| drain(self.run_parsed(parsed, sql, none())?)).collect()
+    }
+
+    pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {
+        rows_of(self.run(sql, params)?)
+    }
+
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
+        let parsed = parse_one(sql)?;
+        self.check(&parsed.statement, sql)?;
+        Ok(Prepared { session: self.clone(), parsed: Arc::new(parsed), sql: sql.into() })
+    }
+
+    /// `SET name = value`.
+    pub(crate) fn set(&self, set: &Set) -> Result<(), Error> {
+        let name = set.name.text.to_lowercase();
+        let Some((_, takes)) = NAMES.iter().find(|(known, _)| *known == name) else {
+            return Err(self.no_setting(&set.name.text).at(Some(set.name.span)));
+        };
+        let mut settings = self.settings.lock();
+        let default = Self::new(self.database.clone()).settings();
+        let changed = match &set.value {
+            None => Some(default_of(&name, &mut settings, default)),
+            Some(value) => change(&name, &mut settings, &value_text(value)),
+        };
+        changed.ok_or_else(|| {
+            Error::new(ErrorCode::BadParameter, format!("{name} takes {takes}")).at(Some(set.value_span))
+        })
+    }
+
+    /// Names and values of one setting, or of all.
+    pub(crate) fn show(&self, name: Option<&str>) -> Result<Vec<(&'static str, String)>, Error> {
+        let settings = self.settings();
+        let all = NAMES.iter().map(|(name, _)| (*name, shown(name, &settings)));
+        match name {
+            None => Ok(all.collect()),
+            Some(wanted) => {
+                let found: Vec<_> = all.filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).collect();
+                if found.is_empty() { Err(self.no_setting(wanted)) } else { Ok(found) }
+            }
+        }
+    }
+
+    fn no_setting(&self, name: &str) -> Error {
+        let near = saltwing_catalog::nearest(name, NAMES.iter().map(|(name, _)| *name));
+        let all = NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let help = near.map_or_else(|| format!("there are {all}"), |near| format!("did you mean {near}?"));
+        Error::new(ErrorCode::BadParameter, format!("there is no setting {name}")).with_help(Some(help))
+    }
+}
+
+fn value_text(value: &OptionValue) -> String {
+    match value {
+        OptionValue::Number(text) | OptionValue::Text(text) | OptionValue::Word(text) => text.to_lowercase(),
+        OptionValue::Bool(b) => b.to_string(),
+        OptionValue::Names(_) => String::new(),
+    }
+}
+
+/// Changes a setting; `None` when it does not take the value.
+fn change(name: &str, settings: &mut Settings, value: &str) -> Option<()> {
+    let limit = |value: &str| value.parse::<u64>().ok().map(|n| (n > 0).then_some(n));
+    match name {
+        "full_scan" => settings.full_scan = Some(Guard::policy(value)?),
+        "statement_timeout" => settings.statement_timeout = duration(value)?,
+        "rows_max" => settings.rows_max = limit(value)?,
+        "bytes_max" => settings.bytes_max = limit(value)?,
+        "rows_warn" => settings.rows_warn = limit(value)?,
+        "durability" => {
+            settings.durability = match value {
+                "synced" => Durability::Synced,
+                "buffered" => Durability::Buffered,
+                _ => return None,
+            }
+        }
+        _ => {
+            settings.executor = match value {
+                "auto" => ExecutorChoice::Auto,
+                "direct" => ExecutorChoice::Direct,
+                "datafusion" => ExecutorChoice::DataFusion,
+                _ => return None,
+            }
+        }
+    }
+    Some(())
+}
+
+fn default_of(name: &str, settings: &mut Settings, default: Settings) {
+    match name {
+        "full_scan" => settings.full_scan = default.full_scan,
+        "statement_timeout" => settings.statement_timeout = default.statement_timeout,
+        "rows_max" => settings.rows_max = default.rows_max,
+        "bytes_max" => settings.bytes_max = default.bytes_max,
+        "rows_warn" => settings.rows_warn = default.rows_warn,
+        "durability" => settings.durability = default.durability,
+        _ => settings.executor = default.executor,
+    }
+}
+
+/// `5s`, `200ms`, `2min`, or milliseconds; 0 is none.
+fn duration(text: &str) -> Option<Option<Duration>> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit_ms = match unit.trim() {
+        "" | "ms" => 1,
+        "s" => 1000,
+        "min" => 60_000,
+        _ => return None,
+    };
+    let ms = number.parse::<u64>().ok()?.checked_mul(unit_ms)?;
+    Some((ms > 0).then(|| Duration::from_millis(ms)))
+}
+
+fn shown(name: &str, settings: &Settings) -> String {
+    let limit = |n: Option<u64>| n.unwrap_or(0).to_string();
+    match name {
+        "full_scan" => match settings.full_scan {
+            None => "default",
+            Some(Policy::Allow) => "allow",
+            Some(Policy::Warn) => "warn",
+            Some(Policy::Error) => "error",
+        }
+        .into(),
+        "statement_timeout" => format!("{}ms", settings.statement_timeout.map_or(0, |d| d.as_millis())),
+        "rows_max" => limit(settings.rows_max),
+        "bytes_max" => limit(settings.bytes_max),
+        "rows_warn" => limit(settings.rows_warn),
+        "durability" => if settings.durability == Durability::Synced { "synced" } else { "buffered" }.into(),
+        _ => match settings.executor {
+            ExecutorChoice::Auto => "auto",
+            ExecutorChoice::Direct => "direct",
+            ExecutorChoice::DataFusion => "datafusion",
+        }
+        .into(),
+    }
+}
+
+fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
+    match outcome {
+        Outcome::Done(result) => Ok(result),
+        Outcome::Rows(mut rows) => {
+            while rows.source.next_blocking()?.is_some() {}
+            Ok(ExecResult { rows_affected: 0, notices: rows.notices })
+        }
+    }
+}
+
+fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
+    match outcome {
+        Outcome::Rows(rows) => Ok(rows),
+        Outcome::Done(_) => {
+            Err(Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute")))
+        }
+    }
+}
+
+/// A statement that was parsed and checked.
+pub(crate) struct Prepared {
+    session: Session,
+    parsed: Arc<Parsed>,
+    sql: Arc<str>,
+}
+
+impl Prepared {
+    /// The same statement on another session of the connection.
+    pub(crate) fn on(&self, session: &Session) -> Self {
+        Self { session: session.clone(), parsed: self.parsed.clone(), sql: self.sql.clone() }
+    }
+
+    pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
+        drain(self.session.run_parsed(&self.parsed, &self.sql, params)?)
+    }
+
+    pub(crate) fn query(&self, params: Params) -> Result<RowsOutcome, Error> {
+        rows_of(self.session.run_parsed(&self.parsed, &self.sql, params)?)
+    }
+
+    pub(crate) fn parameter_count(&self) -> usize {
+        parameter_count(&self.parsed.parameters)
+    }
+}

@@ -1,0 +1,154 @@
+//! SHOW and DESCRIBE.
+
+use saltwing_bind::resolve;
+use saltwing_sql::statement::{SettingName, ShowSchemas, ShowTables};
+use saltwing_sql::{TableRef, quote_name};
+use saltwing_types::like::LikePattern;
+use saltwing_types::{ColumnDef, ErrorCode, SortOrder, TableDef, Value, text};
+
+use crate::Error;
+use crate::explain::{table_rows, text_rows};
+use crate::outcome::RowsOutcome;
+use crate::session::Session;
+
+impl Session {
+    pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<RowsOutcome, Error> {
+        let catalog = self.catalog();
+        if let Some(schema) = &show.schema
+            && !catalog.has_schema(&schema.text)
+        {
+            return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
+        }
+        let pattern = pattern(show.like.as_deref())?;
+        let rows = catalog.tables().map(|t| &t.def().name).filter(|name| {
+            let same = |s: &saltwing_sql::Name| {
+                name.schema.as_ref().is_some_and(|n| n.to_lowercase() == s.text.to_lowercase())
+            };
+            show.schema.as_ref().is_none_or(same) && pattern.as_ref().is_none_or(|p| p.matches(&name.name))
+        });
+        let rows = rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect();
+        table_rows(&["table_schema", "table_name"], rows)
+    }
+
+    pub(crate) fn show_schemas(&self, show: &ShowSchemas) -> Result<RowsOutcome, Error> {
+        let catalog = self.catalog();
+        let pattern = pattern(show.like.as_deref())?;
+        let names = catalog.schemas().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
+        text_rows("schema_name", names.map(str::to_owned).collect())
+    }
+
+    pub(crate) fn show_setting(&self, name: Option<&SettingName>) -> Result<RowsOutcome, Error> {
+        let found = self.show(name.map(|n| n.text.as_str())).map_err(|e| e.at(name.map(|n| n.span)))?;
+        table_rows(
+            &["name", "value"],
+            found.into_iter().map(|(name, value)| vec![Some(name.into()), Some(value)]).collect(),
+        )
+    }
+
+    pub(crate) fn show_create_table(&self, name: &TableRef) -> Result<RowsOutcome, Error> {
+        let table = resolve(&self.catalog(), name)?;
+        text_rows("create_table", vec![create_table_text(table.def())])
+    }
+
+    pub(crate) fn describe(&self, name: &TableRef) -> Result<RowsOutcome, Error> {
+        let table = resolve(&self.catalog(), name)?;
+        let def = table.def();
+        let mut rows: Vec<Vec<Option<String>>> =
+            def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();
+        let mut fact = |name: &str, value: String, note: &str| {
+            let note = (!note.is_empty()).then(|| note.to_owned());
+            rows.push(vec![Some(name.into()), Some("(table)".into()), None, None, Some(value), note]);
+        };
+        if def.has_hidden_key() {
+            fact("PRIMARY KEY", "hidden row id".into(), "no key was declared");
+        }
+        if let Some(salt) = def.key.salt {
+            fact("SALT_BUCKETS", salt.buckets.to_string(), "");
+            if let Some(by) = salt.by {
+                fact("SALT_BY", leading(def, by), "Phoenix cannot read this table");
+            }
+        }
+        if let Some(ttl_s) = def.ttl_s {
+            fact("TTL", ttl_s.to_string(), "seconds");
+        }
+        for option in &def.options {
+            let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
+            fact(&option.name, option_text(&option.value), note);
+        }
+        table_rows(&["name", "type", "nullable", "key", "default", "note"], rows)
+    }
+}
+
+fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
+    Ok(like.map(|pattern| LikePattern::parse(pattern, Some('\\'), true)).transpose()?)
+}
+
+fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> Vec<Option<String>> {
+    let key = def.key.position(index).map(|position| {
+        let desc = def.key.columns.get(position).is_some_and(|k| k.order == SortOrder::Desc);
+        format!("{}{}", position + 1, if desc { " desc" } else { "" })
+    });
+    let family = column.family.and_then(|f| def.families.get(f)?.clone()).map(|f| format!("family {f}"));
+    vec![
+        Some(column.name.clone()),
+        Some(column.ty.to_string()),
+        Some(if column.nullable { "yes" } else { "no" }.into()),
+        key,
+        column.default.as_ref().map(|d| d.text.clone()),
+        family,
+    ]
+}
+
+fn leading(def: &TableDef, count: usize) -> String {
+    let names: Vec<String> = def.key.columns.iter().take(count).map(|k| quote_name(&k.name)).collect();
+    format!("({})", names.join(", "))
+}
+
+fn option_text(value: &Value) -> String {
+    match value {
+        Value::Null => "NONE".into(),
+        Value::Text(text) => text.clone(),
+        other => text::format(other, saltwing_types::typing::natural_type(other)).unwrap_or_default(),
+    }
+}
+
+/// A CREATE TABLE that makes the same table.
+fn create_table_text(def: &TableDef) -> String {
+    let mut lines: Vec<String> =
+        def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_text(def, i, c)).collect();
+    if !def.has_hidden_key() {
+        let parts: Vec<String> = def
+            .key
+            .columns
+            .iter()
+            .map(|k| format!("{}{}", quote_name(&k.name), if k.order == SortOrder::Desc { " DESC" } else { "" }))
+            .collect();
+        let name = quote_name(def.key_name.as_deref().unwrap_or("pk"));
+        lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.join(", ")));
+    }
+    let schema = def.name.schema.as_ref().map(|s| format!("{}.", quote_name(s))).unwrap_or_default();
+    let mut options: Vec<String> = Vec::new();
+    if let Some(salt) = def.key.salt {
+        options.push(format!("SALT_BUCKETS = {}", salt.buckets));
+        options.extend(salt.by.map(|by| format!("SALT_BY = {}", leading(def, by))));
+    }
+    options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
+    options.extend(def.options.iter().map(|o| {
+        let value =
+            if o.value.is_null() { "NONE".into() } else { text::literal(&o.value, saltwing_types::SqlType::Null) };
+        format!("{} = {value}", o.name)
+    }));
+    let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
+    format!("CREATE TABLE {schema}{} (\n{}\n){options}", quote_name(&def.name.name), lines.join(",\n"))
+}
+
+fn column_text(def: &TableDef, index: usize, column: &ColumnDef) -> String {
+    let family = column.family.and_then(|f| def.families.get(f)?.as_ref()).map(|f| format!("{}.", quote_name(f)));
+    let not_null = match def.key.position(index) {
+        Some(position) => !def.key.columns.get(position).is_some_and(|k| k.nullable),
+        None => !column.nullable,
+    };
+    let not_null = if not_null { " NOT NULL" } else { "" };
+    let default = column.default.as_ref().map(|d| format!(" DEFAULT {}", d.text)).unwrap_or_default();
+    format!("    {}{} {}{not_null}{default}", family.unwrap_or_default(), quote_name(&column.name), column.ty)
+}

@@ -1,0 +1,44 @@
+//! Gives back the space of expired rows, in the background.
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use saltwing_table::EmbeddedTables;
+use saltwing_types::ErrorCode;
+
+use crate::Error;
+
+/// A thread that sweeps from time to time until it is dropped.
+pub(crate) struct Sweeper {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sweeper {
+    pub(crate) fn start(tables: Arc<EmbeddedTables>, every: Duration) -> Result<Self, Error> {
+        let (stop, stopped) = channel();
+        let sweep = move || {
+            while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                // What could not be swept now is swept next time; readers never see it.
+                let _ = tables.sweep();
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("saltwing-sweep".into())
+            .spawn(sweep)
+            .map_err(|error| Error::new(ErrorCode::Io, format!("the sweeping thread cannot be started: {error}")))?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // A sweep that panicked has nothing to tell here.
+            let _ = thread.join();
+        }
+    }
+}
