@@ -79,7 +79,7 @@ impl<'a> Candidate<'a> {
             empty: self.all.boxes.is_empty(),
             point: self.is_point(),
             bounded: guard::cover_bounds(&self.all, 0, &self.space),
-            fixed_columns: self.products.iter().map(|p| p.lists.len()).min().unwrap_or_default(),
+            fixed_columns: self.first_open_column(),
             reach: self.products.iter().map(Product::columns).min().unwrap_or_default(),
             ordered: self.order != OrderKind::None,
         }
@@ -205,13 +205,18 @@ impl<'a> Candidate<'a> {
         self.covers.iter().map(of).collect()
     }
 
+    /// The first key column that is no list of values in every box.
+    fn first_open_column(&self) -> usize {
+        self.products.iter().map(|product| product.lists.len()).min().unwrap_or_default()
+    }
+
     fn predicate(&self, condition: &Condition, cover: &Cover, use_: Use) -> PredicateUse {
         let expr = &condition.expr;
         let why = match use_ {
             Use::Key => reasons::key_use(cover, &self.space),
             Use::Both if cover.exact => format!("{}, not fully in the ranges", reasons::key_use(cover, &self.space)),
             Use::Both => format!("{}, wider than the condition", reasons::key_use(cover, &self.space)),
-            Use::Residual => reasons::residual(expr, cover, &self.space),
+            Use::Residual => reasons::residual(expr, cover, self.first_open_column(), &self.space),
         };
         let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));
         PredicateUse { text: condition.text.clone(), use_, column, why }

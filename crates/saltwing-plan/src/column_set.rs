@@ -277,3 +277,6 @@ fn join_backwards(merged: &mut Vec<Span>, domain: &Domain) {
         merged.pop();
     }
 }
+
+#[cfg(test)]
+mod tests;

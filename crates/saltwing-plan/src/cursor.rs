@@ -30,6 +30,17 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// Whether no row lies between this range and one behind it. Their bytes may leave
+    /// room for keys that no row has: `a < 'x'` ends at 78, `a = 'x' AND b < 5` starts at 7800.
+    pub(crate) fn touches(&self, behind: &Piece) -> bool {
+        if self.range.end().is_none_or(|end| behind.range.start() <= end) {
+            return true;
+        }
+        let (Some((_, last)), Some((first, _))) = (&self.ends, &behind.ends) else { return false };
+        let (last_values, first_values) = (last.before_nulls(!last.included), first.before_nulls(first.included));
+        last.included != first.included && last_values == first_values
+    }
+
     /// Makes this the union with a piece that overlaps or touches it.
     pub(crate) fn join(&mut self, other: Piece) {
         let starts_earlier = other.range.start() < self.range.start();
@@ -59,6 +70,18 @@ impl Piece {
     }
 }
 
+impl End {
+    /// The values, without NULLs at the end when this is a place in front of them:
+    /// NULL comes first, so before ('x', NULL) is before ('x').
+    fn before_nulls(&self, in_front: bool) -> &[Value] {
+        let mut values = self.values.as_slice();
+        while let ([rest @ .., Value::Null], true) = (values, in_front) {
+            values = rest;
+        }
+        values
+    }
+}
+
 /// A place in a product: an index for each list, and one for the tail.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
@@ -71,9 +94,9 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first range, in its direction, of a product.
-    pub(crate) fn new(plan: &Plan, product: usize, direction: Direction) -> Self {
-        let mut cursor = Self { product, direction, at: Vec::new(), typed: false, done: false };
+    /// Before the first range, in its direction, of a product; `typed` makes pieces carry their ends.
+    pub(crate) fn new(plan: &Plan, product: usize, direction: Direction, typed: bool) -> Self {
+        let mut cursor = Self { product, direction, at: Vec::new(), typed, done: false };
         if let Some(product) = cursor.product(plan) {
             cursor.at = vec![0; product.lists.len() + 1];
             cursor.rewind(product, 0);
@@ -246,12 +269,12 @@ impl Plan {
         };
         let (first, last) = (bound(&first, tail.first.included), bound(&last, tail.last.included));
         let between = self.codec.bounds_range(first.as_bound(), last.as_bound()).ok()?;
-        // Where NULL is left out at an open start, the codec knows a closer start than "behind NULL".
-        let is_open = !tail.nulls && tail.first.values.iter().all(Value::is_null);
-        let (Some(range), Some((lo, hi)), true) = (&between, &tail.values, is_open) else { return Some(between) };
+        // By the span alone the codec knows closer ends, which a list of values cannot
+        // name: behind NULL, and before a value that separators would follow.
+        let (Some(range), Some((lo, hi))) = (&between, &tail.values) else { return Some(between) };
         let position = prefix.len();
         let (lo, hi) = (self.bound_value(position, lo), self.bound_value(position, hi));
-        let span = ColumnSpan { lo: as_ref(&lo), hi: as_ref(&hi), nulls: false };
+        let span = ColumnSpan { lo: as_ref(&lo), hi: as_ref(&hi), nulls: tail.nulls };
         let ranges = self.codec.span_ranges(prefix, &span).ok()?;
         Some(ranges.first().and_then(|closer| closer.intersect(range)))
     }
@@ -332,16 +355,6 @@ impl Entry {
     /// The range, and the entry of what follows it.
     pub(crate) fn advance(self, plan: &Arc<Plan>) -> (Piece, Option<Entry>) {
         (self.piece, self.cursor.into_entry(plan))
-    }
-
-    /// The same place, from its start, with typed ends.
-    pub(crate) fn typed(mut self, plan: &Arc<Plan>) -> Entry {
-        let mut cursor = Cursor::new(plan, self.cursor.product, self.cursor.direction);
-        cursor.typed = true;
-        if let Some(piece) = cursor.next_piece(plan) {
-            self.piece = piece;
-        }
-        Entry { cursor, ..self }
     }
 
     /// Whether the range lies wholly before a key (behind it, in reverse).

@@ -9,7 +9,7 @@
 //!
 //! An end names the values of leading key columns, and stands for all rows that begin with them.
 
-use saltwing_types::{SqlType, text};
+use saltwing_types::{SqlType, Value, text};
 
 use crate::cursor::Piece;
 use crate::product::End;
@@ -35,6 +35,14 @@ fn tuple(end: &End, columns: &[ColumnTypes]) -> Option<String> {
         return None;
     }
     let types = columns.iter().map(|types| types.value).chain(std::iter::repeat(SqlType::Null));
-    let values: Vec<String> = end.values.iter().zip(types).map(|(value, ty)| text::literal(value, ty)).collect();
+    let values: Vec<String> = end.values.iter().zip(types).map(|(value, ty)| literal(value, ty)).collect();
     Some(format!("({})", values.join(", ")))
+}
+
+/// A value as SQL; the NUL bytes that fill a bound of CHAR(n) are not shown.
+fn literal(value: &Value, ty: SqlType) -> String {
+    match (value, ty) {
+        (Value::Text(filled), SqlType::Char(_)) => text::literal(&Value::text(filled.trim_end_matches('\0')), ty),
+        _ => text::literal(value, ty),
+    }
 }

@@ -269,3 +269,6 @@ fn binary(domain: &Domain, constant: &[u8]) -> Place {
         std::cmp::Ordering::Greater => Place::Gap(Cut::After(Value::Bytes(value))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,19 +79,19 @@ impl Ranges {
     /// Ranges that touch are merged but for two cases: whole keys, and neighbours in different buckets.
     /// Nothing, when the ranges are not known.
     pub fn iter(&self) -> RangeIter {
-        RangeIter::new(self.plan.clone(), Direction::Forward, Merging::Buckets)
+        RangeIter::new(self.plan.clone(), Direction::Forward, Merging::Buckets, false)
     }
 
     /// As [`Ranges::iter`], last range first.
     pub fn iter_reverse(&self) -> RangeIter {
-        RangeIter::new(self.plan.clone(), Direction::Reverse, Merging::Buckets)
+        RangeIter::new(self.plan.clone(), Direction::Reverse, Merging::Buckets, false)
     }
 
     /// The first `count` ranges, merged where they touch whatever their buckets are; whole keys stay apart.
     /// `None` when they are not known.
     pub fn first(&self, count: usize) -> Option<Vec<KeyRange>> {
         let plan = self.plan.clone()?;
-        let all = RangeIter::new(Some(plan), Direction::Forward, Merging::All);
+        let all = RangeIter::new(Some(plan), Direction::Forward, Merging::All, false);
         Some(all.take(count).map(|scan| scan.range).collect())
     }
 
@@ -103,7 +103,7 @@ impl Ranges {
         if product > COUNTED_MAX {
             return Some(product);
         }
-        Some(RangeIter::new(Some(plan), Direction::Forward, Merging::All).count() as u128)
+        Some(RangeIter::new(Some(plan), Direction::Forward, Merging::All, false).count() as u128)
     }
 
     /// Whether a logical key lies in one of the ranges; `false` when they are not known.
@@ -116,8 +116,7 @@ impl Ranges {
     /// The first `count` ranges as typed text.
     pub(crate) fn spans(&self, count: usize) -> Option<Vec<String>> {
         let plan = self.plan.clone()?;
-        let mut all = RangeIter::new(Some(Arc::clone(&plan)), Direction::Forward, Merging::All);
-        all.typed();
+        let mut all = RangeIter::new(Some(Arc::clone(&plan)), Direction::Forward, Merging::All, true);
         let texts = std::iter::from_fn(|| all.next_piece());
         Some(texts.take(count).map(|piece| notation::piece(&piece, &plan.columns)).collect())
     }
@@ -151,19 +150,15 @@ pub struct RangeIter {
 }
 
 impl RangeIter {
-    fn new(plan: Option<Arc<Plan>>, direction: Direction, merging: Merging) -> Self {
+    fn new(plan: Option<Arc<Plan>>, direction: Direction, merging: Merging, with_ends: bool) -> Self {
         let mut heap = BinaryHeap::new();
         if let Some(plan) = &plan {
-            heap.extend((0..plan.products.len()).filter_map(|i| Cursor::new(plan, i, direction).into_entry(plan)));
+            // Ranges tell by their typed ends whether they touch; whole keys never do.
+            let typed = with_ends || !plan.points;
+            let cursors = (0..plan.products.len()).map(|i| Cursor::new(plan, i, direction, typed));
+            heap.extend(cursors.filter_map(|cursor| cursor.into_entry(plan)));
         }
         Self { plan, direction, merging, heap }
-    }
-
-    /// Makes pieces carry their typed ends.
-    fn typed(&mut self) {
-        let Some(plan) = &self.plan else { return };
-        let entries = std::mem::take(&mut self.heap).into_iter().map(|entry| entry.typed(plan));
-        self.heap = entries.collect();
     }
 
     /// Drops the ranges that end before `logical` (in reverse: that start behind it),
@@ -203,12 +198,12 @@ impl RangeIter {
 
     fn joins(&self, piece: &Piece, next: &Piece, points: bool) -> bool {
         let (low, high) = match self.direction {
-            Direction::Forward => (&piece.range, &next.range),
-            Direction::Reverse => (&next.range, &piece.range),
+            Direction::Forward => (piece, next),
+            Direction::Reverse => (next, piece),
         };
-        let overlap = low.end().is_none_or(|end| high.start() < end);
-        let touch = low.end().is_none_or(|end| high.start() <= end);
-        overlap || (touch && !points && (self.merging == Merging::All || piece.bucket == next.bucket))
+        let overlap = low.range.end().is_none_or(|end| high.range.start() < end);
+        let may_touch = !points && (self.merging == Merging::All || piece.bucket == next.bucket);
+        overlap || (may_touch && low.touches(high))
     }
 }
 

@@ -42,22 +42,27 @@ fn shape(cover: &Cover, position: usize, space: &KeySpace) -> String {
     }
 }
 
-/// Why a condition does not narrow the ranges.
-pub(crate) fn residual(expr: &Expr, cover: &Cover, space: &KeySpace) -> String {
-    if let Some(position) = narrowed(cover, space).first() {
-        let leading = narrowed(cover, space).len() == 1 && *position == 0;
-        let before = space.schema().columns.iter().take(*position).map(|key| &key.name).next();
-        return match before {
-            _ if leading => "it leaves out no end of the key column".into(),
-            Some(before) => format!("key column {}, and {before} before it is not fixed", position + 1),
-            None => "one side of OR does not bound the first key column".into(),
-        };
+/// Why a condition does not narrow the ranges, whose lists of values end before the column at `stop`.
+pub(crate) fn residual(expr: &Expr, cover: &Cover, stop: usize, space: &KeySpace) -> String {
+    match narrowed(cover, space).as_slice() {
+        [] => shape_of(expr, cover, space),
+        [position, ..] if *position > stop => {
+            format!("key column {}, and {} before it is not fixed", position + 1, space.column(stop).name)
+        }
+        [_] => "it leaves out no end of the key column".into(),
+        [first, ..] => format!("one side of OR does not bound {}", space.column(*first).name),
     }
-    shape_of(expr, space)
 }
 
 /// What it is about an expression that no box can be made of it.
-fn shape_of(expr: &Expr, space: &KeySpace) -> String {
+fn shape_of(expr: &Expr, cover: &Cover, space: &KeySpace) -> String {
+    if cover.exact && cover.is_full() {
+        return "it is always true".into();
+    }
+    shape_of_opaque(expr, space)
+}
+
+fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
     let key_column = |e: &Expr| {
         e.columns().into_iter().find_map(|column| {
             let position = space.schema().position(column)?;
@@ -75,7 +80,7 @@ fn shape_of(expr: &Expr, space: &KeySpace) -> String {
             Some(side) => format!("one side of OR, {side}, names no key column"),
             None => "one side of OR bounds no key column".into(),
         },
-        Expr::Not(inner) => shape_of(inner, space),
+        Expr::Not(inner) => shape_of_opaque(inner, space),
         Expr::Compare(_, a, b) => match (side(a), side(b)) {
             (Side::Column, Side::Column) => "it compares two columns".into(),
             (Side::Wrapped(what), _) | (_, Side::Wrapped(what)) => format!("{what} on {name}"),
@@ -144,7 +149,7 @@ pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, Strin
         return Ok(space.column(*position).name.clone());
     }
     Err(match positions.as_slice() {
-        [] => shape_of(expr, space),
+        [] => shape_of(expr, &cover, space),
         [0] => match shape(&cover, 0, space).as_str() {
             "NOT NULL test" => format!("it leaves out only NULLs of {}", leading.name),
             _ => format!("it leaves out neither the low nor the high end of {}", leading.name),

@@ -7,7 +7,8 @@ use saltwing_plan::{Condition, OrderItem};
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
-    CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, ValueError, number, typing,
+    CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, ValueError, number,
+    typing,
 };
 
 use super::{Column, Table};
@@ -131,8 +132,10 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
             let wide = [99_999_999_999, i64::MAX, i64::MIN];
             let decimals =
                 ["2.5", "0.5", "-0.5", "1.555", "1.55", "-1.555", "999.99", "1000", "-999.99", "1e30", "-1e30", "0.1"];
-            let extremes = ["1e-130", "-1e-130", "1e127", "-1e125", "5e122", "1e39", "99999999999999999999999999999999999999"];
-            let doubles = [0.1, -0.0, 1.5, 1e300, -1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, 16_777_217.0];
+            let extremes =
+                ["1e-130", "-1e-130", "1e127", "-1e125", "5e122", "1e39", "99999999999999999999999999999999999999"];
+            let doubles =
+                [0.1, -0.0, 1.5, 1e300, -1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, 16_777_217.0];
             ints.into_iter()
                 .chain(wide)
                 .map(V::Int)
@@ -149,15 +152,54 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
             dates.into_iter().chain(stamps).chain([at(i64::MIN, 0), at(1, 0)]).collect()
         }
         TypeFamily::Text => [
-            "a", "", "b", "ab", "ab ", "abc", "abcd", "abc\u{1}", "a\0", "a\0b", "\0", "a\u{1}", "a\u{1}b", "a ", "a!", " ", "é", "aé",
-            "abé", "漢", "\u{7f}", "a\u{7f}", "\u{ffff}", "\u{10ffff}", "a\u{10000}", "a_", "a%", "A",
+            "a",
+            "",
+            "b",
+            "ab",
+            "ab ",
+            "abc",
+            "abcd",
+            "abc\u{1}",
+            "a\0",
+            "a\0b",
+            "\0",
+            "a\u{1}",
+            "a\u{1}b",
+            "a ",
+            "a!",
+            " ",
+            "é",
+            "aé",
+            "abé",
+            "漢",
+            "\u{7f}",
+            "a\u{7f}",
+            "\u{ffff}",
+            "\u{10ffff}",
+            "a\u{10000}",
+            "a_",
+            "a%",
+            "A",
         ]
         .map(V::text)
         .to_vec(),
         TypeFamily::Bytes => {
             let all: [&[u8]; 15] = [
-                b"a", b"", b"\0", b"ab", b"abc", b"a\0", b"\xff", b"\xff\xff", b"\xff\xff\xff", b"\0\0", b"\0\xff", b"a\xff", b"\x01",
-                b"\0\x01", b"b",
+                b"a",
+                b"",
+                b"\0",
+                b"ab",
+                b"abc",
+                b"a\0",
+                b"\xff",
+                b"\xff\xff",
+                b"\xff\xff\xff",
+                b"\0\0",
+                b"\0\xff",
+                b"a\xff",
+                b"\x01",
+                b"\0\x01",
+                b"b",
             ];
             all.map(|bytes| V::Bytes(bytes.to_vec())).to_vec()
         }
@@ -173,8 +215,10 @@ fn constant(ty: T, tape: &mut Tape) -> Expr {
     let ty = typing::natural_type(&value);
     match &value {
         V::Text(_) if tape.one_in(6) => Expr::Cast(Box::new(Expr::Literal(value, ty)), T::Char(5)),
-        V::Int(_) if tape.one_in(8) => typing::arith(saltwing_types::ArithOp::Add, Expr::Literal(value.clone(), ty), Expr::Literal(V::Int(0), ty))
-            .unwrap_or(Expr::Literal(value, ty)),
+        V::Int(_) if tape.one_in(8) => {
+            typing::arith(saltwing_types::ArithOp::Add, Expr::Literal(value.clone(), ty), Expr::Literal(V::Int(0), ty))
+                .unwrap_or(Expr::Literal(value, ty))
+        }
         _ => Expr::Literal(value, ty),
     }
 }
@@ -254,7 +298,25 @@ fn atom(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
 }
 
 fn text_test(column: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
-    let patterns = ["a%", "ab%", "%", "a_", "ab", "ab %", "ab ", "%b", "a%b", "", "a\\%%", "a\u{7f}%", "\u{10ffff}%", "a\0%", "é%", "A%", "_"];
+    let patterns = [
+        "a%",
+        "ab%",
+        "%",
+        "a_",
+        "ab",
+        "ab %",
+        "ab ",
+        "%b",
+        "a%b",
+        "",
+        "a\\%%",
+        "a\u{7f}%",
+        "\u{10ffff}%",
+        "a\0%",
+        "é%",
+        "A%",
+        "_",
+    ];
     let text = typing::string(tape.pick(&patterns));
     match tape.below(4) {
         0 | 1 => typing::like(column, text, Some('\\'), false, tape.one_in(3)),

@@ -1,0 +1,138 @@
+//! Plans, text in and text out: `testdata/*.txt`. `UPDATE_GOLDEN=1` writes them anew.
+//!
+//! A case is a key, conditions, optionally `order by ..` and `limit ..`, a line `----`,
+//! and what comes of it:
+//!
+//! ```text
+//! ranges key=(host varchar, ts bigint desc, seq int) values=(v double) buckets=4
+//! host = 'a' AND ts >= 10 AND v > 0.5
+//! order by ts desc
+//! limit 10
+//! ----
+//! span      [('a') .. ('a', 10)]  x4 buckets
+//! residual  v > 0.5
+//! ```
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use saltwing_plan::{AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, choose};
+use saltwing_types::SortOrder;
+
+use support::{Table, parser};
+
+/// The plan of a case as text.
+fn plan(lines: &[&str]) -> Result<String, String> {
+    let (definition, rest) = lines.split_first().ok_or("an empty case")?;
+    let table = parser::ranges(definition)?;
+    let (mut texts, mut order, mut limit, mut offset) = (Vec::new(), Vec::new(), RowLimit::None, 0);
+    for line in rest {
+        if let Some(items) = line.strip_prefix("order by ") {
+            order = items.split(',').map(|item| order_item(item, &table)).collect::<Result<_, _>>()?;
+        } else if let Some(text) = line.strip_prefix("limit ") {
+            let (rows, skipped) = text.split_once(" offset ").unwrap_or((text, "0"));
+            limit = if rows == "?" { RowLimit::Unknown } else { RowLimit::Rows(rows.parse().map_err(|_| "limit")?) };
+            offset = skipped.parse().map_err(|_| "offset")?;
+        } else {
+            texts.push(*line);
+        }
+    }
+    let conditions = match texts.join(" ").as_str() {
+        "" => Vec::new(),
+        text => parser::condition(text, &table)?.into_conjuncts().into_iter().map(Condition::new).collect(),
+    };
+    let keys = [table.candidate()];
+    let request = Request { order: &order, limit, offset, ..Request::new("t", &keys, conditions) };
+    let access = choose(request).map_err(|e| e.to_string())?;
+    let mut text = format!("kind      {}{}\n", access.kind.as_str(), if access.exact { "" } else { ", loose" });
+    let buckets = match (&access.buckets, table.schema.salt) {
+        (_, None) => String::new(),
+        (Buckets::All, Some(salt)) => format!("  x{} buckets", salt.buckets),
+        (Buckets::Some(list), Some(_)) => format!("  in buckets {list:?}"),
+    };
+    match access.spans() {
+        _ if access.kind == AccessKind::Empty => {}
+        None => text.push_str("span      unknown\n"),
+        Some(spans) => {
+            let shown: Vec<&str> = spans.iter().take(12).map(String::as_str).collect();
+            let more = access.ranges.total().unwrap() - shown.len() as u128;
+            let more = if more > 0 { format!("  and {more} more") } else { String::new() };
+            writeln!(text, "span      {}{more}{buckets}", shown.join("  ")).unwrap();
+        }
+    }
+    if access.order != OrderKind::None || !order.is_empty() {
+        writeln!(text, "order     {}", access.order.as_str()).unwrap();
+    }
+    if let Some(limit) = access.limit {
+        writeln!(text, "limit     {limit}").unwrap();
+    }
+    for condition in &access.residual {
+        writeln!(text, "residual  {}", condition.text).unwrap();
+    }
+    for predicate in &access.predicates {
+        writeln!(text, "use       {}: {}, {}", predicate.text, predicate.use_.as_str(), predicate.why).unwrap();
+    }
+    match (&access.verdict.refusal, access.verdict.allowed) {
+        (None, _) => writeln!(text, "allowed   {}", access.verdict.rule.as_str()).unwrap(),
+        (Some(_), None) => writeln!(text, "open      {}", access.verdict.rule.as_str()).unwrap(),
+        (Some(refusal), _) => {
+            writeln!(text, "refused   {}", refusal.message()).unwrap();
+            refusal.help().lines().for_each(|line| writeln!(text, "help      {line}").unwrap());
+        }
+    }
+    Ok(text)
+}
+
+fn order_item(text: &str, table: &Table) -> Result<OrderItem, String> {
+    let mut words = text.split_whitespace();
+    let column = words.next().and_then(|name| table.column_index(name)).ok_or("no such column")?;
+    let rest: Vec<&str> = words.collect();
+    let order = if rest.contains(&"desc") { SortOrder::Desc } else { SortOrder::Asc };
+    Ok(OrderItem { column, order, nulls_first: !rest.contains(&"last") })
+}
+
+/// The file with each case's outcome as it is now.
+fn rewritten(text: &str) -> String {
+    let mut out = String::new();
+    for block in text.trim_end().split("\n\n") {
+        let lines: Vec<&str> = block.lines().take_while(|line| *line != "----").collect();
+        let case: Vec<&str> = lines.iter().filter(|line| !line.starts_with('#')).copied().collect();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&lines.join("\n"));
+        out.push('\n');
+        if !case.is_empty() {
+            let outcome = plan(&case).unwrap_or_else(|error| format!("error     {error}\n"));
+            writeln!(out, "----\n{}", outcome.trim_end()).unwrap();
+        }
+    }
+    out
+}
+
+#[test]
+fn plans_are_as_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut wrong = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let now = rewritten(&text);
+        if now == text {
+            continue;
+        }
+        if update {
+            fs::write(&path, &now).unwrap();
+            continue;
+        }
+        let differing = text.lines().zip(now.lines()).enumerate().find(|(_, (was, is))| was != is);
+        wrong.push(format!("{} {differing:#?}", path.display()));
+    }
+    assert!(wrong.is_empty(), "UPDATE_GOLDEN=1 writes them anew:\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,125 @@
+//! Statements with many values: work and memory are linear in the statement.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use saltwing_plan::{Access, AccessKind, Buckets, Condition, ScanRange};
+use saltwing_types::{CompareOp, Expr, SqlType, Value, typing};
+
+use support::{Table, parser};
+
+fn table(definition: &str) -> Table {
+    parser::ranges(definition).unwrap()
+}
+
+fn int(value: i64) -> Expr {
+    Expr::Literal(Value::Int(value), SqlType::BigInt)
+}
+
+fn plan(table: &Table, conditions: Vec<Expr>) -> Access {
+    table.plan(conditions.into_iter().map(Condition::new).collect())
+}
+
+fn list(table: &Table, column: usize, values: impl Iterator<Item = i64>) -> Expr {
+    typing::in_list(table.column(column), values.map(int).collect(), false).unwrap()
+}
+
+#[test]
+fn ten_thousand_points() {
+    let table = table("ranges key=(a bigint) buckets=8");
+    let access = plan(&table, vec![list(&table, 0, (0..10_000).map(|i| i * 7 % 70_001))]);
+    assert_eq!((access.kind, access.exact, access.residual.len()), (AccessKind::Point, true, 0));
+    assert_eq!(access.ranges.total(), Some(10_000));
+    assert_eq!(access.buckets, Buckets::Some((0..8).collect()));
+    let ranges: Vec<ScanRange> = access.ranges.iter().collect();
+    assert!(ranges.iter().all(|scan| scan.range.is_point() && scan.bucket.is_some()));
+    assert!(ranges.is_sorted_by(|a, b| a.range.start() < b.range.start()));
+    assert_eq!(access.spans().unwrap().len(), 1000);
+}
+
+#[test]
+fn ten_thousand_rows_of_two() {
+    let table = table("ranges key=(a varchar, b int desc)");
+    let rows = (0..10_000).map(|i| vec![typing::string(format!("k{}", i % 3_000)), int(i)]).collect();
+    let condition = typing::row_in_list(vec![table.column(0), table.column(1)], rows, false).unwrap();
+    let access = plan(&table, vec![condition, typing::compare(CompareOp::GtEq, table.column(1), int(5_000)).unwrap()]);
+    assert_eq!((access.kind, access.exact, access.residual.len()), (AccessKind::Point, true, 0));
+    assert_eq!(access.ranges.total(), Some(5_000));
+    assert!(access.ranges.contains(&table.codec.encode_logical(&[Value::text("k2000"), Value::Int(5_000)]).unwrap()));
+    assert!(!access.ranges.contains(&table.codec.encode_logical(&[Value::text("k2000"), Value::Int(2_000)]).unwrap()));
+}
+
+/// Three lists of 500: 125 million ranges, none of which is made before it is wanted.
+#[test]
+fn a_product_is_streamed() {
+    let table = table("ranges key=(a int, b int desc, c int)");
+    let lists = (0..3).map(|column| list(&table, column, (0..500).map(|i| i * 10))).collect();
+    let access = plan(&table, lists);
+    assert_eq!((access.kind, access.exact), (AccessKind::Point, true));
+    assert_eq!(access.ranges.total(), Some(125_000_000));
+    assert_eq!(access.spans().unwrap()[1], "[(0, 4990, 10) .. (0, 4990, 10)]");
+    let last = access.ranges.iter_reverse().next().unwrap().range;
+    assert_eq!(last.start(), table.codec.encode_logical(&[4990, 0, 4990].map(Value::Int)).unwrap());
+
+    // A scan seeks from one key that is there to the next range: it never walks through all of them.
+    let keys: BTreeSet<Vec<u8>> = (0..3_000i64)
+        .map(|i| [i * 3 % 5_000, i * 10 % 4_990, i % 7 * 5].map(Value::Int))
+        .map(|row| table.codec.encode_logical(&row).unwrap())
+        .collect();
+    let wanted: Vec<&Vec<u8>> = keys.iter().filter(|key| access.ranges.contains(key)).collect();
+    for reverse in [false, true] {
+        let mut ranges = if reverse { access.ranges.iter_reverse() } else { access.ranges.iter() };
+        let (mut found, mut seeks) = (Vec::new(), 0);
+        while let Some(ScanRange { range, .. }) = ranges.next() {
+            seeks += 1;
+            let next = match reverse {
+                false => keys.range(range.start().to_vec()..).next(),
+                true => keys.range(..range.end().unwrap().to_vec()).next_back(),
+            };
+            match next {
+                None => break,
+                Some(key) if range.contains(key) => found.push(key),
+                Some(key) => ranges.skip_to(key),
+            }
+        }
+        if reverse {
+            found.reverse();
+        }
+        assert_eq!(found, wanted);
+        assert!(seeks < 2 * keys.len(), "{seeks} seeks for {} keys", keys.len());
+    }
+}
+
+#[test]
+fn an_and_of_ors_is_capped_and_loses_no_row() {
+    let table = table("ranges key=(a int, b int, c int, d int)");
+    let pairs = |x: usize, y: usize, count: i64, shift: i64| {
+        let pair = |i: i64| {
+            let equal = |column: usize, v| typing::compare(CompareOp::Eq, table.column(column), int(v)).unwrap();
+            typing::and(vec![equal(x, i), equal(y, (i * 31 + shift) % 1000)]).unwrap()
+        };
+        typing::or((0..count).map(pair).collect()).unwrap()
+    };
+    let access = plan(&table, vec![pairs(0, 1, 300, 1), pairs(2, 3, 300, 2)]);
+    assert!(!access.exact);
+    assert_eq!(access.residual.len(), 2);
+    assert!(access.ranges.total().unwrap() <= 20_000_000);
+    for i in (0..300).step_by(10) {
+        let row = [i, (i * 31 + 1) % 1000, 299 - i, ((299 - i) * 31 + 2) % 1000].map(Value::Int);
+        assert!(access.ranges.contains(&table.codec.encode_logical(&row).unwrap()), "{row:?}");
+    }
+}
+
+#[test]
+fn thirty_thousand_parts() {
+    let table = table("ranges key=(a int, b int)");
+    let differs = (0..30_000).map(|i| typing::compare(CompareOp::NotEq, table.column(0), int(i * 2)).unwrap());
+    let access = plan(&table, vec![typing::and(differs.collect()).unwrap()]);
+    assert_eq!(access.residual.len(), 0);
+    assert!(access.verdict.is_refused());
+    let equals = (0..30_000).map(|i| typing::compare(CompareOp::Eq, table.column(0), int(i * 2)).unwrap());
+    let access = plan(&table, vec![typing::or(equals.collect()).unwrap()]);
+    assert_eq!((access.ranges.total(), access.residual.len()), (Some(30_000), 0));
+}
