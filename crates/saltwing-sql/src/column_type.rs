@@ -64,6 +64,11 @@ const TYPE_NAMES: [&str; 36] = [
     "VARYING",
 ];
 
+/// Whether a type may start with `word`.
+pub(crate) fn is_type_name(word: &str) -> bool {
+    TYPE_NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
 /// Takes a type from `cursor`; `column` is whose it is, for messages.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, column: &str) -> Result<(SqlType, Span), SqlError> {
     let start = cursor.index();

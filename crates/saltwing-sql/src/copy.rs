@@ -23,12 +23,7 @@ const OPTIONS: [&str; 7] = ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", 
 /// Reads on behind COPY, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     let source = match *cursor.peek(0) == Token::LParen {
-        true => {
-            cursor.skip();
-            let query = query::statement(cursor, hints)?;
-            cursor.expect_symbol(&Token::RParen)?;
-            CopySource::Query(query)
-        }
+        true => CopySource::Query(query::in_brackets(cursor, hints)?),
         false => {
             let table = cursor.table()?;
             let columns = match *cursor.peek(0) == Token::LParen {

@@ -357,7 +357,9 @@ impl<'a> Cursor<'a> {
             _ => false,
         };
         let previous = index.checked_sub(1).map(|previous| &self.token(previous).token);
-        let after_operand = previous.is_some_and(|token| starts_operand(token) || *token == Token::RParen);
+        let wants_separator = what.ends_with("the end of the statement") || what.contains("\",\"") || what == "\")\"";
+        let after_operand =
+            wants_separator && previous.is_some_and(|token| starts_operand(token) || *token == Token::RParen);
         if after_operand && index < self.ranges.len() && starts_operand(&self.token(index).token) {
             return Some("a comma or an operator may be missing before it".to_owned());
         }
@@ -425,7 +427,8 @@ fn plain(what: &str) -> String {
         "SELECT, VALUES, or a subquery in the query body" => "a query".to_owned(),
         "a concrete value" | "a value" | "A value?" => "a value".to_owned(),
         symbol if !symbol.is_empty() && symbol.chars().all(|c| c.is_ascii_punctuation()) => format!("\"{symbol}\""),
-        other => other.to_owned(),
+        "an identifier after AS" => "a name after AS".to_owned(),
+        other => lower_first(other),
     }
 }
 

@@ -16,7 +16,9 @@
 
 use std::cell::Cell;
 
-use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, ObjectName, TimezoneInfo, TypedString, Value};
+use sqlparser::ast::{
+    BinaryOperator, DataType, Expr, Ident, ObjectName, TimezoneInfo, TypedString, UnaryOperator, Value,
+};
 use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -146,6 +148,9 @@ impl Dialect for SaltwingDialect {
                 Some(parser.parse_value().map(Expr::Value))
             }
             Token::TripleSingleQuotedString(_) => Some(string_value(parser).map(Expr::Value)),
+            Token::Minus => Some(self.sign(parser, UnaryOperator::Minus, Precedence::MulDivModOp)),
+            Token::Plus => Some(self.sign(parser, UnaryOperator::Plus, Precedence::MulDivModOp)),
+            Token::Tilde => Some(self.sign(parser, UnaryOperator::BitwiseNot, Precedence::PlusMinus)),
             _ => None,
         }
     }
@@ -181,6 +186,16 @@ impl Dialect for SaltwingDialect {
 }
 
 impl SaltwingDialect {
+    /// A sign and its operand. Two signs in a row get a bracket between them:
+    /// printed without one, `- -1` is the comment `--1`.
+    fn sign(&self, parser: &mut Parser, op: UnaryOperator, precedence: Precedence) -> Result<Expr, ParserError> {
+        parser.advance_token();
+        let another = matches!(parser.peek_token_ref().token, Token::Minus | Token::Plus | Token::Tilde);
+        let operand = Box::new(parser.parse_subexpr(self.prec_value(precedence))?);
+        let expr = if another { Box::new(Expr::Nested(operand)) } else { operand };
+        Ok(Expr::UnaryOp { op, expr })
+    }
+
     fn like(&self, parser: &mut Parser, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
         if negated {
             parser.advance_token();

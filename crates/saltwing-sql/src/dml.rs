@@ -4,6 +4,7 @@ use saltwing_types::Span;
 use sqlparser::ast::{Expr, Ident};
 use sqlparser::tokenizer::Token;
 
+use crate::column_type;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
@@ -32,7 +33,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         true => Some(cursor.in_brackets(written_column)?),
         false => None,
     };
-    query::check_words(cursor)?;
+    query::check_words(cursor, cursor.token_count())?;
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("VALUES") => values(cursor)?,
         Some("SELECT" | "WITH" | "TABLE") => RowSource::Query(query::parse(cursor)?),
@@ -52,12 +53,14 @@ fn starts_query(cursor: &Cursor<'_>, mut n: usize) -> bool {
     while *cursor.peek(n) == Token::LParen {
         n += 1;
     }
-    ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cursor.word_is(n, word))
+    // `(select)` is a list with a name that has to be quoted.
+    let goes_on = !matches!(cursor.peek(n + 1), Token::RParen | Token::Comma);
+    goes_on && ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cursor.word_is(n, word))
 }
 
 fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
     let column = cursor.column()?;
-    if cursor.word(0).is_some() {
+    if cursor.word(0).is_some_and(column_type::is_type_name) {
         return Err(SqlError::not_supported("dynamic columns", column.span().union(cursor.here()))
             .with_help("declare the column in the table"));
     }
@@ -118,7 +121,7 @@ pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
 pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Update, SqlError> {
     let (table, alias) = target(cursor)?;
     cursor.expect(&["SET"])?;
-    query::check_words(cursor)?;
+    query::check_words(cursor, cursor.token_count())?;
     let assignments = cursor.list(|cursor| {
         if *cursor.peek(0) == Token::LParen {
             return Err(SqlError::not_supported("SET (a, b) = ..", cursor.here()));
@@ -153,6 +156,6 @@ fn selection(cursor: &mut Cursor<'_>) -> Result<Option<Expr>, SqlError> {
         return Ok(None);
     }
     cursor.skip();
-    query::check_words(cursor)?;
+    query::check_words(cursor, cursor.token_count())?;
     cursor.expr().map(Some)
 }

@@ -66,6 +66,8 @@ pub enum SqlError {
         message: String,
         /// The place.
         span: Span,
+        /// How to put it right, if that is known.
+        help: Option<String>,
     },
 }
 
@@ -97,12 +99,14 @@ impl SqlError {
     /// How to put it right, where that is known.
     pub fn help(&self) -> Option<&str> {
         match self {
-            Self::Syntax { help, .. } | Self::NotSupported { help, .. } | Self::InvalidDefinition { help, .. } => {
-                help.as_deref()
+            Self::Syntax { help, .. }
+            | Self::NotSupported { help, .. }
+            | Self::InvalidDefinition { help, .. }
+            | Self::BadParameter { help, .. } => help.as_deref(),
+            Self::TooDeep { .. } => {
+                Some("write it flatter: VALUES, IN lists and chains of AND or of OR may be as long as they like")
             }
-            Self::TooDeep { .. } => Some("split the statement, or bring the values in with COPY or a join"),
             Self::TooLarge { .. } => Some("send the rows in several statements, or load them with COPY"),
-            Self::BadParameter { .. } => Some("use one style: all `?`, all `?1` or `$1`, or all `:name`"),
         }
     }
 

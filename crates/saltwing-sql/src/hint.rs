@@ -4,13 +4,11 @@
 //! else the text is a comment. Hints never reach the relational engine, which
 //! ignores them on SELECT and refuses them elsewhere.
 
-use std::ops::Range;
+use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
 
-use saltwing_types::{Position, Span};
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
-
-use crate::lexer::RawHint;
+use crate::lexer::{self, RawHint};
 use crate::name::Name;
+use crate::place;
 use crate::scanner::{Kind, Scanner};
 use crate::statement::Hint;
 
@@ -33,19 +31,18 @@ fn follows_verb(tokens: &[TokenWithSpan], before: usize) -> bool {
 /// Words with optional brackets behind them; what is neither is passed over, as Phoenix does.
 fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
     let inside = sql.get(raw.inside.clone()).unwrap_or("");
-    let span = |range: &Range<usize>| Span {
-        start: position(raw.start, inside.get(..range.start).unwrap_or("")),
-        end: position(raw.start, inside.get(..range.end - 1).unwrap_or("")),
-    };
     let mut hints: Vec<Hint> = Vec::new();
-    let mut in_args = false;
+    let (mut at, mut in_args) = (raw.start, false);
     for (kind, range) in Scanner::new(inside) {
-        let text = inside.get(range.clone()).unwrap_or("");
+        let text = inside.get(range).unwrap_or("");
+        let end = lexer::advance(at, text);
+        let span = place::span_of(TokenSpan::new(at, end)).unwrap_or_else(place::origin);
+        at = end;
         let name = match kind {
-            Kind::Word => Some(Name { text: text.to_owned(), quoted: false, span: span(&range) }),
+            Kind::Word => Some(Name { text: text.to_owned(), quoted: false, span }),
             Kind::QuotedName => {
                 let inner = text.get(1..text.len() - 1).unwrap_or("").replace("\"\"", "\"");
-                Some(Name { text: inner, quoted: true, span: span(&range) })
+                Some(Name { text: inner, quoted: true, span })
             }
             _ => None,
         };
@@ -57,23 +54,10 @@ fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
             (Some(name), ..) => hints.push(Hint { span: name.span, name, args: Vec::new() }),
             (None, _, Some(hint)) if text == "(" || text == ")" => {
                 in_args = text == "(";
-                hint.span = hint.span.union(span(&range));
+                hint.span = hint.span.union(span);
             }
             _ => {}
         }
     }
     hints
-}
-
-/// Where the character behind `text` stands, if `text` starts at `from`.
-fn position(from: Location, text: &str) -> Position {
-    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    match text.rfind('\n') {
-        None => Position { line: narrow(from.line), column: narrow(from.column + text.chars().count() as u64) },
-        Some(last) => {
-            let lines = text.bytes().filter(|b| *b == b'\n').count() as u64;
-            let column = text.get(last + 1..).unwrap_or("").chars().count() as u64 + 1;
-            Position { line: narrow(from.line + lines), column: narrow(column) }
-        }
-    }
 }

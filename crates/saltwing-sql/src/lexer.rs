@@ -22,7 +22,7 @@ use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Wo
 
 use crate::error::SqlError;
 use crate::place;
-use crate::scanner::{Kind, Open, Scanner};
+use crate::scanner::{self, Kind, Open, Scanner};
 use crate::words;
 
 /// A text as tokens.
@@ -64,6 +64,9 @@ pub(crate) fn lex(piece: &str, offset: usize, start: Location) -> Result<Lexed, 
                 start: Location::new(at.line, at.column + 3),
             }),
             _ => {
+                if matches!(kind, Kind::Text) {
+                    refuse_prefix(piece, in_piece.start, ours(span))?;
+                }
                 let token = token(kind, text, ours(span))?;
                 lexed.tokens.push(TokenWithSpan { token, span });
                 lexed.ranges.push(range);
@@ -73,6 +76,23 @@ pub(crate) fn lex(piece: &str, offset: usize, start: Location) -> Result<Lexed, 
     }
     demote_keywords(&mut lexed.tokens);
     Ok(lexed)
+}
+
+/// Refuses `N'..'`, `U&'..'` and their kin, whose prefix would be a name: `U & '..'`.
+fn refuse_prefix(piece: &str, quote_at: usize, span: Span) -> Result<(), SqlError> {
+    let before = piece.get(..quote_at).unwrap_or("");
+    let prefix = ["U&", "N", "B", "R", "Q", "NQ"].into_iter().find(|prefix| {
+        before
+            .len()
+            .checked_sub(prefix.len())
+            .and_then(|start| before.split_at_checked(start))
+            .is_some_and(|(head, tail)| tail.eq_ignore_ascii_case(prefix) && !head.ends_with(scanner::is_name_part))
+    });
+    match prefix {
+        Some(prefix) => Err(SqlError::not_supported(format!("{prefix}'..' strings"), span)
+            .with_help("write '..', or E'..' for one with escapes")),
+        None => Ok(()),
+    }
 }
 
 /// Where the text behind `text` starts, if `text` starts at `from`.

@@ -69,7 +69,8 @@ pub(crate) fn number(tokens: &mut [TokenWithSpan]) -> Result<Vec<Parameter>, Sql
             && used != style
         {
             let message = format!("parameters of two styles: {text} after {}", used.example());
-            return Err(SqlError::BadParameter { message, span });
+            let help = Some("use one style: all ?, all ?1 or $1, or all :name".to_owned());
+            return Err(SqlError::BadParameter { message, span, help });
         }
         used = Some(style);
         let name = text.strip_prefix(':').map(str::to_owned);
@@ -80,7 +81,7 @@ pub(crate) fn number(tokens: &mut [TokenWithSpan]) -> Result<Vec<Parameter>, Sql
         };
         if number == 0 || number > PARAMETERS_MAX {
             let message = format!("parameter {text}: numbers go from 1 to {PARAMETERS_MAX}");
-            return Err(SqlError::BadParameter { message, span });
+            return Err(SqlError::BadParameter { message, span, help: None });
         }
         *token = Token::Placeholder(format!("${number}"));
         parameters.push(Parameter { number, name, span });

@@ -73,20 +73,45 @@ fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Pars
     if tokens.is_empty() {
         return Ok(None);
     }
-    guard::check(&tokens)?;
+    let parse_kb = guard::check(&tokens)?.parse_kb;
     let hints = hint::collect(sql, &hints, &tokens);
     let parameters = parameter::number(&mut tokens)?;
-    let dialect = SaltwingDialect::new(tokens.len());
-    let mut cursor = Cursor::new(sql, tokens, &ranges, &dialect);
-    let statement = statement(&mut cursor, hints)?;
-    if !cursor.is_at_end() {
-        return Err(cursor.expected("the end of the statement"));
-    }
+    query::rewrite_table(&mut tokens, &mut ranges);
     let range = match (ranges.first(), ranges.last()) {
         (Some(first), Some(last)) => first.start..last.end,
         _ => 0..0,
     };
-    Ok(Some(Parsed { statement, parameters, range, span: cursor.span_from(0) }))
+    let (statement, span) = with_stack(parse_kb, || {
+        let dialect = SaltwingDialect::new(tokens.len());
+        let mut cursor = Cursor::new(sql, tokens, &ranges, &dialect);
+        let statement = statement(&mut cursor, hints)?;
+        match cursor.is_at_end() {
+            true => Ok((statement, cursor.span_from(0))),
+            false => Err(cursor.expected("the end of the statement")),
+        }
+    })?;
+    Ok(Some(Parsed { statement, parameters, range, span }))
+}
+
+/// Stack that parsing may take on the caller's thread.
+const OWN_STACK_KB_MAX: usize = 1_000;
+
+/// Stack of the thread on which deeper statements are parsed; only what is used is ever mapped.
+const LARGE_STACK_BYTES: usize = 64 << 20;
+
+/// Runs `parse` where it has `parse_kb` of stack.
+fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
+    if parse_kb <= OWN_STACK_KB_MAX {
+        return parse();
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(LARGE_STACK_BYTES).spawn_scoped(scope, parse);
+        let Ok(thread) = thread else {
+            let what = "brackets inside brackets, while the system gives no thread for more,";
+            return Err(SqlError::TooDeep { what, limit: guard::SHALLOW_NESTING, span: place::origin() });
+        };
+        thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
+    })
 }
 
 /// First words of statements, for advice.

@@ -5,20 +5,34 @@
 //! `FROM WHERE` would be a table named WHERE, `(DELETE FROM t)` a query, and
 //! `FROM t (x VARCHAR)` an error about something else.
 
+use std::ops::Range;
+
 use saltwing_types::Span;
 use sqlparser::ast::{Fetch, LimitClause, Query, Value, VisitMut, VisitorMut};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::cursor::Cursor;
+use crate::cursor::{self, Cursor};
 use crate::error::SqlError;
 use crate::statement::{Hint, QueryStatement, SourceText};
 use crate::words;
 
-/// Reads a query to its end.
+/// Reads `(query)`, behind which other things may stand.
+pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
+    check_words(cursor, behind_brackets(cursor, cursor.index()))?;
+    cursor.expect_symbol(&Token::LParen)?;
+    let start = cursor.index();
+    let items = select_items(cursor);
+    let query = parse(cursor)?;
+    let span = cursor.span_from(start);
+    cursor.expect_symbol(&Token::RParen)?;
+    Ok(QueryStatement { query, hints, items, span })
+}
+
+/// Reads a query to the end of the statement.
 pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
     let start = cursor.index();
-    check_words(cursor)?;
+    check_words(cursor, cursor.token_count())?;
     let items = select_items(cursor);
     let query = parse(cursor)?;
     Ok(QueryStatement { query, hints, items, span: cursor.span_from(start) })
@@ -81,11 +95,44 @@ impl VisitorMut for FetchAsLimit {
     }
 }
 
-/// Looks through all words from here to the end of the statement.
+/// Writes `TABLE t`, where a query may start, as `SELECT * FROM t`.
+///
+/// sqlparser reads it without the quotes of the name, and DataFusion not at all.
+pub(crate) fn rewrite_table(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<usize>>) {
+    let keyword = |tokens: &[TokenWithSpan], index: Option<usize>| match index.and_then(|index| tokens.get(index)) {
+        Some(TokenWithSpan { token: Token::Word(word), .. }) => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let mut index = 0;
+    while index < tokens.len() {
+        let previous = index.checked_sub(1);
+        let starts_query = match previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token) {
+            None | Some(Token::LParen | Token::RParen) => true,
+            Some(_) => matches!(
+                keyword(tokens, previous),
+                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::ALL | Keyword::DISTINCT
+            ),
+        };
+        let name_follows = matches!(tokens.get(index + 1), Some(TokenWithSpan { token: Token::Word(_), .. }));
+        if starts_query
+            && name_follows
+            && keyword(tokens, Some(index)) == Keyword::TABLE
+            && let (Some(TokenWithSpan { span, .. }), Some(range)) = (tokens.get(index), ranges.get(index).cloned())
+        {
+            let span = *span;
+            let written = [Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")];
+            tokens.splice(index..=index, written.map(|token| TokenWithSpan { token, span }));
+            ranges.splice(index..=index, std::iter::repeat_n(range, 3));
+        }
+        index += 1;
+    }
+}
+
+/// Looks through all words from here up to token number `end`.
 ///
 /// To be called once a statement, before its first query or condition is read.
-pub(crate) fn check_words(cursor: &Cursor<'_>) -> Result<(), SqlError> {
-    for index in cursor.index()..cursor.token_count() {
+pub(crate) fn check_words(cursor: &Cursor<'_>, end: usize) -> Result<(), SqlError> {
+    for index in cursor.index()..end {
         let Token::Word(word) = &cursor.token(index).token else { continue };
         if word.quote_style.is_some() || before(cursor, index) == Some(&Token::Period) {
             continue;
@@ -109,36 +156,52 @@ fn is_word(cursor: &Cursor<'_>, index: usize, text: &str) -> bool {
         if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text))
 }
 
-/// A word that ends a piece, where a piece has to start.
+/// A word that starts nothing, where something has to start.
 fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) -> Result<(), SqlError> {
-    use Keyword::{CROSS, EXCEPT, FROM, FULL, INNER, JOIN, LEFT, NATURAL, ON, ORDER, RIGHT, WHERE};
-    if !words::is_clause_word(keyword) {
-        return Ok(());
-    }
+    use Keyword::{AS, EXCEPT, FILTER, FROM, HAVING, JOIN, LEFT, ON, ORDER, RECURSIVE, RIGHT, SELECT, WHERE, WITH};
+    let word_back = |n: usize| index.checked_sub(n).map_or(Keyword::NoKeyword, |index| self::keyword(cursor, index));
     let next_is_bracket = cursor.token(index + 1).token == Token::LParen;
-    let word_before = index.checked_sub(1).map_or(Keyword::NoKeyword, |previous| self::keyword(cursor, previous));
-    let filter = index.checked_sub(2).is_some_and(|filter| self::keyword(cursor, filter) == Keyword::FILTER);
-    let what = match before(cursor, index) {
-        _ if matches!(keyword, LEFT | RIGHT) && next_is_bracket => return Ok(()),
-        // Windows: OVER (ORDER BY ..).
-        Some(Token::LParen) if keyword == ORDER => return Ok(()),
-        Some(Token::LParen) if keyword == WHERE && filter => return Ok(()),
-        Some(Token::LParen | Token::Comma) => "something",
-        Some(Token::Word(_)) if matches!(word_before, FROM | JOIN) => "a table",
-        Some(Token::Word(_)) if word_before == Keyword::SELECT => "an expression",
-        Some(Token::Word(_)) if matches!(word_before, ON | WHERE | Keyword::BY | Keyword::HAVING) => "an expression",
-        // `* EXCEPT (a)`, `a.* EXCEPT (a)`: sqlparser's to read.
-        Some(Token::Mul) if keyword == EXCEPT => return Ok(()),
-        // `SELECT * FROM`, `count(*) ..` and `2 * FROM`: the latter is sqlparser's to refuse.
-        _ => return Ok(()),
-    };
-    // `FROM t LEFT JOIN u` and its kin.
-    if matches!(keyword, CROSS | FULL | INNER | NATURAL) && what == "something" {
+    if matches!(keyword, LEFT | RIGHT) && next_is_bracket {
         return Ok(());
     }
-    let found = format!("{keyword:?}");
-    Err(SqlError::syntax(format!("expected {what} before {found}"), span)
-        .with_help(format!("if {found} is meant as a name, quote it: \"{}\"", cursor.text(index, index + 1))))
+    let written = cursor.text(index, index + 1);
+    let upper = written.to_uppercase();
+    let starts_nothing = words::starts_nothing(keyword);
+    let error = |message: String| SqlError::syntax(message, span);
+    let quote = format!("if {upper} is meant as a name, quote it: \"{written}\"");
+    Err(match before(cursor, index) {
+        Some(Token::LParen) if words::is_clause_word(keyword) => {
+            // Windows and filters: OVER (ORDER BY ..), FILTER (WHERE ..).
+            if keyword == ORDER || (keyword == WHERE && word_back(2) == FILTER) {
+                return Ok(());
+            }
+            error(format!("expected something between \"(\" and {upper}")).with_help(quote)
+        }
+        Some(Token::Comma) if starts_nothing => {
+            error(format!("expected something between \",\" and {upper}")).with_help("take the comma out")
+        }
+        Some(Token::Word(_)) if words::is_reserved(keyword) => match word_back(1) {
+            AS if keyword != SELECT || !next_is_bracket => cursor::reserved(written, "a name after AS", span),
+            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => cursor::reserved(written, "a name", span),
+            SELECT if keyword == FROM => {
+                error("expected an expression before FROM".to_owned()).with_help("name the columns, or write * for all")
+            }
+            // `SELECT DISTINCT`, `SELECT ALL`.
+            SELECT | ON | WHERE | Keyword::BY | HAVING if words::is_clause_word(keyword) => {
+                error(format!("expected an expression before {upper}")).with_help(quote)
+            }
+            FROM | JOIN if keyword == SELECT => {
+                error(format!("expected a table, found {upper}")).with_help("put the query in brackets")
+            }
+            FROM | JOIN if starts_nothing || (keyword == Keyword::VALUES && !next_is_bracket) => {
+                error(format!("expected a table, found {upper}")).with_help(quote)
+            }
+            _ => return Ok(()),
+        },
+        // `* EXCEPT (a)`, `a.* EXCEPT (a)`: sqlparser's to read; `2 * FROM` is sqlparser's to refuse.
+        Some(Token::Mul) if keyword == EXCEPT => return Ok(()),
+        _ => return Ok(()),
+    })
 }
 
 /// Words that would be names, or worse, to sqlparser.
@@ -157,6 +220,10 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
         Keyword::WITH if cursor.token(index + 1).token == Token::LParen => refuse("WITH (..) behind a table"),
         Keyword::ARRAY if matches!(cursor.token(index + 1).token, Token::Lt | Token::Neq | Token::ShiftLeft) => {
             refuse("the type ARRAY<..>")
+        }
+        Keyword::TIMESTAMP | Keyword::TIME if next_is("WITH") && is_word(cursor, index + 2, "TIME") => {
+            Err(SqlError::not_supported(format!("{upper} WITH TIME ZONE"), span)
+                .with_help("all instants are UTC; leave WITH TIME ZONE out"))
         }
         _ if upper == "DUPLICATE" && previous_is("ON") && next_is("KEY") => refuse("ON DUPLICATE KEY"),
         _ if (upper == "VALUE" || upper == "VALUES")

@@ -43,6 +43,7 @@ fn is_query_word(keyword: Keyword) -> bool {
             | OVERLAY
             | PARTITION
             | PERCENT
+            | PLACING
             | POSITION
             | PRECEDING
             | RANGE
@@ -229,6 +230,29 @@ pub(crate) fn is_clause_word(keyword: Keyword) -> bool {
             | WHERE
             | WINDOW
     )
+}
+
+/// Reserved words that a table's name cannot be mistaken for, and that start no
+/// expression: behind FROM, JOIN and a comma they are always wrong.
+pub(crate) fn starts_nothing(keyword: Keyword) -> bool {
+    use Keyword::*;
+    is_clause_word(keyword)
+        || matches!(
+            keyword,
+            ALL | CHECK
+                | CONSTRAINT
+                | CREATE
+                | DISTINCT
+                | DROP
+                | FOREIGN
+                | INTO
+                | PRIMARY
+                | REFERENCES
+                | SELECT
+                | SOME
+                | UNIQUE
+                | WITH
+        )
 }
 
 /// The word of `known` that `word` was most likely meant to be.

@@ -1,0 +1,358 @@
+//! What sqlparser alone reads wrongly, in silence or aloud, and how it is read here.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use saltwing_sql::statement::{KeyPart, RowSource};
+use saltwing_sql::{Statement, expr_span, parse, parse_one};
+use saltwing_types::table::SortOrder;
+use saltwing_types::{ErrorCode, Span, SqlType};
+use sqlparser::ast::{BinaryOperator, Expr, SetExpr, UnaryOperator, Value};
+
+#[track_caller]
+fn refused(sql: &str, code: ErrorCode, place: &str) {
+    match parse(sql) {
+        Ok(read) => {
+            panic!("{sql}\nis read as\n{}", read.first().map(|it| it.statement.to_string()).unwrap_or_default())
+        }
+        Err(error) => {
+            assert_eq!(error.code(), code, "{sql}: {error}");
+            let (line, span) = (sql.lines().nth(error.span().start.line as usize - 1).unwrap(), error.span());
+            let found: String = line
+                .chars()
+                .skip(span.start.column as usize - 1)
+                .take((span.end.column + 1 - span.start.column) as usize)
+                .collect();
+            assert_eq!(found, place, "{sql}: {error}");
+        }
+    }
+}
+
+#[track_caller]
+fn reads_as(sql: &str, printed: &str) {
+    match parse_one(sql) {
+        Ok(parsed) => {
+            assert_eq!(parsed.statement.to_string().split_whitespace().collect::<Vec<_>>().join(" "), printed)
+        }
+        Err(error) => panic!("{sql}: {error}"),
+    }
+}
+
+#[test]
+fn nothing_is_dropped_behind_a_statement() {
+    refused("SELECT 1 END rest of it", ErrorCode::Syntax, "END");
+    refused("SELECT 1 SELECT 2", ErrorCode::Syntax, "SELECT");
+    refused("DELETE FROM t WHERE a = 1 b", ErrorCode::Syntax, "b");
+    refused("SELECT 1; SELECT 2 3", ErrorCode::Syntax, "3");
+    assert_eq!(parse("SELECT 1;; -- no statement\n SELECT 2 ;").unwrap().len(), 2);
+    assert_eq!(parse(" /* nothing */ ").unwrap().len(), 0);
+}
+
+#[test]
+fn reserved_words_are_no_names() {
+    refused("SELECT * FROM WHERE", ErrorCode::Syntax, "WHERE");
+    refused("SELECT * FROM t, WHERE a = 1", ErrorCode::Syntax, "WHERE");
+    refused("SELECT * FROM t JOIN ON a = b", ErrorCode::Syntax, "ON");
+    refused("SELECT * FROM (WHERE)", ErrorCode::Syntax, "WHERE");
+    refused("SELECT * FROM select", ErrorCode::Syntax, "select");
+    refused("SELECT when FROM t", ErrorCode::Syntax, "when");
+    refused("SELECT a AS from FROM t", ErrorCode::Syntax, "from");
+    refused("SELECT * FROM t AS order", ErrorCode::Syntax, "order");
+    refused("WITH where AS (SELECT 1) SELECT 1", ErrorCode::Syntax, "where");
+    refused("CREATE TABLE order (a INT)", ErrorCode::Syntax, "order");
+    refused("CREATE TABLE t (group INT)", ErrorCode::Syntax, "group");
+    refused("UPSERT INTO t (select) VALUES (1)", ErrorCode::Syntax, "select");
+    reads_as(
+        "SELECT \"when\", t.when FROM \"where\" AS \"order\"",
+        "SELECT \"when\", t.when FROM \"where\" AS \"order\"",
+    );
+}
+
+#[test]
+fn words_of_other_dialects_are_names() {
+    reads_as(
+        "SELECT top, pivot, qualify, member, a overlaps, b div, sort FROM sample prewhere",
+        "SELECT top, pivot, qualify, member, a AS overlaps, b AS div, sort FROM sample prewhere",
+    );
+    reads_as("SELECT count(*) filter FROM t", "SELECT count(*) AS filter FROM t");
+    reads_as(
+        "SELECT a semi, b anti FROM t semi JOIN u ON TRUE",
+        "SELECT a AS semi, b AS anti FROM t semi JOIN u ON true",
+    );
+    reads_as("SELECT date, time, year, floor, position FROM t", "SELECT date, time, year, floor, position FROM t");
+    reads_as("SELECT left(a, 1), right(a, 1), year(a)", "SELECT left(a, 1), right(a, 1), year(a)");
+}
+
+#[test]
+fn a_number_does_not_run_into_a_name() {
+    for text in ["12abc", "1_000", "0x1F", "1e", "5L", "1.5x", "$1a"] {
+        refused(&format!("SELECT {text}"), ErrorCode::Syntax, text);
+    }
+    reads_as("SELECT 12 abc", "SELECT 12 AS abc");
+}
+
+#[test]
+fn strings_are_strings() {
+    let text = |sql: &str| match support::expr(sql) {
+        Expr::Value(value) => match value.value {
+            Value::SingleQuotedString(text) => text,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text("'it''s'"), "it's");
+    assert_eq!(text(r"'a\nb\'"), r"a\nb\");
+    assert_eq!(text(r"E'a\nb\'\\\x41\u00e9\101'"), "a\nb'\\A\u{e9}A");
+    assert_eq!(text("'-- // /* no comment'"), "-- // /* no comment");
+    assert_eq!(text("'a\nb'"), "a\nb");
+    refused("SELECT * FROM 't'", ErrorCode::Syntax, "'t'");
+    refused("SELECT 1 'x'", ErrorCode::Syntax, "'x'");
+    refused("SELECT 1 AS 'x'", ErrorCode::Syntax, "'x'");
+    refused("SELECT 'a' 'b'", ErrorCode::Syntax, "'b'");
+    refused("SELECT U&'abc'", ErrorCode::NotSupported, "'abc'");
+    refused("UPSERT INTO 't' VALUES (1)", ErrorCode::Syntax, "'t'");
+    refused("SELECT 'abc", ErrorCode::Syntax, "'");
+    refused("SELECT \"abc", ErrorCode::Syntax, "\"");
+    refused("SELECT \"\"", ErrorCode::Syntax, "\"\"");
+    refused("SELECT X'0'", ErrorCode::Syntax, "X'0'");
+}
+
+#[test]
+fn comments_are_comments() {
+    reads_as("SELECT a // b\n, c -- d\n FROM /* e /* f */ g */ t", "SELECT a, c FROM t");
+    reads_as("SELECT /*! 1, */ 2", "SELECT 2");
+    reads_as("SELECT 10 / 2", "SELECT 10 / 2");
+    reads_as("SELECT 10 // 2\n", "SELECT 10");
+    refused("SELECT a # b", ErrorCode::Syntax, "#");
+    refused("SELECT a /* b", ErrorCode::Syntax, "/");
+}
+
+#[test]
+fn is_distinct_from_does_not_swallow_the_rest() {
+    let Expr::BinaryOp { left, op: BinaryOperator::And, .. } = support::expr("a IS DISTINCT FROM b AND c = 1") else {
+        panic!("the AND is not on top")
+    };
+    assert!(matches!(*left, Expr::IsDistinctFrom(..)));
+    let not = support::expr("a IS NOT DISTINCT FROM b OR c");
+    assert!(matches!(not, Expr::BinaryOp { op: BinaryOperator::Or, .. }));
+}
+
+#[test]
+fn operators_bind_as_they_should() {
+    for (text, meant) in [
+        ("a OR b AND c", "a OR (b AND c)"),
+        ("NOT a = b", "NOT (a = b)"),
+        ("NOT a AND b", "(NOT a) AND b"),
+        ("a BETWEEN 1 AND 2 AND b", "(a BETWEEN 1 AND 2) AND b"),
+        ("a NOT BETWEEN 1 AND 2 OR b", "(a NOT BETWEEN 1 AND 2) OR b"),
+        ("a LIKE 'x' || 'y'", "a LIKE ('x' || 'y')"),
+        ("a LIKE 'x' AND b", "(a LIKE 'x') AND b"),
+        ("a + b * c", "a + (b * c)"),
+        ("a - b - c", "(a - b) - c"),
+        ("-a * b", "(-a) * b"),
+        ("-a::INT", "-(a::INT)"),
+        ("a = b IS NULL", "(a = b) IS NULL"),
+        ("a IS NOT NULL AND b", "(a IS NOT NULL) AND b"),
+        ("a IN (1, 2) AND b", "(a IN (1, 2)) AND b"),
+        ("a < b || c", "a < (b || c)"),
+        ("a IS DISTINCT FROM b + 1", "a IS DISTINCT FROM (b + 1)"),
+    ] {
+        assert_eq!(without_brackets(support::expr(text)), without_brackets(support::expr(meant)), "{text}");
+    }
+}
+
+/// The tree without its brackets, so that it shows how operators bind.
+fn without_brackets(expr: Expr) -> Expr {
+    let mut expr = expr;
+    let _ = sqlparser::ast::visit_expressions_mut(&mut expr, |node| {
+        while let Expr::Nested(inner) = node {
+            *node = (**inner).clone();
+        }
+        std::ops::ControlFlow::<()>::Continue(())
+    });
+    expr
+}
+
+#[test]
+fn signs_in_a_row_are_no_comment() {
+    reads_as("SELECT - - 1", "SELECT -(-1)");
+    reads_as("SELECT a - -1, + + b, ~ ~ c", "SELECT a - -1, +(+b), ~(~c)");
+    assert!(matches!(support::expr("- 1"), Expr::UnaryOp { op: UnaryOperator::Minus, .. }));
+}
+
+#[test]
+fn not_null_belongs_to_the_column() {
+    let Statement::CreateTable(table) =
+        parse_one("CREATE TABLE t (a INT DEFAULT 7 NOT NULL, b INT NOT NULL DEFAULT 8)").unwrap().statement
+    else {
+        panic!("no table")
+    };
+    for column in &table.columns {
+        assert_eq!(column.not_null, Some(true), "{column}");
+        assert!(matches!(column.default.as_ref().unwrap().expr, Expr::Value(_)), "{column}");
+    }
+}
+
+#[test]
+fn desc_is_kept() {
+    let Statement::CreateTable(table) =
+        parse_one("CREATE TABLE t (a INT PRIMARY KEY DESC, CONSTRAINT pk PRIMARY KEY (a DESC, b ASC, c))")
+            .unwrap()
+            .statement
+    else {
+        panic!("no table")
+    };
+    assert_eq!(table.columns.first().unwrap().primary_key.unwrap().order, SortOrder::Desc);
+    let orders: Vec<SortOrder> = table.primary_key.unwrap().parts.iter().map(|KeyPart { order, .. }| *order).collect();
+    assert_eq!(orders, [SortOrder::Desc, SortOrder::Asc, SortOrder::Asc]);
+}
+
+#[test]
+fn statements_do_not_hide_in_queries() {
+    refused("SELECT * FROM (DELETE FROM t)", ErrorCode::NotSupported, "DELETE");
+    refused("WITH x AS (INSERT INTO t VALUES (1)) SELECT 1", ErrorCode::NotSupported, "INSERT");
+    refused("WITH x AS (SELECT 1) UPDATE t SET a = 1", ErrorCode::NotSupported, "UPDATE");
+    refused("SELECT a INTO b FROM t", ErrorCode::NotSupported, "INTO");
+    refused("SELECT a FROM t FOR UPDATE", ErrorCode::NotSupported, "UPDATE");
+    refused("SELECT a FROM t WITH (NOLOCK)", ErrorCode::NotSupported, "WITH");
+    refused("DELETE t WHERE a = 1", ErrorCode::Syntax, "t");
+    let jar = parse_one("DELETE JAR 'x'").unwrap().statement;
+    assert!(matches!(jar, Statement::Unsupported(it) if it.what == "DELETE JAR"));
+}
+
+#[test]
+fn what_phoenix_has_and_we_do_not_is_named() {
+    refused("SELECT NEXT VALUE FOR s", ErrorCode::NotSupported, "VALUE");
+    refused("SELECT * FROM t (x VARCHAR, y.z INTEGER)", ErrorCode::NotSupported, "x VARCHAR");
+    refused("UPSERT INTO t (k, x VARCHAR) VALUES (1, 2)", ErrorCode::NotSupported, "x VARCHAR");
+    refused("UPSERT INTO t VALUES (1) ON DUPLICATE KEY IGNORE", ErrorCode::NotSupported, "DUPLICATE");
+    refused("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", ErrorCode::NotSupported, "ON");
+    refused("DELETE FROM t WHERE a = 1 LIMIT 5", ErrorCode::NotSupported, "LIMIT");
+    refused("SELECT * FROM t AS OF TIMESTAMP '2020-01-01'", ErrorCode::NotSupported, "OF");
+    refused("CREATE TABLE t (a INTEGER ARRAY)", ErrorCode::NotSupported, "INTEGER ARRAY");
+    refused("CREATE TABLE t (a BIGINT, PRIMARY KEY (a ROW_TIMESTAMP))", ErrorCode::NotSupported, "ROW_TIMESTAMP");
+    for (sql, what) in [
+        ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),
+        ("CREATE VIEW v (a VARCHAR) AS SELECT * FROM t", "CREATE VIEW"),
+        ("CREATE SEQUENCE s START WITH 1 CACHE 5", "CREATE SEQUENCE"),
+        ("ALTER INDEX i ON t REBUILD", "ALTER INDEX"),
+        ("ALTER TABLE t ADD IF NOT EXISTS x VARCHAR", "ALTER TABLE"),
+        ("DROP SEQUENCE s", "DROP SEQUENCE"),
+        ("UPDATE STATISTICS t", "UPDATE STATISTICS"),
+        ("GRANT 'RX' ON t TO 'u'", "GRANT"),
+    ] {
+        match parse_one(sql).unwrap().statement {
+            Statement::Unsupported(it) => assert_eq!(it.what, what),
+            other => panic!("{sql} is read as {other}"),
+        }
+    }
+}
+
+#[test]
+fn the_table_that_people_paste() {
+    let sql = "CREATE TABLE TEST_ACL_YJY.TEST_C_01 (
+        key01 BIGINT NOT NULL,   // the phone's number; unique
+        key02 BIGINT,            // don't care
+        col01 VARCHAR,
+        key01 INTEGER,           // again
+        col02 VARCHAR, col03 VARCHAR,
+        CONSTRAINT ID_PK PRIMARY KEY (key01)
+    ) DATA_BLOCK_ENCODING = 'FAST_DIFF', COMPRESSION = 'SNAPPY', COLUMN_ENCODED_BYTES = NONE,
+      UPDATE_CACHE_FREQUENCY=300000, SALT_BUCKETS = 1, TTL=86400";
+    let Statement::CreateTable(table) = parse_one(sql).unwrap().statement else { panic!("no table") };
+    assert_eq!(table.table.to_string(), "TEST_ACL_YJY.TEST_C_01");
+    let second = table.columns.iter().filter(|column| column.name.name.text == "key01").nth(1).unwrap();
+    assert_eq!(second.sql_type, SqlType::Integer);
+    assert_eq!(second.name.span(), Span::on_line(5, 9, 13));
+    assert_eq!(second.type_span, Span::on_line(5, 15, 21));
+    assert_eq!(second.span, Span::on_line(5, 9, 21));
+    let caret = saltwing_sql::render_caret(sql, second.name.span());
+    assert_eq!(caret.lines().nth(1).unwrap(), "        ^^^^^");
+    let options: Vec<String> = table.options.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        options.join(" "),
+        "DATA_BLOCK_ENCODING='FAST_DIFF' COMPRESSION='SNAPPY' COLUMN_ENCODED_BYTES=NONE \
+         UPDATE_CACHE_FREQUENCY=300000 SALT_BUCKETS=1 TTL=86400"
+    );
+    assert_eq!(table.primary_key.unwrap().name.unwrap().text, "ID_PK");
+}
+
+#[test]
+fn trees_are_what_the_relational_engine_takes() {
+    let Statement::Query(query) =
+        parse_one("SELECT /*+ FULL_SCAN(t) */ a FROM t WHERE a = :x AND b = :y OR c = :x FETCH FIRST 3 ROWS ONLY")
+            .unwrap()
+            .statement
+    else {
+        panic!("no query")
+    };
+    assert_eq!(query.query.to_string(), "SELECT a FROM t WHERE a = $1 AND b = $2 OR c = $1 LIMIT 3");
+    assert_eq!(query.hints.iter().map(ToString::to_string).collect::<Vec<_>>(), ["FULL_SCAN(t)"]);
+    assert!(query.query.fetch.is_none());
+    let SetExpr::Select(select) = *query.query.body else { panic!("no SELECT") };
+    assert!(select.optimizer_hints.is_empty());
+}
+
+#[test]
+fn long_chains_are_flat_trees() {
+    let depth = |expr: &Expr| {
+        let (mut depth, mut nodes) = (0, vec![(expr, 1)]);
+        while let Some((node, level)) = nodes.pop() {
+            depth = depth.max(level);
+            if let Expr::BinaryOp { left, right, .. } = node {
+                nodes.extend([(&**left, level + 1), (&**right, level + 1)]);
+            }
+        }
+        depth
+    };
+    let chain = |op: &str, n: usize| support::expr(&vec!["a"; n].join(&format!(" {op} ")));
+    assert_eq!(depth(&chain("AND", 1_000)), 11);
+    assert_eq!(depth(&chain("OR", 1_024)), 11);
+    assert_eq!(depth(&chain("AND", 2)), 2);
+    assert_eq!(chain("AND", 5).to_string(), "a AND a AND a AND a AND a");
+}
+
+#[test]
+fn places_of_expressions() {
+    assert_eq!(expr_span(&support::expr("f(a, 'xyz')")).unwrap(), Span::on_line(1, 8, 17));
+    assert_eq!(expr_span(&support::expr("NOT a")).unwrap(), Span::on_line(1, 12, 12));
+    assert_eq!(expr_span(&support::expr("a + CASE WHEN b THEN c END")).unwrap(), Span::on_line(1, 8, 33));
+    assert_eq!(expr_span(&support::expr("(\n  abc, 'ü' )")).unwrap().end.column, 10);
+    assert_eq!(expr_span(&support::expr("DATE '2020-01-01'")).unwrap(), Span::on_line(1, 13, 24));
+}
+
+#[test]
+fn places_of_statements_and_rows() {
+    let sql = "SELECT 1;\n  UPSERT INTO t VALUES (1, 'ü'),\n (2, 'b') ;";
+    let parsed = parse(sql).unwrap();
+    let second = parsed.get(1).unwrap();
+    assert_eq!(&sql[second.range.clone()], "UPSERT INTO t VALUES (1, 'ü'),\n (2, 'b')");
+    assert_eq!((second.span.start.line, second.span.start.column), (2, 3));
+    assert_eq!((second.span.end.line, second.span.end.column), (3, 9));
+    let Statement::Upsert(upsert) = &second.statement else { panic!("no UPSERT") };
+    let RowSource::Values(rows) = &upsert.source else { panic!("no VALUES") };
+    assert_eq!(rows.iter().map(|row| row.span).collect::<Vec<_>>(), [Span::on_line(2, 24, 31), Span::on_line(3, 2, 9)]);
+}
+
+#[test]
+fn parameters_are_numbered() {
+    let numbers = |sql: &str| {
+        let parsed = parse_one(sql).unwrap();
+        parsed.parameters.iter().map(|it| (it.number, it.name.clone())).collect::<Vec<_>>()
+    };
+    let plain = |n: &[u32]| n.iter().map(|n| (*n, None)).collect::<Vec<_>>();
+    assert_eq!(numbers("UPSERT INTO t VALUES (?, ?), (?, 1)"), plain(&[1, 2, 3]));
+    assert_eq!(numbers("SELECT ?2, ?1, ?2"), plain(&[2, 1, 2]));
+    assert_eq!(numbers("SELECT $3 LIMIT $1"), plain(&[3, 1]));
+    assert_eq!(numbers("SELECT :b, :a, :b"), [(1, Some("b".into())), (2, Some("a".into())), (1, Some("b".into()))]);
+    assert_eq!(numbers("SELECT a::INT"), []);
+    assert_eq!(saltwing_sql::parameter_count(&parse_one("SELECT $3, $1").unwrap().parameters), 3);
+    refused("SELECT ?, $1", ErrorCode::BadParameter, "$1");
+    refused("SELECT :a, ?", ErrorCode::BadParameter, "?");
+    refused("SELECT $0", ErrorCode::BadParameter, "$0");
+    refused("SELECT ?65536", ErrorCode::BadParameter, "?65536");
+    // Each statement counts for itself.
+    let both = parse("SELECT ?; SELECT :a").unwrap();
+    assert!(both.iter().all(|it| it.parameters.len() == 1));
+}

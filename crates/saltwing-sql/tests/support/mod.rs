@@ -1,0 +1,164 @@
+//! What several test files share.
+
+#![allow(dead_code)] // each test file uses its part
+
+use saltwing_sql::statement::{CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement};
+use saltwing_sql::{ColumnName, Name, TableRef};
+use saltwing_types::Span;
+use sqlparser::ast::Expr;
+
+const NOWHERE: Span = Span {
+    start: saltwing_types::Position { line: 1, column: 1 },
+    end: saltwing_types::Position { line: 1, column: 1 },
+};
+
+/// The statement without the places and the source texts that printing cannot keep.
+///
+/// sqlparser's own trees compare without places already.
+pub fn placeless(mut statement: Statement) -> Statement {
+    match &mut statement {
+        Statement::CreateTable(it) => {
+            table(&mut it.table);
+            for column in &mut it.columns {
+                column_name(&mut column.name);
+                (column.type_span, column.span) = (NOWHERE, NOWHERE);
+                if let Some(default) = &mut column.default {
+                    (default.text, default.span) = (String::new(), NOWHERE);
+                }
+                if let Some(key) = &mut column.primary_key {
+                    key.span = NOWHERE;
+                }
+            }
+            if let Some(key) = &mut it.primary_key {
+                key.span = NOWHERE;
+                key.name.iter_mut().for_each(name);
+                for part in &mut key.parts {
+                    (part.text, part.span) = (String::new(), NOWHERE);
+                }
+            }
+            it.options.iter_mut().for_each(option);
+        }
+        Statement::CreateSchema(it) => name(&mut it.name),
+        Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
+        Statement::DropTable(it) => it.tables.iter_mut().for_each(table),
+        Statement::Truncate(it) => it.tables.iter_mut().for_each(table),
+        Statement::Upsert(it) | Statement::Insert(it) => {
+            table(&mut it.table);
+            it.columns.iter_mut().flatten().for_each(column_name);
+            it.hints.iter_mut().for_each(hint);
+            if let RowSource::Values(rows) = &mut it.source {
+                rows.iter_mut().for_each(|row| row.span = NOWHERE);
+            }
+            it.span = NOWHERE;
+        }
+        Statement::Delete(it) => {
+            table(&mut it.table);
+            it.alias.iter_mut().for_each(name);
+            it.hints.iter_mut().for_each(hint);
+            it.span = NOWHERE;
+        }
+        Statement::Update(it) => {
+            table(&mut it.table);
+            it.alias.iter_mut().for_each(name);
+            it.assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
+            it.hints.iter_mut().for_each(hint);
+            it.span = NOWHERE;
+        }
+        Statement::Query(it) => query(it),
+        Statement::Explain(it) => {
+            let inner = std::mem::replace(&mut *it.statement, Statement::Begin);
+            *it.statement = placeless(inner);
+        }
+        Statement::CopyFrom(it) => {
+            table(&mut it.table);
+            it.columns.iter_mut().flatten().for_each(column_name);
+            it.span = NOWHERE;
+        }
+        Statement::CopyTo(it) => {
+            match &mut it.source {
+                CopySource::Table { table: of, columns } => {
+                    table(of);
+                    columns.iter_mut().flatten().for_each(column_name);
+                }
+                CopySource::Query(it) => query(it),
+            }
+            it.span = NOWHERE;
+        }
+        Statement::ShowTables(it) => it.schema.iter_mut().for_each(name),
+        Statement::ShowCreateTable(it) | Statement::Describe(it) => table(it),
+        Statement::ShowSetting(it) => it.iter_mut().for_each(|it| it.span = NOWHERE),
+        Statement::Set(it) => {
+            (it.name.span, it.value_span) = (NOWHERE, NOWHERE);
+            it.value.iter_mut().for_each(value);
+        }
+        Statement::Use(it) => name(it),
+        Statement::Unsupported(it) => it.span = NOWHERE,
+        Statement::ShowSchemas(_) | Statement::Begin | Statement::Commit | Statement::Rollback => {}
+    }
+    statement
+}
+
+fn name(it: &mut Name) {
+    it.span = NOWHERE;
+}
+
+fn table(it: &mut TableRef) {
+    it.schema.iter_mut().for_each(name);
+    name(&mut it.name);
+}
+
+fn column_name(it: &mut ColumnName) {
+    it.family.iter_mut().for_each(name);
+    name(&mut it.name);
+}
+
+fn hint(it: &mut Hint) {
+    name(&mut it.name);
+    it.args.iter_mut().for_each(name);
+    it.span = NOWHERE;
+}
+
+fn option(it: &mut OptionSpec) {
+    it.family.iter_mut().for_each(name);
+    name(&mut it.name);
+    value(&mut it.value);
+    (it.value_span, it.span) = (NOWHERE, NOWHERE);
+}
+
+fn value(it: &mut OptionValue) {
+    if let OptionValue::Names(names) = it {
+        names.iter_mut().for_each(name);
+    }
+}
+
+fn query(it: &mut QueryStatement) {
+    it.items.clear();
+    it.hints.iter_mut().for_each(hint);
+    it.span = NOWHERE;
+}
+
+/// Checks that a statement prints as text that is read back as the same statement.
+pub fn assert_prints_itself(statement: &Statement) {
+    let text = statement.to_string();
+    let again = match saltwing_sql::parse_one(&text) {
+        Ok(parsed) => parsed.statement,
+        Err(error) => panic!("{text}\nis printed, and not read back: {error}"),
+    };
+    assert_eq!(again.to_string(), text, "printed twice");
+    assert!(
+        placeless(again.clone()) == placeless(statement.clone()),
+        "{text}\nis read back as\n{again:#?}\nnot as\n{statement:#?}"
+    );
+}
+
+/// The one expression of `SELECT {text}`.
+pub fn expr(text: &str) -> Expr {
+    let sql = format!("SELECT {text}");
+    let parsed = saltwing_sql::parse_one(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let Statement::Query(query) = parsed.statement else { panic!("{sql} is no query") };
+    let sqlparser::ast::SetExpr::Select(select) = *query.query.body else { panic!("{sql} is no SELECT") };
+    match select.projection.into_iter().next() {
+        Some(sqlparser::ast::SelectItem::UnnamedExpr(expr)) => expr,
+        other => panic!("{sql}: {other:?}"),
+    }
+}
