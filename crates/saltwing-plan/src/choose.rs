@@ -31,7 +31,7 @@ pub fn choose(request: Request<'_>) -> Result<Access, PlanError> {
     let mut best: Option<(Rank, usize, Candidate<'_>)> = None;
     for (index, key) in request.keys.iter().enumerate() {
         let candidate = Candidate::new(key, &request);
-        let rank = candidate.rank();
+        let rank = candidate.rank(request.limit != RowLimit::None);
         if best.as_ref().is_none_or(|(other, _, _)| rank > *other) {
             best = Some((rank, index, candidate));
         }
@@ -74,14 +74,17 @@ impl<'a> Candidate<'a> {
         Self { key, space, covers, all, products, order }
     }
 
-    fn rank(&self) -> Rank {
+    fn rank(&self, limited: bool) -> Rank {
+        let (point, bounded) = (self.is_point(), guard::cover_bounds(&self.all, 0, &self.space));
+        // Whole keys are as good as each other, and so are keys that must be read from end to end.
+        let counts = bounded && !point;
         Rank {
             empty: self.all.boxes.is_empty(),
-            point: self.is_point(),
-            bounded: guard::cover_bounds(&self.all, 0, &self.space),
-            fixed_columns: self.first_open_column(),
-            reach: self.products.iter().map(Product::columns).min().unwrap_or_default(),
-            ordered: self.order != OrderKind::None,
+            point,
+            bounded,
+            fixed_columns: if counts { self.first_open_column() } else { 0 },
+            reach: if counts { self.products.iter().map(Product::columns).min().unwrap_or_default() } else { 0 },
+            ordered: self.order != OrderKind::None && (bounded || limited),
         }
     }
 
