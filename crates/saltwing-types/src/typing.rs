@@ -239,22 +239,14 @@ pub fn natural_type(value: &Value) -> SqlType {
 }
 
 /// Arithmetic; also DATE or TIMESTAMP plus and minus days.
+///
+/// A parameter without a value is taken for the other side's type.
 pub fn arith(op: ArithOp, a: Expr, b: Expr) -> Typed {
-    let ty = match (operand_type(&a), operand_type(&b)) {
-        (Some(x), Some(y)) => arith_type(op, x, y)
-            .ok_or_else(|| ValueError::TypeMismatch(format!("{a} {} {b}: {x} and {y} do not meet", op.as_str())))?,
-        _ => {
-            return Err(ValueError::TypeMismatch(format!(
-                "the type of {a} {} {b} is not known; CAST the parameter",
-                op.as_str()
-            )));
-        }
-    };
+    let x = a.sql_type().or(b.sql_type()).unwrap_or(SqlType::BigInt);
+    let y = b.sql_type().unwrap_or(x);
+    let ty = arith_type(op, x, y)
+        .ok_or_else(|| ValueError::TypeMismatch(format!("{a} {} {b}: {x} and {y} do not meet", op.as_str())))?;
     Ok(Expr::Arith(op, Box::new(a), Box::new(b), ty))
-}
-
-fn operand_type(e: &Expr) -> Option<SqlType> {
-    e.sql_type()
 }
 
 fn arith_type(op: ArithOp, a: SqlType, b: SqlType) -> Option<SqlType> {
@@ -293,6 +285,9 @@ pub fn negate(e: Expr) -> Typed {
         }
         Expr::Literal(Value::Double(value), ty) => Ok(Expr::Literal(Value::Double(-value), ty)),
         Expr::Literal(Value::Null, ty) => Ok(Expr::Literal(Value::Null, ty)),
+        Expr::Param(index, None) => {
+            Ok(Expr::Negate(Box::new(Expr::Param(index, Some(SqlType::BigInt))), SqlType::BigInt))
+        }
         e => match e.sql_type() {
             Some(ty) if ty.is_integer() => Ok(Expr::Negate(Box::new(e), SqlType::BigInt)),
             Some(ty) if ty.is_float() => Ok(Expr::Negate(Box::new(e), SqlType::Double)),

@@ -67,7 +67,7 @@ impl Database {
             _ => None,
         };
         #[cfg(feature = "datafusion")]
-        let engine = crate::relational::engine(&options);
+        let engine = crate::relational::engine(&options)?;
         let shared = Shared {
             tables,
             catalog,

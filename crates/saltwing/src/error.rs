@@ -30,7 +30,7 @@ impl Error {
         Self(Box::new(Inner { code, message: message.into(), span: None, help: None, source: None }))
     }
 
-    fn wrap(code: ErrorCode, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn wrap(code: ErrorCode, error: impl std::error::Error + Send + Sync + 'static) -> Self {
         let mut message = error.to_string();
         let mut cause = error.source();
         while let Some(inner) = cause {

@@ -1,1 +1,112 @@
+//! Queries that the direct path cannot run.
 
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use futures_util::StreamExt;
+use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
+use saltwing_exec::ResultColumn;
+use saltwing_table::ScanContext;
+use saltwing_types::Value;
+
+use crate::explain::Explained;
+use crate::outcome::{BatchSource, RowsOutcome};
+use crate::run::QueryRun;
+use crate::session::Session;
+use crate::{Builder, Error};
+
+/// Batches that wait for a reader.
+const BATCHES_AHEAD: usize = 2;
+
+/// The engine of a database.
+pub(crate) fn engine(options: &Builder) -> Result<Engine, Error> {
+    let config = EngineConfig { memory_bytes_max: Some(options.query_memory_bytes), ..EngineConfig::default() };
+    Ok(Engine::new(&config)?)
+}
+
+impl From<RelationalError> for Error {
+    fn from(error: RelationalError) -> Self {
+        let (span, help) = (error.span, error.help.clone());
+        Self::wrap(error.code(), error).at(span).with_help(help)
+    }
+}
+
+impl Session {
+    pub(crate) fn start_relational(
+        &self,
+        run: &QueryRun<'_>,
+        _params: &[Value],
+        context: ScanContext,
+    ) -> Result<RowsOutcome, Error> {
+        let planned = self.plan_relational(run, context.clone(), Mode::Execute)?;
+        let columns = planned.columns().iter().map(result_column).collect();
+        let notices = planned.warnings().to_vec();
+        let contexts = planned.counters().into_iter().map(|counters| context.with_counters(counters)).collect();
+        let source = BatchSource::Channel(self.pump(Arc::new(planned))?);
+        Ok(RowsOutcome { columns, source, contexts, notices })
+    }
+
+    pub(crate) fn explain_relational(&self, run: &QueryRun<'_>, _params: &[Value]) -> Result<Explained, Error> {
+        let planned = self.plan_relational(run, self.begin(), Mode::Explain)?;
+        Ok(explained(&planned, false))
+    }
+
+    pub(crate) fn analyze_relational(
+        &self,
+        run: &QueryRun<'_>,
+        _params: &[Value],
+        context: ScanContext,
+    ) -> Result<Explained, Error> {
+        let planned = Arc::new(self.plan_relational(run, context, Mode::Execute)?);
+        let batches = self.pump(planned.clone())?;
+        while let Ok(batch) = batches.recv_blocking() {
+            batch?;
+        }
+        Ok(explained(&planned, true))
+    }
+
+    fn plan_relational(&self, run: &QueryRun<'_>, context: ScanContext, mode: Mode) -> Result<Planned, Error> {
+        let shared = &self.database().shared;
+        Ok(shared.engine.plan(QueryRequest {
+            query: &run.statement.query,
+            items: &run.statement.items,
+            params: run.params,
+            catalog: &run.catalog,
+            tables: shared.tables.clone(),
+            view: shared.tables.view()?,
+            context,
+            guard: &run.guard,
+            mode,
+        })?)
+    }
+
+    /// Runs a plan on the library's threads; batches wait in the channel for whoever reads them.
+    fn pump(&self, planned: Arc<Planned>) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
+        let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
+        self.database().runtime()?.spawn(async move {
+            let mut stream = match planned.stream() {
+                Ok(stream) => stream,
+                Err(error) => {
+                    // A reader that is gone needs no error.
+                    let _ = sender.send(Err(error.into())).await;
+                    return;
+                }
+            };
+            drop(planned);
+            while let Some(batch) = stream.next().await {
+                if sender.send(batch.map_err(Error::from)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(receiver)
+    }
+}
+
+fn result_column(column: &saltwing_datafusion::ResultColumn) -> ResultColumn {
+    ResultColumn { label: column.label.clone(), ty: column.ty, nullable: column.nullable }
+}
+
+fn explained(planned: &Planned, with_counters: bool) -> Explained {
+    Explained { executor: "datafusion", reports: planned.accesses(with_counters), plan: Some(planned.plan_text()) }
+}

@@ -1,21 +1,8 @@
 //! The library without its relational engine: single tables.
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use saltwing::{Database, Error, Params, params};
+use saltwing::{Database, Params, params};
 
-fn texts(connection: &saltwing::blocking::Connection, sql: &str) -> Result<Vec<String>, Error> {
-    let mut rows = Vec::new();
-    for row in connection.query(sql, ())? {
-        let row = row?;
-        let values: Vec<Option<String>> = (0..row.columns().len()).map(|i| row.get(i)).collect::<Result<_, _>>()?;
-        rows.push(values.into_iter().map(|v| v.unwrap_or_else(|| "NULL".into())).collect::<Vec<_>>().join("|"));
-    }
-    Ok(rows)
-}
-
-fn code(result: Result<impl Sized, Error>) -> &'static str {
-    result.err().map_or("ok", |error| error.code().as_str())
-}
+use crate::{code, texts};
 
 #[test]
 fn rows_go_in_and_come_out() {

@@ -1,0 +1,38 @@
+//! The library's tests, in one binary: linking it is what takes long.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod direct;
+mod durability;
+mod flights;
+mod mobile_log;
+mod runtime;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+
+use saltwing::{Error, blocking::Connection};
+
+/// The rows of a query as text, columns joined by `|`.
+fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>, Error> {
+    let mut rows = Vec::new();
+    for row in connection.query(sql, ())? {
+        let row = row?;
+        let values: Vec<Option<String>> = (0..row.columns().len()).map(|i| row.get(i)).collect::<Result<_, _>>()?;
+        rows.push(values.into_iter().map(|v| v.unwrap_or_else(|| "NULL".into())).collect::<Vec<_>>().join("|"));
+    }
+    Ok(rows)
+}
+
+fn code(result: Result<impl Sized, Error>) -> &'static str {
+    result.err().map_or("ok", |error| error.code().as_str())
+}
+
+/// A folder of outside data, where it is there.
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}

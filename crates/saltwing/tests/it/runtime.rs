@@ -1,0 +1,116 @@
+//! Async, blocking, cancelling.
+
+use std::time::Duration;
+
+use saltwing::{Database, Error, params};
+
+use crate::code;
+
+fn filled(rows: i64) -> Database {
+    let db = Database::memory().unwrap();
+    let connection = db.connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR) SALT_BUCKETS = 3", ()).unwrap();
+    let values: Vec<String> = (0..rows).map(|k| format!("({k}, 'v{k}')")).collect();
+    for chunk in values.chunks(5000) {
+        connection.execute(&format!("UPSERT INTO t VALUES {}", chunk.join(", ")), ()).unwrap();
+    }
+    db
+}
+
+fn assert_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn async_calls_stream_and_are_send() {
+    let connection = filled(20_000).connect();
+    let run = async {
+        let mut rows = connection.query("SELECT k, v FROM t WHERE k >= ? ORDER BY k", params![0]).await?;
+        let mut next = 0;
+        while let Some(row) = rows.next().await? {
+            assert_eq!(row.get::<i64>("k")?, next);
+            next += 1;
+        }
+        assert_eq!(next, 20_000);
+        let statement = connection.prepare("SELECT v FROM t WHERE k = ?").await?;
+        assert_eq!(statement.query(params![7]).await?.collect().await?.len(), 1);
+        connection.execute("DELETE FROM t WHERE k < 10", ()).await?;
+        Ok::<_, Error>(())
+    };
+    assert_send(run).await.unwrap();
+}
+
+#[tokio::test]
+async fn blocking_calls_work_inside_a_runtime() {
+    let db = filled(100);
+    let connection = db.connect().blocking();
+    assert_eq!(connection.query("SELECT v FROM t WHERE k = 1", ()).unwrap().count(), 1);
+    #[cfg(feature = "datafusion")]
+    assert_eq!(connection.query("SELECT v, count(*) FROM t WHERE k < 50 GROUP BY v", ()).unwrap().count(), 50);
+    drop(connection);
+    // The library's threads end without being waited for here.
+    drop(db);
+}
+
+#[test]
+fn a_timeout_stops_a_scan() {
+    let db = filled(50_000);
+    let connection = db.connect().blocking();
+    connection.execute("SET statement_timeout = 1", ()).unwrap();
+    let slow = "SELECT count(*) FROM t WHERE k >= 0 AND v LIKE '%x%y%z%'";
+    assert_eq!(code(connection.query(slow, ()).and_then(|mut rows| rows.try_for_each(|row| row.map(drop)))), "timeout");
+    connection.execute("SET statement_timeout = 0", ()).unwrap();
+    connection.execute("SET rows_max = 1000", ()).unwrap();
+    assert_eq!(
+        code(connection.query(slow, ()).and_then(|mut rows| rows.try_for_each(|row| row.map(drop)))),
+        "budget_exceeded"
+    );
+}
+
+#[test]
+fn a_query_is_cancelled_from_another_thread() {
+    let db = filled(50_000);
+    let connection = db.connect().blocking();
+    let mut rows = connection.query_arrow("SELECT v FROM t WHERE k >= 0", ()).unwrap();
+    assert!(rows.next_blocking().unwrap().is_some());
+    let cancel = rows.canceller();
+    std::thread::spawn(cancel).join().unwrap();
+    let rest = std::iter::from_fn(|| rows.next_blocking().transpose()).try_for_each(|batch| batch.map(drop));
+    assert_eq!(code(rest), "cancelled");
+}
+
+#[tokio::test]
+async fn a_dropped_future_cancels() {
+    let db = filled(50_000);
+    let connection = db.connect();
+    let slow = connection.execute("DELETE FROM t WHERE k >= 0 AND v LIKE '%x%y%z%'", ());
+    // Whether it was stopped or had ended: nothing is left running, and the connection works.
+    let _ = tokio::time::timeout(Duration::from_millis(1), slow).await;
+    let mut rows = connection.query("SELECT count(*) FROM t WHERE k >= 0", ()).await.unwrap();
+    assert_eq!(rows.next().await.unwrap().unwrap().get::<i64>(0).unwrap(), 50_000);
+}
+
+#[test]
+fn connections_write_at_the_same_time() {
+    let db = Database::memory().unwrap();
+    db.connect().blocking().execute("CREATE TABLE c (k BIGINT NOT NULL PRIMARY KEY, a BIGINT, b BIGINT)", ()).unwrap();
+    let insert = |from: i64| {
+        let connection = db.connect().blocking();
+        move || {
+            (0..200).filter(|k| connection.execute("INSERT INTO c VALUES (?, ?, 0)", params![*k, from]).is_ok()).count()
+        }
+    };
+    let threads: Vec<_> = (0..4).map(|from| std::thread::spawn(insert(from))).collect();
+    let inserted: usize = threads.into_iter().map(|t| t.join().unwrap()).sum();
+    assert_eq!(inserted, 200, "of four INSERTs of one key exactly one succeeds");
+    let partial = |column: &'static str| {
+        let connection = db.connect().blocking();
+        move || {
+            let sql = format!("UPSERT INTO c (k, {column}) VALUES (1, ?)");
+            (1..=100).for_each(|n| drop(connection.execute(&sql, params![n]).unwrap()));
+        }
+    };
+    let threads = [std::thread::spawn(partial("a")), std::thread::spawn(partial("b"))];
+    threads.into_iter().for_each(|t| t.join().unwrap());
+    assert_eq!(crate::texts(&db.connect().blocking(), "SELECT a, b FROM c WHERE k = 1").unwrap(), ["100|100"]);
+}

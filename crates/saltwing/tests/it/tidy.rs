@@ -1,0 +1,69 @@
+//! The structure that ARCHITECTURE.md promises.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn allowed() -> BTreeMap<String, BTreeSet<String>> {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let block = page.split("```arrows\n").nth(1).unwrap().split("```").next().unwrap();
+    block
+        .lines()
+        .map(|line| {
+            let (from, to) = line.split_once("->").unwrap();
+            (from.trim().to_owned(), to.split_whitespace().map(str::to_owned).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn arrows_are_those_of_the_picture() {
+    let metadata = metadata();
+    let members: BTreeSet<&str> =
+        metadata["workspace_members"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
+    let packages: Vec<&Value> = metadata["packages"].as_array().unwrap().iter().collect();
+    let ours: BTreeSet<&str> = packages.iter().map(|p| p["name"].as_str().unwrap()).collect();
+    let allowed = allowed();
+    let mut wrong = Vec::new();
+    for package in &packages {
+        let from = package["name"].as_str().unwrap();
+        let Some(list) = allowed.get(from) else {
+            wrong.push(format!("{from} is not in ARCHITECTURE.md"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let to = dependency["name"].as_str().unwrap();
+            if dependency["kind"].is_null() && ours.contains(to) && !list.contains(to) {
+                wrong.push(format!("{from} -> {to} is not in ARCHITECTURE.md"));
+            }
+        }
+    }
+    wrong.extend(
+        allowed.keys().filter(|name| !ours.contains(name.as_str())).map(|name| format!("there is no crate {name}")),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn arrow_datafusion_and_sqlparser_have_one_version() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    for name in ["arrow", "arrow-array", "datafusion", "sqlparser"] {
+        assert_eq!(lock.matches(&format!("\nname = \"{name}\"\n")).count(), 1, "{name}");
+    }
+}
