@@ -125,7 +125,6 @@ impl ColumnSet {
     }
 
     /// Whether the value, or NULL, is inside.
-    #[cfg(test)]
     pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
         if value.is_null() { self.nulls } else { self.spans.iter().any(|span| span.contains(value, domain)) }
     }

@@ -9,7 +9,7 @@
 //! A leading BOOLEAN splits a table into two halves only, so it may be stepped
 //! over: it counts as bounded when the column behind it is.
 
-use saltwing_types::SqlType;
+use saltwing_types::{SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
@@ -25,14 +25,22 @@ pub(crate) fn set_bounds(set: &ColumnSet, domain: &Domain) -> bool {
     !set.holds_all_values(domain) && (set.is_list(domain) || set.leaves_out_an_end())
 }
 
-/// Whether the union of the boxes bounds the column at `position`, or steps over it to one that is.
+/// Whether the union of the boxes bounds the column at `position`, or steps over its two
+/// values, each to a column that is.
 pub(crate) fn cover_bounds(cover: &Cover, position: usize, space: &KeySpace) -> bool {
     if position >= space.len() {
         return false;
     }
     let domain = space.domain(position);
-    set_bounds(&cover.projection(position, space), domain)
-        || (domain.ty() == SqlType::Boolean && cover_bounds(cover, position + 1, space))
+    if set_bounds(&cover.projection(position, space), domain) {
+        return true;
+    }
+    let steps_to_bounded = |value| {
+        let holds = |key_box: &&KeyBox| key_box.get(position).is_none_or(|set| set.contains(&value, domain));
+        let boxes = cover.boxes.iter().filter(holds).cloned().collect();
+        cover_bounds(&Cover { boxes, exact: false }, position + 1, space)
+    };
+    domain.ty() == SqlType::Boolean && [Value::Bool(false), Value::Bool(true)].into_iter().all(steps_to_bounded)
 }
 
 /// As [`cover_bounds`], of one box.

@@ -81,7 +81,6 @@ impl Span {
     }
 
     /// Whether the value is inside.
-    #[cfg(test)]
     pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
         let below = match &self.lo {
             Cut::Low => true,

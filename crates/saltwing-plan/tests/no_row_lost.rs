@@ -12,7 +12,7 @@ use saltwing_rowkey::KeyRange;
 use saltwing_types::{SortOrder, Value, eval};
 
 use support::Table;
-use support::random::{self, Tape};
+use support::random::{self, Palette, Tape};
 
 /// A row, its logical key and its bucket.
 struct Stored {
@@ -21,10 +21,10 @@ struct Stored {
     bucket: u8,
 }
 
-fn rows(table: &Table, tape: &mut Tape, count: usize) -> Vec<Stored> {
+fn rows(table: &Table, palette: &Palette, tape: &mut Tape, count: usize) -> Vec<Stored> {
     (0..count)
         .filter_map(|_| {
-            let row = random::row(table, tape)?;
+            let row = random::row(table, palette, tape)?;
             let key = table.codec.encode_logical(&table.key_values(&row)).ok()?;
             let bucket = table.codec.bucket(&key);
             Some(Stored { row, key, bucket })
@@ -184,11 +184,12 @@ proptest! {
 
     /// Reading too much is slow; losing a row is wrong.
     #[test]
-    fn no_row_is_lost(mut shape in random::tape(24), mut wish in random::tape(90), mut values in random::tape(240)) {
+    fn no_row_is_lost(mut shape in random::tape(48), mut wish in random::tape(90), mut values in random::tape(300)) {
         let table = random::table(&mut shape);
-        let conditions = random::conditions(&table, &mut wish);
+        let palette = random::palette(&table, &mut shape);
+        let conditions = random::conditions(&table, &palette, &mut wish);
         let order = random::order(&table, &mut wish);
-        let stored = rows(&table, &mut values, 40);
+        let stored = rows(&table, &palette, &mut values, 40);
         let candidates = [table.candidate()];
         let mut request = Request::new("t", &candidates, conditions.clone());
         request.order = &order;
@@ -206,12 +207,13 @@ proptest! {
 
     /// An index keeps nullable columns of fixed width in other types; nothing is lost by that.
     #[test]
-    fn an_index_loses_no_row(mut wish in random::tape(60), mut values in random::tape(240)) {
+    fn an_index_loses_no_row(mut wish in random::tape(90), mut values in random::tape(300)) {
         let (table, index) = indexed();
-        let conditions = random::conditions(&table, &mut wish);
+        let palette = random::palette(&table, &mut wish);
+        let conditions = random::conditions(&table, &palette, &mut wish);
         let stored: Vec<Stored> = (0..40)
             .filter_map(|_| {
-                let row = random::row(&table, &mut values)?;
+                let row = random::row(&table, &palette, &mut values)?;
                 let key: Vec<Value> = index.schema.columns.iter().map(|k| in_index(&row[k.column], table.columns[k.column].ty, k.ty)).collect();
                 let key = index.codec.encode_logical(&key).ok()?;
                 Some(Stored { row, key, bucket: 0 })

@@ -101,16 +101,33 @@ pub fn table(tape: &mut Tape) -> Table {
     Table::new("t", columns, KeySchema { columns: keys, salt })
 }
 
+/// A few values for each column, so that rows and constants meet often.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    columns: Vec<Vec<V>>,
+}
+
+pub fn palette(table: &Table, tape: &mut Tape) -> Palette {
+    let column = |column: &Column| {
+        let all: Vec<V> = constants(column.ty.family()).into_iter().chain(edges(column.ty)).collect();
+        (0..4).map(|_| tape.pick(&all)).collect()
+    };
+    Palette { columns: table.columns.iter().map(column).collect() }
+}
+
 /// A row that can be stored, if the choice is one.
-pub fn row(table: &Table, tape: &mut Tape) -> Option<Vec<V>> {
-    let pick = |column: &Column| {
-        if column.nullable && tape.one_in(5) {
+pub fn row(table: &Table, palette: &Palette, tape: &mut Tape) -> Option<Vec<V>> {
+    let pick = |(index, column): (usize, &Column)| {
+        if column.nullable && tape.one_in(4) {
             return Some(V::Null);
         }
-        let all: Vec<V> = constants(column.ty.family()).into_iter().chain(edges(column.ty)).collect();
+        let all: Vec<V> = match tape.below(4) {
+            0 => constants(column.ty.family()).into_iter().chain(edges(column.ty)).collect(),
+            _ => palette.columns[index].clone(),
+        };
         (0..4).find_map(|_| number::assign(tape.pick(&all), column.ty).ok().filter(|value| !value.is_null()))
     };
-    table.columns.iter().map(pick).collect()
+    table.columns.iter().enumerate().map(pick).collect()
 }
 
 /// Values at the edges of a type.
@@ -207,11 +224,14 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
 }
 
 /// A constant for a column, NULL now and then.
-fn constant(ty: T, tape: &mut Tape) -> Expr {
+fn constant(index: usize, world: &World<'_>, tape: &mut Tape) -> Expr {
     if tape.one_in(12) {
         return Expr::NULL;
     }
-    let value = tape.pick(&constants(ty.family()));
+    let value = match tape.below(4) {
+        0 => tape.pick(&constants(world.table.columns[index].ty.family())),
+        _ => tape.pick(&world.palette.columns[index]),
+    };
     let ty = typing::natural_type(&value);
     match &value {
         V::Text(_) if tape.one_in(6) => Expr::Cast(Box::new(Expr::Literal(value, ty)), T::Char(5)),
@@ -234,55 +254,63 @@ const OPS: [CompareOp; 8] = [
     CompareOp::NotDistinct,
 ];
 
+/// What conditions are made over.
+struct World<'a> {
+    table: &'a Table,
+    palette: &'a Palette,
+}
+
 /// The conjuncts of a WHERE clause.
-pub fn conditions(table: &Table, tape: &mut Tape) -> Vec<Condition> {
+pub fn conditions(table: &Table, palette: &Palette, tape: &mut Tape) -> Vec<Condition> {
+    let world = World { table, palette };
     let count = tape.below(4);
     (0..count)
-        .filter_map(|_| condition(table, tape, 3).ok())
+        .filter_map(|_| condition(&world, tape, 3).ok())
         .flat_map(Expr::into_conjuncts)
         .map(Condition::new)
         .collect()
 }
 
-fn condition(table: &Table, tape: &mut Tape, depth: usize) -> Result<Expr, ValueError> {
+fn condition(world: &World<'_>, tape: &mut Tape, depth: usize) -> Result<Expr, ValueError> {
     if depth == 0 {
-        return atom(table, tape);
+        return atom(world, tape);
     }
-    match tape.below(12) {
-        0..=4 => atom(table, tape),
-        5 | 6 => typing::and(some(table, tape, depth)),
-        7 | 8 => typing::or(some(table, tape, depth)),
-        9 | 10 => typing::not(condition(table, tape, depth - 1)?),
+    match tape.below(13) {
+        0..=4 => atom(world, tape),
+        5 | 6 => typing::and(some(world, tape, depth)),
+        7 | 8 => typing::or(some(world, tape, depth)),
+        9 | 10 => typing::not(condition(world, tape, depth - 1)?),
         _ => {
             let truth = tape.pick(&[Some(true), Some(false), None]);
-            typing::is_truth(condition(table, tape, depth - 1)?, truth)
+            typing::is_truth(condition(world, tape, depth - 1)?, truth)
         }
     }
 }
 
-fn some(table: &Table, tape: &mut Tape, depth: usize) -> Vec<Expr> {
-    (0..2 + tape.below(2)).filter_map(|_| condition(table, tape, depth - 1).ok()).collect()
+fn some(world: &World<'_>, tape: &mut Tape, depth: usize) -> Vec<Expr> {
+    (0..2 + tape.below(2)).filter_map(|_| condition(world, tape, depth - 1).ok()).collect()
 }
 
-fn atom(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
+fn atom(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let table = world.table;
     let index = tape.below(table.columns.len());
     let (column, ty) = (table.column(index), table.columns[index].ty);
     match tape.below(18) {
-        0..=3 => typing::compare(tape.pick(&OPS), column, constant(ty, tape)),
-        4 => typing::compare(tape.pick(&OPS), constant(ty, tape), column),
+        0..=3 => typing::compare(tape.pick(&OPS), column, constant(index, world, tape)),
+        4 => typing::compare(tape.pick(&OPS), constant(index, world, tape), column),
         5 | 6 => {
-            let (low, high) = (constant(ty, tape), constant(ty, tape));
+            let (low, high) = (constant(index, world, tape), constant(index, world, tape));
             typing::between(column, low, high, tape.one_in(3))
         }
         7..=9 => {
-            let list = (0..1 + tape.below(4)).map(|_| constant(ty, tape)).collect();
+            let list = (0..1 + tape.below(4)).map(|_| constant(index, world, tape)).collect();
             typing::in_list(column, list, tape.one_in(3))
         }
         10 => Ok(typing::is_null(column)),
         11 => typing::not(typing::is_null(column)),
-        12 => text_test(column, tape),
-        13 | 14 => row_test(table, tape),
-        15 => opaque(table, column, ty, tape),
+        12 => text_test(column, index, world, tape),
+        13 | 14 => row_test(world, tape),
+        15 => opaque(world, index, tape),
         16 if ty == T::Boolean => Ok(column),
         16 => {
             let to = match ty.family() {
@@ -291,13 +319,13 @@ fn atom(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
                 TypeFamily::Text => T::Varchar(None),
                 _ => ty,
             };
-            typing::compare(tape.pick(&OPS), typing::cast(column, to)?, constant(ty, tape))
+            typing::compare(tape.pick(&OPS), typing::cast(column, to)?, constant(index, world, tape))
         }
         _ => Ok(tape.pick(&[Expr::boolean(true), Expr::boolean(false), Expr::Literal(V::Null, T::Boolean)])),
     }
 }
 
-fn text_test(column: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
+fn text_test(column: Expr, index: usize, world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     let patterns = [
         "a%",
         "ab%",
@@ -321,12 +349,13 @@ fn text_test(column: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
     match tape.below(4) {
         0 | 1 => typing::like(column, text, Some('\\'), false, tape.one_in(3)),
         2 => typing::like(column, text, None, true, tape.one_in(3)),
-        _ => typing::call(Function::StartsWith, vec![column, constant(T::Varchar(None), tape)]),
+        _ => typing::call(Function::StartsWith, vec![column, constant(index, world, tape)]),
     }
 }
 
 /// A comparison of row values: columns of the key in order, or any; constants on the other side.
-fn row_test(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
+fn row_test(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let table = world.table;
     let count = 2 + tape.below(2);
     let first = tape.below(2);
     let indexes: Vec<usize> = match tape.below(3) {
@@ -334,7 +363,7 @@ fn row_test(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
         _ => (0..count).map(|_| tape.below(table.columns.len())).collect(),
     };
     let columns: Vec<Expr> = indexes.iter().map(|index| table.column(*index)).collect();
-    let mut constants = || indexes.iter().map(|index| constant(table.columns[*index].ty, tape)).collect::<Vec<_>>();
+    let mut constants = || indexes.iter().map(|index| constant(*index, world, tape)).collect::<Vec<_>>();
     let rows: Vec<Vec<Expr>> = (0..3).map(|_| constants()).collect();
     match tape.below(6) {
         0 | 1 => typing::row_in_list(columns, rows, tape.one_in(3)),
@@ -347,11 +376,13 @@ fn row_test(table: &Table, tape: &mut Tape) -> Result<Expr, ValueError> {
 }
 
 /// What no range can be made of.
-fn opaque(table: &Table, column: Expr, ty: T, tape: &mut Tape) -> Result<Expr, ValueError> {
+fn opaque(world: &World<'_>, index: usize, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let table = world.table;
+    let (column, ty) = (table.column(index), table.columns[index].ty);
     match ty.family() {
         TypeFamily::Text => {
             let call = typing::call(tape.pick(&[Function::Upper, Function::Reverse, Function::Trim]), vec![column])?;
-            typing::compare(tape.pick(&OPS), call, constant(ty, tape))
+            typing::compare(tape.pick(&OPS), call, constant(index, world, tape))
         }
         _ => typing::compare(tape.pick(&OPS), column, table.column(tape.below(table.columns.len()))),
     }
