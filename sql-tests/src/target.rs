@@ -1,0 +1,111 @@
+//! The database that a file runs on.
+
+use std::collections::HashMap;
+
+use saltwing::blocking::Connection;
+use saltwing::{Builder, Database, ErrorCode, StoreKind};
+use tempfile::TempDir;
+
+use crate::Error;
+
+/// Which executor runs the queries of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Executor {
+    /// The library's choice, or the file's own `SET executor`.
+    #[default]
+    Auto,
+    /// The direct path: what it cannot run is skipped.
+    Direct,
+    /// The relational engine: what it cannot run is skipped.
+    DataFusion,
+}
+
+impl Executor {
+    /// The executor of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Auto, Self::Direct, Self::DataFusion].into_iter().find(|executor| executor.as_str() == name)
+    }
+
+    /// The name in `SET executor`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Direct => "direct",
+            Self::DataFusion => "datafusion",
+        }
+    }
+}
+
+/// How files are run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The store below.
+    pub store: StoreKind,
+    /// Buckets of every table that names none; 0 is none.
+    pub salt: u16,
+    /// Who runs queries. DDL and DML are run as the library chooses.
+    pub executor: Executor,
+    /// `allow`, `warn`, `error` or `forbid`; `None` leaves the library's default.
+    pub full_scan: Option<String>,
+}
+
+impl Options {
+    /// A store without salt, as the library runs it.
+    pub fn of(store: StoreKind) -> Self {
+        Self { store, salt: 0, executor: Executor::Auto, full_scan: None }
+    }
+}
+
+/// A fresh database, its connections by name.
+pub(crate) struct Target {
+    connections: HashMap<String, Connection>,
+    database: Database,
+    executor: Executor,
+    // Goes last: the database is closed by then.
+    _directory: Option<TempDir>,
+}
+
+impl Target {
+    pub(crate) fn open(options: &Options) -> Result<Self, Error> {
+        let directory = match options.store {
+            StoreKind::Memory => None,
+            _ => Some(TempDir::new().map_err(|source| Error::File { path: "a temporary directory".into(), source })?),
+        };
+        let builder: Builder = match &directory {
+            None => Database::memory_builder(),
+            Some(directory) => Database::builder(directory.path()),
+        };
+        // Nothing here has to outlive the process: no write waits for the disk.
+        let mut builder = builder.store(options.store).default_salt_buckets(options.salt).buffered();
+        if let Some(policy) = &options.full_scan {
+            builder = builder.full_scan(policy)?;
+        }
+        let database = builder.open()?;
+        Ok(Self { connections: HashMap::new(), database, executor: options.executor, _directory: directory })
+    }
+
+    /// The connection of this name, made when it is first named.
+    pub(crate) fn connection(&mut self, name: &str) -> Connection {
+        self.connections.entry(name.to_owned()).or_insert_with(|| self.database.connect().blocking()).clone()
+    }
+
+    /// Forces the executor for a query, and lets go of it for anything else.
+    pub(crate) fn set_executor(&self, connection: &Connection, is_query: bool) -> Result<(), Error> {
+        if self.executor == Executor::Auto {
+            return Ok(());
+        }
+        let executor = if is_query { self.executor } else { Executor::Auto };
+        connection.execute(&format!("SET executor = '{}'", executor.as_str()), ())?;
+        Ok(())
+    }
+}
+
+/// Whether the library was built with its relational engine: without it, joins,
+/// groups and the like are refused and can only be skipped.
+///
+/// # Errors
+/// [`Error::Database`] where even a database in memory does not open.
+pub fn has_relational_engine() -> Result<bool, Error> {
+    let connection = Database::memory()?.connect().blocking();
+    Ok(!matches!(connection.query("SELECT 1 UNION ALL SELECT 2", ()), Err(e) if e.code() == ErrorCode::NotSupported))
+}
