@@ -36,7 +36,7 @@ pub fn arrow_type(ty: SqlType) -> DataType {
 /// has no such type.
 ///
 /// An unsigned integer becomes the next wider signed one (64 bits stay BIGINT,
-/// and [`crate::value_at`] refuses what lies beyond); milliseconds are DATE, all other
+/// and [`crate::value_at()`] refuses what lies beyond); milliseconds are DATE, all other
 /// units of time TIMESTAMP; a decimal that no DECIMAL(p,s) holds is a bare one.
 pub fn sql_type(data_type: &DataType) -> Option<SqlType> {
     use SqlType::*;

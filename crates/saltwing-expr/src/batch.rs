@@ -32,7 +32,7 @@ pub(crate) fn sources(expr: &Expr) -> Vec<Source> {
     sources
 }
 
-/// Some rows of some columns; each column has [`arrow_type`] of its SQL type.
+/// Some rows of some columns; each column has [`arrow_type()`] of its SQL type.
 #[derive(Debug)]
 pub(crate) struct Batch {
     /// By index, ascending.
@@ -45,7 +45,7 @@ impl Batch {
     ///
     /// # Errors
     /// [`ValueError::BadArgument`] when one is missing or has not `rows` rows; as
-    /// [`value_at`] and [`ColumnBuilder`] where one of another Arrow type does not become ours.
+    /// [`value_at()`] and [`ColumnBuilder`] where one of another Arrow type does not become ours.
     pub(crate) fn load(sources: &[Source], columns: &Columns, rows: usize) -> Result<Self, ValueError> {
         let load = |source: &Source| {
             let array = match columns.get(source.index) {
@@ -77,7 +77,7 @@ impl Batch {
     }
 }
 
-/// `array` with [`arrow_type`] of `ty`.
+/// `array` with [`arrow_type()`] of `ty`.
 fn as_ours(array: &ArrayRef, ty: SqlType) -> Result<ArrayRef, ValueError> {
     let ours = arrow_type(ty);
     if *array.data_type() == ours {

@@ -18,7 +18,7 @@ const TEXT_BYTES_EXPECTED: usize = 16;
 /// Most bytes of text or binary in one column: Arrow's offsets have 32 bits.
 const COLUMN_BYTES_MAX: usize = i32::MAX as usize;
 
-/// Builds one column of [`arrow_type`]`(ty)`.
+/// Builds one column of [`arrow_type()`]`(ty)`.
 ///
 /// The typed appends take a value without a [`Value`] around it. Each is an
 /// error of [`ValueError::TypeMismatch`] on a column of another kind, and leaves

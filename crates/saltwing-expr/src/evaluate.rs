@@ -10,8 +10,8 @@ use crate::step::{Columnwise, RowByRow, Step};
 
 /// Columns by [`saltwing_types::ColumnRef::index`]; `None` where no expression names one.
 ///
-/// Each has [`crate::arrow_type`] of its column's SQL type, or a type that
-/// [`crate::value_at`] reads as it (at the cost of a copy).
+/// Each has [`crate::arrow_type()`] of its column's SQL type, or a type that
+/// [`crate::value_at()`] reads as it (at the cost of a copy).
 pub type Columns = [Option<ArrayRef>];
 
 /// An expression made ready for many batches.
@@ -33,7 +33,7 @@ impl Evaluator {
         &self.expr
     }
 
-    /// The expression's value in each of `rows` rows: an array of [`crate::arrow_type`] of its type.
+    /// The expression's value in each of `rows` rows: an array of [`crate::arrow_type()`] of its type.
     ///
     /// # Errors
     /// As [`saltwing_types::eval::eval`] for any of the rows; [`ValueError::BadArgument`] for a column

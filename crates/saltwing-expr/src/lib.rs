@@ -10,11 +10,11 @@
 //!
 //! # Laws
 //! For an expression `e`, columns of `n` rows and row `i`:
-//! 1. [`evaluate`]`(e)` at `i` is `eval(e, row i)`, or fails when `eval` fails for
-//!    some row, with the code of one of these failures;
+//! 1. [`evaluate()`]`(e)` at `i` is `eval(e, row i)` as a column of the type of `e` takes
+//!    it, or fails when that fails for some row, with the code of one of these failures;
 //! 2. [`filter_mask`] is true at `i` exactly when [`saltwing_types::eval::holds`] for the conditions joined by AND;
-//! 3. [`value_at`] gives back what [`ColumnBuilder`] took;
-//! 4. [`write_text`] writes what [`saltwing_types::text::format`] gives for [`value_at`].
+//! 3. [`value_at()`] gives back what [`ColumnBuilder`] took;
+//! 4. [`write_text`] writes what [`saltwing_types::text::format`] gives for [`value_at()`].
 //!
 //! # Limits
 //! Columns hold less than values do: a TIMESTAMP outside 1677..2262 (22008), and a

@@ -65,7 +65,8 @@ impl Chain {
     }
 }
 
-/// Gives the rows of `mask`, in order, the truths of a smaller batch; the other rows get false.
+/// Gives the rows of `mask`, in order, the truths of a smaller batch; the other rows get
+/// false or unknown, which is no matter where they are decided.
 fn scatter(mask: &BooleanBuffer, truth: Truth) -> Truth {
     let Truth::Array(array) = truth else { return truth };
     let place = |bits: &BooleanBuffer| {
@@ -77,7 +78,7 @@ fn scatter(mask: &BooleanBuffer, truth: Truth) -> Truth {
         }
         BooleanBuffer::from(placed)
     };
-    let nulls = array.nulls().map(|valid| NullBuffer::new(&place(valid.inner()) | &!mask));
+    let nulls = array.nulls().map(|valid| NullBuffer::new(place(valid.inner())));
     Truth::Array(BooleanArray::new(place(array.values()), nulls))
 }
 

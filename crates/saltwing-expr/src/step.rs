@@ -93,7 +93,7 @@ impl Step {
 pub(crate) enum Vector {
     /// The same value in all rows.
     Constant(Value),
-    /// An array of [`crate::arrow_type`] of the step's type.
+    /// An array of [`crate::arrow_type()`] of the step's type.
     Array(ArrayRef),
 }
 

@@ -1,7 +1,7 @@
 //! Values of columns as text (DESIGN section 11, "Text of values").
 //!
 //! For the columns that we make, the text is written straight from the column's
-//! own form; for others by way of [`value_at`] and [`text::format`], which say what is right.
+//! own form; for others by way of [`value_at()`] and [`text::format`], which say what is right.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ const DIGITS_MAX: u32 = 38;
 /// The text of a value; `None` for NULL.
 ///
 /// # Errors
-/// As [`value_at`].
+/// As [`value_at()`].
 pub fn text_at(array: &dyn Array, row: usize, ty: SqlType) -> Result<Option<String>, ValueError> {
     let mut text = String::new();
     Ok(write_text(array, row, ty, &mut text)?.then_some(text))
@@ -32,7 +32,7 @@ pub fn text_at(array: &dyn Array, row: usize, ty: SqlType) -> Result<Option<Stri
 /// Appends the text of a value to `out`; `false` for NULL, which appends nothing.
 ///
 /// # Errors
-/// As [`value_at`].
+/// As [`value_at()`].
 pub fn write_text(array: &dyn Array, row: usize, ty: SqlType, out: &mut String) -> Result<bool, ValueError> {
     if row < array.len() {
         if array.is_null(row) {

@@ -11,7 +11,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 
 /// The value of `array` at `row`, as a value of `ty`.
 ///
-/// Takes columns of [`crate::arrow_type`]`(ty)`, and what the relational engine
+/// Takes columns of [`crate::arrow_type()`]`(ty)`, and what the relational engine
 /// makes of them: views, large and fixed-size forms, unsigned integers, other
 /// units of time, other decimals. A value of another kind than the type's is
 /// brought to it as on writing; [`SqlType::Null`] takes it as it is.

@@ -12,7 +12,7 @@ use crate::value_at::is_of_kind;
 use crate::{ColumnBuilder, arrow_type, value_at};
 
 const DEPTH: usize = 4;
-const ROWS_MAX: usize = 12;
+const ROWS_MAX: usize = 6;
 
 fn arrays(columns: &[Vec<Value>]) -> Vec<Option<ArrayRef>> {
     COLUMN_TYPES.iter().zip(columns).map(|(ty, values)| Some(to_array(*ty, values))).collect()
@@ -54,6 +54,8 @@ fn check(expr: &Expr, columns: &[Vec<Value>]) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+mod shapes;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
@@ -229,7 +231,8 @@ fn columns_of_the_engine_are_read() {
 fn missing_and_short_columns_are_refused() {
     let condition = typing::compare(CompareOp::Gt, column(0), number("1")).unwrap();
     let short = vec![Some(to_array(SqlType::Integer, &[Value::Int(1)]))];
-    for columns in [&[][..], &[None], &short] {
+    let long = vec![Some(to_array(SqlType::Integer, &[Value::Int(1), Value::Int(2), Value::Int(3)]))];
+    for columns in [&[][..], &[None], &short, &long] {
         assert_eq!(filter_mask(std::slice::from_ref(&condition), columns, 2).unwrap_err().code().sqlstate(), "22023");
     }
 }
