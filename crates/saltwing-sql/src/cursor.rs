@@ -268,8 +268,9 @@ impl<'a> Cursor<'a> {
 
     /// Takes an expression.
     pub(crate) fn expr(&mut self) -> Result<Expr, SqlError> {
+        let start = self.index();
         let result = self.parser.parse_expr();
-        result.map_err(|error| self.convert(error))
+        result.map_err(|error| self.convert_deepest(error, start))
     }
 
     /// Takes a column's DEFAULT, which ends before NOT NULL.
@@ -277,13 +278,14 @@ impl<'a> Cursor<'a> {
         self.dialect.set_in_default(true);
         let result = self.parser.parse_expr();
         self.dialect.set_in_default(false);
-        result.map_err(|error| self.convert(error))
+        result.map_err(|error| self.convert(error, self.ranges.len()))
     }
 
     /// Takes a query.
     pub(crate) fn query(&mut self) -> Result<Box<Query>, SqlError> {
+        let start = self.index();
         let result = self.parser.parse_query();
-        result.map_err(|error| self.convert(error))
+        result.map_err(|error| self.convert_deepest(error, start))
     }
 
     // ---- complaining ----
@@ -366,8 +368,65 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Ours from sqlparser's error, which is a text with a place at its end.
-    fn convert(&self, error: ParserError) -> SqlError {
+    /// Ours from sqlparser's error about what starts at token number `start`.
+    ///
+    /// In FROM and behind IN, sqlparser tries a query in brackets as something
+    /// else when it cannot read it, and then complains about that. So the queries
+    /// in brackets are read once more, the innermost first, for the mistake itself.
+    fn convert_deepest(&self, error: ParserError, start: usize) -> SqlError {
+        if matches!(error, ParserError::RecursionLimitExceeded) {
+            return self.convert(error, self.ranges.len());
+        }
+        let mut queries = self.queries_in_brackets(start);
+        queries.sort_by_key(|(depth, _)| std::cmp::Reverse(*depth));
+        for (_, inside) in queries {
+            let tokens: Vec<_> = inside.clone().map(|index| self.token(index).clone()).collect();
+            let dialect = SaltwingDialect::new(tokens.len());
+            let mut parser =
+                Parser::new(&dialect).with_recursion_limit(RECURSION_MAX).with_tokens_with_locations(tokens);
+            let result = parser.parse_query();
+            let read = inside.start + parser.index();
+            match result {
+                Err(error) => return self.convert(error, inside.end),
+                // Something left, or nothing that closes the bracket.
+                Ok(_) if read < inside.end || inside.end == self.ranges.len() => {
+                    return self.expected_at("\")\"", read);
+                }
+                Ok(_) => {}
+            }
+        }
+        self.convert(error, self.ranges.len())
+    }
+
+    /// The tokens inside each bracket from `start` on that opens a query, and how deep it is.
+    fn queries_in_brackets(&self, start: usize) -> Vec<(usize, Range<usize>)> {
+        let (mut open, mut queries) = (Vec::new(), Vec::new());
+        let is_query = |index: usize| {
+            matches!(&self.token(index).token, Token::Word(word)
+                if matches!(word.keyword, Keyword::SELECT | Keyword::WITH | Keyword::VALUES))
+        };
+        for index in start..self.ranges.len() {
+            match self.token(index).token {
+                Token::LParen => open.push(index + 1),
+                Token::RParen => {
+                    if let Some(first) = open.pop()
+                        && is_query(first)
+                    {
+                        queries.push((open.len(), first..index));
+                    }
+                }
+                _ => {}
+            }
+        }
+        // A bracket that nothing closes.
+        let unclosed = open.iter().enumerate().filter(|(_, first)| is_query(**first));
+        queries.extend(unclosed.map(|(depth, first)| (depth, *first..self.ranges.len())));
+        queries
+    }
+
+    /// Ours from sqlparser's error, which is a text with a place at its end; `end`
+    /// is the token that it takes for the end of the text.
+    fn convert(&self, error: ParserError, end: usize) -> SqlError {
         let message = match error {
             ParserError::RecursionLimitExceeded => {
                 let span = self.here();
@@ -382,8 +441,8 @@ impl<'a> Cursor<'a> {
                     let at = self.token(*index).span.start;
                     (at.line, at.column) == start
                 })
-                .unwrap_or(self.ranges.len()),
-            None if message.ends_with("found: EOF") => self.ranges.len(),
+                .unwrap_or(end),
+            None if message.ends_with("found: EOF") => end,
             None => self.index().saturating_sub(1),
         };
         match message.strip_prefix("Expected: ").and_then(|rest| rest.split_once(", found: ")) {

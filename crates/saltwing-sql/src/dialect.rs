@@ -254,9 +254,7 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         | Keyword::CURRENT_DATE
         | Keyword::CURRENT_TIME
         | Keyword::CURRENT_TIMESTAMP => None,
-        Keyword::CEIL
-        | Keyword::EXTRACT
-        | Keyword::FLOOR
+        Keyword::EXTRACT
         | Keyword::OVERLAY
         | Keyword::POSITION
         | Keyword::SUBSTR

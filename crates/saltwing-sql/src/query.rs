@@ -158,7 +158,9 @@ fn is_word(cursor: &Cursor<'_>, index: usize, text: &str) -> bool {
 
 /// A word that starts nothing, where something has to start.
 fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) -> Result<(), SqlError> {
-    use Keyword::{AS, EXCEPT, FILTER, FROM, HAVING, JOIN, LEFT, ON, ORDER, RECURSIVE, RIGHT, SELECT, WHERE, WITH};
+    use Keyword::{
+        AS, EXCEPT, FILTER, FROM, HAVING, JOIN, LEFT, ON, ORDER, OVER, RECURSIVE, RIGHT, SELECT, WHERE, WINDOW, WITH,
+    };
     let word_back = |n: usize| index.checked_sub(n).map_or(Keyword::NoKeyword, |index| self::keyword(cursor, index));
     let next_is_bracket = cursor.token(index + 1).token == Token::LParen;
     if matches!(keyword, LEFT | RIGHT) && next_is_bracket {
@@ -182,6 +184,7 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
         }
         Some(Token::Word(_)) if words::is_reserved(keyword) => match word_back(1) {
             AS if keyword != SELECT || !next_is_bracket => cursor::reserved(written, "a name after AS", span),
+            OVER | WINDOW => cursor::reserved(written, "the name of a window", span),
             WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => cursor::reserved(written, "a name", span),
             SELECT if keyword == FROM => {
                 error("expected an expression before FROM".to_owned()).with_help("name the columns, or write * for all")
@@ -226,11 +229,14 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
                 .with_help("all instants are UTC; leave WITH TIME ZONE out"))
         }
         _ if upper == "DUPLICATE" && previous_is("ON") && next_is("KEY") => refuse("ON DUPLICATE KEY"),
-        _ if (upper == "VALUE" || upper == "VALUES")
-            && next_is("FOR")
-            && (previous_is("NEXT") || previous_is("CURRENT")) =>
-        {
-            refuse(&format!("{} VALUE FOR", if previous_is("NEXT") { "NEXT" } else { "CURRENT" }))
+        // NEXT VALUE FOR s, NEXT 5 VALUES FOR s, CURRENT VALUE FOR s.
+        _ if (upper == "VALUE" || upper == "VALUES") && next_is("FOR") => {
+            let counted = matches!(before(cursor, index), Some(Token::Number(..) | Token::Placeholder(_)));
+            let verb = index.checked_sub(if counted { 2 } else { 1 });
+            match verb.map(|verb| cursor.text(verb, verb + 1).to_uppercase()).as_deref() {
+                Some(verb @ ("NEXT" | "CURRENT")) => refuse(&format!("{verb} {upper} FOR")),
+                _ => Ok(()),
+            }
         }
         _ if upper == "OF" && previous_is("AS") && (next_is("TIMESTAMP") || next_is("SYSTEM")) => {
             refuse("reading an older state (AS OF)")

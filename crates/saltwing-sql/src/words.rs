@@ -15,7 +15,6 @@ fn is_query_word(keyword: Keyword) -> bool {
         ANTI | ARRAY
             | AT
             | BOTH
-            | CEIL
             | CUBE
             | CURRENT
             | CURRENT_DATE
@@ -26,7 +25,6 @@ fn is_query_word(keyword: Keyword) -> bool {
             | EXTRACT
             | FILTER
             | FIRST
-            | FLOOR
             | FOLLOWING
             | GROUPING
             | GROUPS

