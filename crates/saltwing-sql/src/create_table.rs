@@ -149,7 +149,12 @@ fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
         Some("FOREIGN") => "a FOREIGN KEY constraint",
         Some("LIKE") => "LIKE in CREATE TABLE",
         Some("EXCLUDE") if cursor.word_is(at + 1, "USING") || bracket(at + 1) => "an EXCLUDE constraint",
-        Some("INDEX" | "KEY") if bracket(at + 1) || bracket(at + 2) => "an INDEX in CREATE TABLE",
+        // `KEY name (a)`; but `key CHAR(3)` is a column.
+        Some("INDEX" | "KEY")
+            if bracket(at + 1) || (bracket(at + 2) && !cursor.word(at + 1).is_some_and(column_type::is_type_name)) =>
+        {
+            "an INDEX in CREATE TABLE"
+        }
         _ if at > 0 => {
             let span = cursor.span_at(cursor.index()).union(cursor.span_at(cursor.index() + 2));
             return Err(SqlError::syntax("expected CONSTRAINT name PRIMARY KEY (column, ..)", span));

@@ -83,7 +83,11 @@ fn values(cursor: &mut Cursor<'_>) -> Result<RowSource, SqlError> {
 fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     match cursor.eat(&["DEFAULT"]) {
         true => Ok(Expr::Identifier(Ident::new("DEFAULT"))),
-        false => cursor.expr(),
+        // Most values are plain, and there may be a million of them.
+        false => match cursor.literal() {
+            Some(literal) => Ok(literal),
+            None => cursor.expr(),
+        },
     }
 }
 

@@ -50,12 +50,14 @@ pub enum SqlError {
         span: Span,
     },
     /// More text than a statement may have.
-    #[error("the statement has {size_bytes} bytes, at most {limit_bytes} allowed")]
+    #[error("the statement has {size} {unit}, at most {limit} allowed")]
     TooLarge {
-        /// Size of the statement.
-        size_bytes: usize,
+        /// What is counted: bytes or tokens.
+        unit: &'static str,
+        /// How many there are.
+        size: usize,
         /// The limit.
-        limit_bytes: usize,
+        limit: usize,
         /// Where the statement starts.
         span: Span,
     },

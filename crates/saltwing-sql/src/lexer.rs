@@ -5,7 +5,7 @@
 //! `12 AS abc`, `/*! .. */` as code) and knows `//` only together with `#`.
 //! Three choices close whole classes of wrong readings:
 //!
-//! * **Only the dialect's own words are keywords** ([`words`](crate::words)).
+//! * **Only the dialect's own words are keywords** ([`words`]).
 //!   sqlparser knows a thousand from fifteen dialects; here `top`, `pivot` and
 //!   `member` are names like any other.
 //! * **A string is no name.** Strings travel as `TripleSingleQuotedString`, which

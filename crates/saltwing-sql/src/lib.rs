@@ -1,6 +1,6 @@
 //! The SQL dialect: text to statements.
 //!
-//! [`parse`] gives each statement of a text as a [`Statement`], its parameters
+//! [`parse()`] gives each statement of a text as a [`Statement`], its parameters
 //! numbered and its hints taken out; [`split_statements`] finds where statements
 //! end, for shells; [`render_caret`] draws an error's place.
 //!
@@ -13,6 +13,21 @@
 //! Statements are ours, because Phoenix's DDL and DML are no one else's. SELECT
 //! bodies and expressions are sqlparser's trees, in the form that DataFusion
 //! takes: `$n` placeholders, no hints, LIMIT for FETCH, plain strings.
+//!
+//! ```
+//! use saltwing_sql::{Statement, parse_one, render_caret};
+//!
+//! let sql = "UPSERT INTO log (phone, ts) VALUES (?, ?)";
+//! let parsed = parse_one(sql)?;
+//! assert!(matches!(parsed.statement, Statement::Upsert(_)));
+//! assert_eq!(parsed.parameters.len(), 2);
+//!
+//! let sql = "SELECT * FORM log";
+//! let error = parse_one(sql).unwrap_err();
+//! assert_eq!(error.help(), Some("did you mean FROM instead of \"FORM\"?"));
+//! assert_eq!(render_caret(sql, error.span()), "SELECT * FORM log\n         ^^^^");
+//! # Ok::<(), saltwing_sql::SqlError>(())
+//! ```
 //!
 //! # Laws
 //! 1. A statement prints as text that is read back as the same statement.
@@ -37,6 +52,7 @@ mod expr;
 pub mod guard;
 mod hint;
 mod lexer;
+mod mistake;
 mod name;
 mod parameter;
 mod parse;
@@ -55,7 +71,7 @@ pub use error::SqlError;
 pub use expr::expr_span;
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count};
-pub use parse::{Parsed, STATEMENT_BYTES_MAX, parse, parse_one};
+pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one};
 pub use place::render_caret;
 pub use print::{expr_text, qualified_name, query_text};
 pub use split::{Piece, split_statements};

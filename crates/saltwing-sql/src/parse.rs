@@ -17,6 +17,10 @@ use crate::{copy, create_table, dml, guard, hint, place, query, session, words};
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
 
+/// The most words, literals, operators and brackets in a statement: a tree takes
+/// some 300 bytes for each.
+pub const STATEMENT_TOKENS_MAX: usize = 4_000_000;
+
 /// A statement and what belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
@@ -60,10 +64,10 @@ pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
 
 /// Reads one piece; `None` if it is nothing but comments.
 fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
-    let size_bytes = piece.text.len();
-    if size_bytes > STATEMENT_BYTES_MAX {
-        let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
-        return Err(SqlError::TooLarge { size_bytes, limit_bytes: STATEMENT_BYTES_MAX, span });
+    let size = piece.text.len();
+    let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
+    if size > STATEMENT_BYTES_MAX {
+        return Err(SqlError::TooLarge { unit: "bytes", size, limit: STATEMENT_BYTES_MAX, span });
     }
     let Lexed { mut tokens, mut ranges, hints } = lexer::lex(piece.text, piece.offset, at)?;
     if tokens.last().is_some_and(|token| token.token == Token::SemiColon) {
@@ -72,6 +76,9 @@ fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Pars
     }
     if tokens.is_empty() {
         return Ok(None);
+    }
+    if tokens.len() > STATEMENT_TOKENS_MAX {
+        return Err(SqlError::TooLarge { unit: "tokens", size: tokens.len(), limit: STATEMENT_TOKENS_MAX, span });
     }
     let parse_kb = guard::check(&tokens)?.parse_kb;
     let hints = hint::collect(sql, &hints, &tokens);

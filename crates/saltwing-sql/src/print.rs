@@ -11,6 +11,7 @@ use saltwing_types::table::SortOrder;
 use sqlparser::ast::{Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
 
 use crate::name::{ColumnName, Name, quote_name};
+use crate::scanner::{Kind, Scanner};
 use crate::statement::{
     Assignment, ColumnSpec, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
     CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnError, OptionSpec,
@@ -340,9 +341,11 @@ impl Display for QueryStatement {
     /// Hints are printed behind the first SELECT; VALUES and TABLE can have none.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let text = query_text(&self.query);
-        match (self.hints.is_empty(), text.find("SELECT")) {
-            (false, Some(at)) => {
-                let (before, behind) = text.split_at(at + "SELECT".len());
+        let select = Scanner::new(&text)
+            .find(|(kind, range)| *kind == Kind::Word && text.get(range.clone()) == Some("SELECT"))
+            .and_then(|(_, range)| text.split_at_checked(range.end));
+        match select {
+            Some((before, behind)) if !self.hints.is_empty() => {
                 f.write_str(before)?;
                 hints(f, &self.hints)?;
                 f.write_str(behind)

@@ -12,8 +12,9 @@ use sqlparser::ast::{Fetch, LimitClause, Query, Value, VisitMut, VisitorMut};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::cursor::{self, Cursor};
+use crate::cursor::Cursor;
 use crate::error::SqlError;
+use crate::mistake;
 use crate::statement::{Hint, QueryStatement, SourceText};
 use crate::words;
 
@@ -183,9 +184,9 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
             error(format!("expected something between \",\" and {upper}")).with_help("take the comma out")
         }
         Some(Token::Word(_)) if words::is_reserved(keyword) => match word_back(1) {
-            AS if keyword != SELECT || !next_is_bracket => cursor::reserved(written, "a name after AS", span),
-            OVER | WINDOW => cursor::reserved(written, "the name of a window", span),
-            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => cursor::reserved(written, "a name", span),
+            AS if keyword != SELECT || !next_is_bracket => mistake::reserved(written, "a name after AS", span),
+            OVER | WINDOW => mistake::reserved(written, "the name of a window", span),
+            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => mistake::reserved(written, "a name", span),
             SELECT if keyword == FROM => {
                 error("expected an expression before FROM".to_owned()).with_help("name the columns, or write * for all")
             }

@@ -103,7 +103,7 @@ fn lexeme(rest: &str) -> Option<(Kind, usize)> {
     let bytes = rest.as_bytes();
     let second = bytes.get(1).copied();
     Some(match first {
-        c if c.is_whitespace() => (Kind::Blank, length_while(rest, char::is_whitespace)),
+        c if is_blank(c) => (Kind::Blank, length_while(rest, is_blank)),
         '-' if second == Some(b'-') => (Kind::Comment, to_line_end(rest)),
         '/' if second == Some(b'/') => (Kind::Comment, to_line_end(rest)),
         '/' if second == Some(b'*') => comment(bytes),
@@ -124,6 +124,11 @@ fn lexeme(rest: &str) -> Option<(Kind, usize)> {
             None => (Kind::Stray, c.len_utf8()),
         },
     })
+}
+
+/// A blank, or the mark that some editors put in front of a file.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 /// Whether a name may start with `c`.

@@ -352,6 +352,9 @@ fn parameters_are_numbered() {
     refused("SELECT :a, ?", ErrorCode::BadParameter, "?");
     refused("SELECT $0", ErrorCode::BadParameter, "$0");
     refused("SELECT ?65536", ErrorCode::BadParameter, "?65536");
+    // Places count from the start of the whole text.
+    refused("SELECT 1;\n\n  SELECT ä,\n 'ü' b c", ErrorCode::Syntax, "c");
+    refused("SELECT 1; -- ä\n  SELECT #", ErrorCode::Syntax, "#");
     // Each statement counts for itself.
     let both = parse("SELECT ?; SELECT :a").unwrap();
     assert!(both.iter().all(|it| it.parameters.len() == 1));
