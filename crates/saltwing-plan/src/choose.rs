@@ -155,7 +155,8 @@ impl<'a> Candidate<'a> {
     }
 
     fn kind(&self, ranges: &Ranges) -> AccessKind {
-        let first = ranges.first(2).unwrap_or_default();
+        // Of whole keys one is enough to see; of ranges a second one makes the difference.
+        let first = ranges.first(if self.is_point() { 1 } else { 2 }).unwrap_or_default();
         match first.as_slice() {
             [] => AccessKind::Empty,
             _ if self.is_point() => AccessKind::Point,

@@ -208,7 +208,7 @@ proptest! {
     /// An index keeps nullable columns of fixed width in other types; nothing is lost by that.
     #[test]
     fn an_index_loses_no_row(mut wish in random::tape(90), mut values in random::tape(300)) {
-        let (table, index) = indexed();
+        let (table, index) = indexed(wish.below(5));
         let palette = random::palette(&table, &mut wish);
         let conditions = random::conditions(&table, &palette, &mut wish);
         let stored: Vec<Stored> = (0..40)
@@ -227,8 +227,8 @@ proptest! {
     }
 }
 
-/// A table, and an index over its columns v, c desc, d, b, t.
-fn indexed() -> (Table, Table) {
+/// A table, and an index over its columns v, c desc, d desc, b, t, of which that at `first` comes first.
+fn indexed(first: usize) -> (Table, Table) {
     use SortOrder::{Asc, Desc};
     use saltwing_types::{KeyColumn, KeySchema, SqlType as T};
     let definitions = [
@@ -250,7 +250,9 @@ fn indexed() -> (Table, Table) {
         KeyColumn { column, name: name.into(), ty, order: if index { order } else { Asc }, nullable }
     };
     let table = Table::new("t", columns.clone(), KeySchema { columns: vec![key(0, false)], salt: None });
-    let keys = [1, 2, 3, 4, 5, 0].map(|column| key(column, true));
+    let mut order = [1, 2, 3, 4, 5, 0];
+    order[..5].rotate_left(first);
+    let keys = order.map(|column| key(column, true));
     (table, Table::new("i", columns, KeySchema { columns: keys.to_vec(), salt: None }))
 }
 

@@ -77,7 +77,7 @@ const TYPES: [T; 26] = [
     T::VarbinaryEncoded,
 ];
 
-/// A table of 1 to 4 key columns and one value column `v`, some of them salted.
+/// A table of 1 to 4 key columns and two value columns, NULL and NOT NULL, salted now and then.
 pub fn table(tape: &mut Tape) -> Table {
     let count = 1 + tape.below(4);
     let (mut columns, mut keys) = (Vec::new(), Vec::new());
@@ -93,6 +93,7 @@ pub fn table(tape: &mut Tape) -> Table {
         columns.push(Column { name, ty, nullable });
     }
     columns.push(Column { name: "v".into(), ty: T::Integer, nullable: true });
+    columns.push(Column { name: "w".into(), ty: T::Varchar(None), nullable: false });
     let salt = match tape.below(4) {
         0 | 1 => None,
         2 => Some(Salt { buckets: 5, by: None }),
