@@ -298,3 +298,20 @@ impl Compute for RowInConstants {
         Ok(Vector::of(BooleanArray::from(answers)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A value far below a narrow list does not wrap into it.
+    #[test]
+    fn integers_at_both_ends() {
+        let set = IntegerSet::new((i64::MAX - 9..=i64::MAX).collect());
+        assert!(matches!(set, IntegerSet::Narrow { .. }));
+        let mask = set.mask(&[i64::MIN, i64::MIN + 1, -1, i64::MAX - 10, i64::MAX - 9, i64::MAX], |v| v);
+        assert_eq!(mask.iter().collect::<Vec<_>>(), [false, false, false, false, true, true]);
+        let wide = IntegerSet::new((0..20).map(|i| i * 1_000_000_007).collect());
+        assert!(matches!(wide, IntegerSet::Sorted(_)));
+        assert_eq!(wide.mask(&[1_000_000_007, 1, -1], |v| v).iter().collect::<Vec<_>>(), [true, false, false]);
+    }
+}

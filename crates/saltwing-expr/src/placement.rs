@@ -212,6 +212,7 @@ mod tests {
         assert_eq!(among_decimals(&decimal("1.555"), 2), Some(Place::JustBelow(156)));
         assert_eq!(among_decimals(&decimal("-1.555"), 2), Some(Place::JustBelow(-155)));
         assert_eq!(among_bare_decimals(&decimal("1e-39")), Some(Place::JustBelow(i256::ONE)));
+        assert_eq!(among_bare_decimals(&decimal("-1e-39")), Some(Place::JustBelow(i256::ZERO)));
         assert_eq!(Place::At(200i64).narrow::<i8>(), Place::AboveAll);
         assert_eq!(Place::At(-200i64).narrow::<i8>(), Place::BelowAll);
     }
