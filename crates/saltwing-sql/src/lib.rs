@@ -2,7 +2,7 @@
 //!
 //! [`parse()`] gives each statement of a text as a [`Statement`], its parameters
 //! numbered and its hints taken out; [`split_statements`] finds where statements
-//! end, for shells; [`render_caret`] draws an error's place.
+//! end, for shells, and [`lexemes`] what to colour; [`render_caret`] draws an error's place.
 //!
 //! ```text
 //!  text ─ scanner ─ lexer ─ guard ─ statement parser ──► Statement
@@ -51,6 +51,7 @@ mod error;
 mod expr;
 pub mod guard;
 mod hint;
+mod lexeme;
 mod lexer;
 mod mistake;
 mod name;
@@ -69,6 +70,7 @@ pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use error::SqlError;
 pub use expr::expr_span;
+pub use lexeme::{Lexeme, lexemes};
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count};
 pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one};
