@@ -11,7 +11,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter;
 use arrow::datatypes::{Schema, SchemaRef};
 use futures_core::Stream;
-use saltwing_expr::filter_mask;
+use saltwing_expr::Filter;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 use saltwing_types::Expr;
@@ -86,7 +86,7 @@ pub struct Scan {
     /// Place among the decoded columns of each table column that the filter needs.
     decoded: Vec<usize>,
     put_out: usize,
-    filter: Vec<Expr>,
+    filter: Option<Filter>,
     remaining: Option<u64>,
     batch_rows: usize,
     context: ScanContext,
@@ -131,6 +131,7 @@ impl Scan {
         let schema = Arc::new(Schema::new(fields));
         let put_out = columns.len();
         let done = limit == Some(0);
+        let filter = if filter.is_empty() { None } else { Some(Filter::new(filter)?) };
         Ok(Self { table, rows, decoder, schema, decoded, put_out, filter, remaining: limit, batch_rows, context, done })
     }
 
@@ -158,8 +159,8 @@ impl Scan {
     fn read_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
         while !self.done {
             self.context.check()?;
-            let wanted = match (self.filter.is_empty(), self.remaining) {
-                (true, Some(remaining)) => remaining.min(BATCH_ROWS_MAX as u64) as usize,
+            let wanted = match (&self.filter, self.remaining) {
+                (None, Some(remaining)) => remaining.min(BATCH_ROWS_MAX as u64) as usize,
                 _ => self.batch_rows,
             };
             let read = self.decode_rows(wanted)?;
@@ -196,14 +197,16 @@ impl Scan {
     fn filtered(&mut self, rows: usize) -> Result<RecordBatch, TableError> {
         let mut columns = self.decoder.finish();
         let mut rows = rows;
-        if !self.filter.is_empty() && rows > 0 {
+        if let Some(wanted) = &self.filter
+            && rows > 0
+        {
             let mut by_index: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
             for (&index, array) in self.decoded.iter().zip(&columns) {
                 if let Some(place) = by_index.get_mut(index) {
                     *place = Some(array.clone());
                 }
             }
-            let mask = filter_mask(&self.filter, &by_index, rows)?;
+            let mask = wanted.mask(&by_index, rows)?;
             columns.truncate(self.put_out);
             if mask.true_count() < rows {
                 rows = mask.true_count();

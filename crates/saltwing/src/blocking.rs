@@ -70,7 +70,7 @@ impl Connection {
 
     /// Makes the statement that runs on this connection stop, from another thread.
     pub fn cancel(&self) {
-        self.session.cancel();
+        self.session.cancel_all();
     }
 
     /// Calls `report` as a COPY FROM on this connection goes on.

@@ -1,6 +1,8 @@
 //! A connection's state: settings, what runs, prepared statements.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -66,9 +68,31 @@ const NAMES: [(&str, &str); 7] = [
 pub(crate) struct Session {
     database: Database,
     settings: Arc<Mutex<Settings>>,
-    /// The context of the statement that runs, for cancel.
-    running: Arc<Mutex<Option<ScanContext>>>,
+    /// Where the context of the statement that runs is found, for cancel.
+    slot: Arc<Slot>,
     progress: Arc<Mutex<Option<ProgressReport>>>,
+}
+
+/// The statements that run on a connection: one for each of its sessions.
+type Running = Arc<Mutex<HashMap<u64, ScanContext>>>;
+
+/// One session's place among them.
+struct Slot {
+    id: u64,
+    running: Running,
+}
+
+impl Slot {
+    fn new(running: Running) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { id: NEXT.fetch_add(1, Relaxed), running }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.running.lock().remove(&self.id);
+    }
 }
 
 pub(crate) type ProgressReport = Box<dyn Fn(CopyProgress) + Send + Sync>;
@@ -84,26 +108,37 @@ impl Session {
             durability: database.shared.options.durability,
             executor: ExecutorChoice::Auto,
         };
-        Self { database, settings: Arc::new(Mutex::new(settings)), running: Arc::default(), progress: Arc::default() }
+        Self {
+            database,
+            settings: Arc::new(Mutex::new(settings)),
+            slot: Arc::new(Slot::new(Running::default())),
+            progress: Arc::default(),
+        }
     }
 
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
 
-    /// The same settings, with a running statement of its own: for cancel by future.
+    /// The same connection, with a running statement of its own: for cancel by future.
     pub(crate) fn fork(&self) -> Self {
-        Self { running: Arc::default(), ..self.clone() }
+        Self { slot: Arc::new(Slot::new(self.slot.running.clone())), ..self.clone() }
     }
 
     pub(crate) fn settings(&self) -> Settings {
         self.settings.lock().clone()
     }
 
+    /// Cancels what this session runs.
     pub(crate) fn cancel(&self) {
-        if let Some(context) = self.running.lock().as_ref() {
+        if let Some(context) = self.slot.running.lock().get(&self.slot.id) {
             context.cancel();
         }
+    }
+
+    /// Cancels what any session of the connection runs.
+    pub(crate) fn cancel_all(&self) {
+        self.slot.running.lock().values().for_each(ScanContext::cancel);
     }
 
     pub(crate) fn on_copy_progress(&self, report: ProgressReport) {
@@ -124,13 +159,13 @@ impl Session {
             bytes_max: settings.bytes_max,
             time_max: settings.statement_timeout,
         });
-        *self.running.lock() = Some(context.clone());
+        self.slot.running.lock().insert(self.slot.id, context.clone());
         context
     }
 
     /// The context of the statement that ran last.
     pub(crate) fn last_context(&self) -> Option<ScanContext> {
-        self.running.lock().clone()
+        self.slot.running.lock().get(&self.slot.id).cloned()
     }
 
     /// What may override a refusal of a statement with these hints.

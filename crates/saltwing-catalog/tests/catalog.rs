@@ -1,0 +1,141 @@
+//! The catalog over a store that is opened again and again.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::sync::Arc;
+
+use saltwing_catalog::{Catalog, CatalogError};
+use saltwing_store::fault::{Fault, FaultStore};
+use saltwing_store::{MemoryStore, OrderedKv};
+use saltwing_table::{Durability, EmbeddedTables, SystemClock, WriteSet};
+use saltwing_types::{ColumnDef, KeyColumn, KeySchema, SortOrder, SqlType, TableDef, TableId, TableName, Value};
+
+fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
+    Arc::new(EmbeddedTables::new(kv.clone(), Arc::new(SystemClock)))
+}
+
+fn boot(kv: &Arc<dyn OrderedKv>) -> Catalog {
+    Catalog::boot(tables(kv), false).unwrap()
+}
+
+fn memory() -> Arc<dyn OrderedKv> {
+    Arc::new(MemoryStore::new())
+}
+
+fn def(schema: Option<&str>, name: &str) -> TableDef {
+    let column = ColumnDef {
+        name: "k".into(),
+        ty: SqlType::BigInt,
+        nullable: false,
+        default: None,
+        family: None,
+        slot: 0,
+        hidden: false,
+    };
+    let key = KeyColumn { column: 0, name: "k".into(), ty: SqlType::BigInt, order: SortOrder::Asc, nullable: false };
+    TableDef {
+        id: TableId(0),
+        name: TableName { schema: schema.map(str::to_owned), name: name.into() },
+        columns: vec![column],
+        key: KeySchema { columns: vec![key], salt: None },
+        key_name: None,
+        families: vec![None],
+        ttl_s: None,
+        options: Vec::new(),
+    }
+}
+
+fn names(catalog: &Catalog) -> Vec<String> {
+    catalog.snapshot().tables().map(|t| t.def().name.to_string()).collect()
+}
+
+#[test]
+fn names_match_in_any_case_and_clash_in_any_case() {
+    let kv = memory();
+    let catalog = boot(&kv);
+    catalog.create_table(def(Some("Sales"), "Orders")).unwrap();
+    catalog.create_table(def(Some("SALES"), "Items")).unwrap();
+    let snapshot = catalog.snapshot();
+    assert_eq!(snapshot.resolve(Some("sales"), "ORDERS").unwrap().def().name.to_string(), "Sales.Orders");
+    assert_eq!(names(&catalog), ["Sales.Items", "Sales.Orders"], "a schema keeps its first spelling");
+    let clash = catalog.create_table(def(Some("sales"), "oRDERS")).unwrap_err();
+    assert_eq!(clash.code().as_str(), "duplicate_table");
+    match snapshot.resolve(Some("sales"), "order").unwrap_err() {
+        CatalogError::NoSuchTable { nearest, .. } => assert_eq!(nearest.as_deref(), Some("Sales.Orders")),
+        other => panic!("{other}"),
+    }
+    assert_eq!(snapshot.resolve(Some("nowhere"), "t").unwrap_err().code().as_str(), "no_such_schema");
+    assert!(catalog.create_schema("sales").is_err());
+    assert!(catalog.create_schema("information_schema").is_err());
+    assert_eq!(catalog.drop_schema("sales").unwrap_err().code().as_str(), "invalid_definition");
+}
+
+#[test]
+fn tables_come_back_and_ids_are_never_used_again() {
+    let kv = memory();
+    let ids: Vec<TableId> = ["a", "b"].map(|name| boot(&kv).create_table(def(None, name)).unwrap().def().id).to_vec();
+    boot(&kv).drop_table(None, "B").unwrap();
+    let catalog = boot(&kv);
+    assert_eq!(names(&catalog), ["a"]);
+    let third = catalog.create_table(def(None, "c")).unwrap().def().id;
+    assert!(third > ids[1] && ids[1] > ids[0]);
+}
+
+#[test]
+fn a_snapshot_stays_as_it_was() {
+    let catalog = boot(&memory());
+    let before = catalog.snapshot();
+    catalog.create_table(def(None, "t")).unwrap();
+    assert_eq!(before.tables().count(), 0);
+    assert!(catalog.snapshot().version() > before.version());
+}
+
+/// Writes a row of the catalog's own tables as a damaged file might have it.
+fn plant(kv: &Arc<dyn OrderedKv>, id: u32, row: Vec<Value>) {
+    let tables = tables(kv);
+    drop(Catalog::boot(tables.clone(), false).unwrap());
+    let mut writes = WriteSet::new();
+    writes.put(&tables.table(TableId(id)).unwrap(), row).unwrap();
+    tables.commit(&writes, None, Durability::Buffered).unwrap();
+}
+
+#[test]
+fn damage_and_newer_formats_are_told() {
+    let code = |id: u32, row: Vec<Value>| {
+        let kv = memory();
+        plant(&kv, id, row);
+        Catalog::boot(tables(&kv), false).map(drop).unwrap_err().code().as_str()
+    };
+    let text = Value::text;
+    assert_eq!(code(1, vec![text(""), text("t"), text("{ not json")]), "corrupt");
+    let mut other = def(None, "other");
+    assert_eq!(code(1, vec![text(""), text("t"), Value::Text(serde_json::to_string(&other).unwrap())]), "corrupt");
+    other.name = TableName::bare("t");
+    other.key.columns[0].column = 7;
+    assert_eq!(code(1, vec![text(""), text("t"), Value::Text(serde_json::to_string(&other).unwrap())]), "corrupt");
+    assert_eq!(code(4, vec![text("catalog_format"), text("2")]), "not_supported");
+    assert_eq!(code(4, vec![text("catalog_format"), text("x")]), "corrupt");
+}
+
+/// Every write of CREATE and DROP lost in turn: after reopening the table is there whole or not at all.
+#[test]
+fn a_crash_leaves_no_half_table() {
+    for lost in 0..12 {
+        let kept = MemoryStore::new();
+        drop(boot(&(Arc::new(kept.clone()) as Arc<dyn OrderedKv>)));
+        let faulty: Arc<dyn OrderedKv> = Arc::new(FaultStore::new(kept.clone(), Fault::LoseMutation(lost)));
+        let catalog = boot(&faulty);
+        let created = catalog.create_table(def(Some("s"), "t")).is_ok();
+        let dropped = created && catalog.drop_table(Some("s"), "t").is_ok();
+        drop(catalog);
+        let survived: Arc<dyn OrderedKv> = Arc::new(kept);
+        let again = boot(&survived);
+        let there = again.snapshot().resolve(Some("s"), "t").is_ok();
+        // What was lost was acknowledged by a process that is gone: either state is a whole one.
+        assert!(!there || created, "{lost}: dropped {dropped}");
+        if !there {
+            again.create_table(def(Some("s"), "t")).unwrap();
+        }
+        again.drop_table(Some("s"), "t").unwrap();
+        assert!(names(&boot(&survived)).is_empty());
+    }
+}
