@@ -76,6 +76,11 @@ impl<W: Write> RecordWriter<W> {
     }
 }
 
+/// Keeps its source: a shell tells a pipe whose reader has left from a disk that is full.
+#[derive(Debug, thiserror::Error)]
+#[error("the file cannot be written: {0}")]
+struct Unwritable(#[source] io::Error);
+
 fn unwritable(error: io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("the file cannot be written: {error}"))
+    Error::wrap(ErrorCode::Io, Unwritable(error))
 }
