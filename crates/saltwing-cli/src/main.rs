@@ -1,2 +1,7 @@
 //! The saltwing shell.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    saltwing_cli::main()
+}

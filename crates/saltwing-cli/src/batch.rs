@@ -1,0 +1,75 @@
+//! Runs what the command line says: a batch, or the shell at a terminal.
+
+use std::io::BufWriter;
+
+use saltwing::Database;
+
+use crate::args::{Input, Run};
+use crate::failure::{EXIT_ERROR, EXIT_INTERRUPTED, Failure};
+use crate::interrupt::{Idle, Interrupt};
+use crate::open::open;
+use crate::runner::{Audience, Flow, Runner};
+use crate::script::Script;
+
+/// Runs it; returns the exit code.
+pub(crate) fn run(run: &Run) -> u8 {
+    let database = match open(run) {
+        Ok(database) => database,
+        Err(error) => {
+            eprintln!("{}", error.render(""));
+            return EXIT_ERROR;
+        }
+    };
+    let code = batch(&database, run);
+    match close(database, run) {
+        Some(failed) if code == 0 => failed,
+        _ => code,
+    }
+}
+
+/// Brings everything to the disk; the exit code if that failed.
+fn close(database: Database, run: &Run) -> Option<u8> {
+    if run.readonly {
+        return None;
+    }
+    let error = database.close().err()?;
+    eprintln!("{}", error.render(""));
+    Some(EXIT_ERROR)
+}
+
+fn batch(database: &Database, run: &Run) -> u8 {
+    let connection = database.connect().blocking();
+    let interrupt = Interrupt::listen(&connection, Idle::Ends);
+    let out = Box::new(BufWriter::new(std::io::stdout()));
+    let mut runner = Runner::new(connection, interrupt, Audience::Batch, out, Box::new(std::io::stderr()));
+    if let Some(mode) = run.mode {
+        runner.mode = mode;
+    }
+    exit_code(inputs(&mut runner, &run.inputs))
+}
+
+fn inputs(runner: &mut Runner<'_>, inputs: &[Input]) -> Result<Flow, Failure> {
+    if inputs.is_empty() {
+        return runner.told_file("-");
+    }
+    for input in inputs {
+        let flow = match input {
+            Input::Text(sql) => runner.script(&mut Script::new(sql.as_bytes()), None)?,
+            Input::File(path) => runner.told_file(&path.to_string_lossy())?,
+        };
+        if flow == Flow::Quit {
+            return Ok(flow);
+        }
+    }
+    Ok(Flow::Go)
+}
+
+/// The exit code of a batch that ended so.
+pub(crate) fn exit_code(done: Result<Flow, Failure>) -> u8 {
+    match done {
+        Ok(_) => 0,
+        Err(failure) if failure.is_reader_gone() => 0,
+        Err(Failure::Interrupted) => EXIT_INTERRUPTED,
+        Err(_) => EXIT_ERROR,
+    }
+}

@@ -1,0 +1,61 @@
+//! What ends a statement, and with it a batch.
+
+use std::io;
+
+/// An error of SQL, storage or output.
+pub(crate) const EXIT_ERROR: u8 = 1;
+/// Wrong arguments.
+pub(crate) const EXIT_USAGE: u8 = 2;
+/// Ctrl-C: 128 and the signal's number, as shells have it.
+pub(crate) const EXIT_INTERRUPTED: u8 = 130;
+
+/// Why a statement or a dot command came to no good end.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The statement's own error.
+    Sql(saltwing::Error),
+    /// Results could not be written.
+    Output(io::Error),
+    /// A file or stdin could not be read: its name, and why.
+    Input(String, io::Error),
+    /// A dot command that makes no sense.
+    Usage(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// It has been told already.
+    Told,
+}
+
+impl From<saltwing::Error> for Failure {
+    fn from(error: saltwing::Error) -> Self {
+        // COPY TO STDOUT writes by itself, and its reader may leave.
+        match source_of_io(&error) {
+            Some(kind) if kind == io::ErrorKind::BrokenPipe => Self::Output(kind.into()),
+            _ => Self::Sql(error),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Failure {
+    /// Whether the reader of our output has left: that is no error, it has seen enough.
+    pub(crate) fn is_reader_gone(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn source_of_io(error: &saltwing::Error) -> Option<io::ErrorKind> {
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        if let Some(io) = inner.downcast_ref::<io::Error>() {
+            return Some(io.kind());
+        }
+        cause = inner.source();
+    }
+    None
+}

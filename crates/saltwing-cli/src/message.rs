@@ -1,0 +1,210 @@
+//! What the shell says beside results: errors, notices, row counts, footers.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use saltwing::{Error, Span, Stats, render_caret};
+
+use crate::failure::Failure;
+use crate::render::Paint;
+use crate::script::StatementText;
+use crate::statement_kind::lead_bytes;
+
+/// Characters of a long line that are shown around an error's place.
+const SHOWN_CHARS_MAX: usize = 160;
+/// Of these, in front of the place.
+const SHOWN_BEFORE: usize = 60;
+
+/// The text of a failure at a statement of the file `source`; without a last line feed.
+pub(crate) fn failure(failure: &Failure, source: Option<&str>, statement: &StatementText, paint: Paint) -> String {
+    match failure {
+        Failure::Sql(sql) => error(sql, source, statement, paint),
+        Failure::Output(io) => io_error(&format!("the output cannot be written: {io}"), paint),
+        Failure::Input(name, io) => io_error(&format!("{name} cannot be read: {io}"), paint),
+        Failure::Usage(text) => match source {
+            Some(source) => format!("{}{text} ({source}:{})", paint.error("error: "), statement.line),
+            None => format!("{}{text}", paint.error("error: ")),
+        },
+        Failure::Interrupted => paint.notice("cancelled"),
+        Failure::Told => String::new(),
+    }
+}
+
+fn io_error(text: &str, paint: Paint) -> String {
+    format!("{} {text}", paint.error("error[58030 io]:"))
+}
+
+/// An error as [`Error::render`] has it, with the lines of the file that the statement stands in.
+///
+/// ```text
+/// error[42703 no_such_column]: ..
+///   --> load.sql:12:8
+/// 12 | SELECT flw FROM t;
+///    |        ^^^
+///   help: did you mean flow?
+/// ```
+pub(crate) fn error(error: &Error, source: Option<&str>, statement: &StatementText, paint: Paint) -> String {
+    let code = format!("error[{} {}]:", error.sqlstate(), error.code());
+    let mut out = format!("{} {}", paint.error(&code), paint.bold(&error.to_string()));
+    match error.span() {
+        Some(span) => push_place(&mut out, span, source, statement, paint),
+        None => {
+            let lead = statement.sql.get(..lead_bytes(&statement.sql)).unwrap_or("");
+            let line = statement.line as usize + lead.matches('\n').count();
+            if let Some(source) = source {
+                push_line(&mut out, &paint.help(&format!("  --> {source}:{line}")));
+            }
+        }
+    }
+    for line in error.help().into_iter().flat_map(str::lines) {
+        push_line(&mut out, &format!("{}{line}", paint.help("  help: ")));
+    }
+    out
+}
+
+fn push_line(out: &mut String, line: &str) {
+    // Writing to a String does not fail.
+    let _ = write!(out, "\n{line}");
+}
+
+fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &StatementText, paint: Paint) {
+    let is_first = span.start.line <= 1;
+    let line = statement.line + span.start.line.saturating_sub(1);
+    if let Some(source) = source {
+        let column = span.start.column + if is_first { statement.column_offset } else { 0 };
+        push_line(out, &paint.help(&format!("  --> {source}:{line}:{column}")));
+    }
+    let text = statement.sql.split('\n').nth((span.start.line as usize).saturating_sub(1)).unwrap_or("");
+    let before = if is_first { statement.prefix.as_str() } else { "" };
+    let from = before.chars().count() + (span.start.column as usize).saturating_sub(1);
+    let length = match span.end.line > span.start.line {
+        true => usize::MAX,
+        false => (span.end.column as usize + 1).saturating_sub(span.start.column as usize),
+    };
+    let (shown, from) = window(&format!("{before}{}", text.trim_end_matches('\r')), from);
+    let column = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    let caret = render_caret(&shown, Span::on_line(1, column(from + 1), column(from.saturating_add(length))));
+    let gutter = format!("{line} | ");
+    let blank = format!("{}| ", " ".repeat(gutter.len().saturating_sub(2)));
+    for (i, text) in caret.lines().enumerate() {
+        let text = if i == 0 { text.to_owned() } else { paint.error(text) };
+        push_line(out, &format!("{}{text}", paint.help(if i == 0 { &gutter } else { &blank })));
+    }
+}
+
+/// The part of a long line around the character `at`, and where that is in it.
+fn window(line: &str, at: usize) -> (String, usize) {
+    let count = line.chars().count();
+    if count <= SHOWN_CHARS_MAX {
+        return (line.to_owned(), at);
+    }
+    let skipped = at.saturating_sub(SHOWN_BEFORE).min(count - SHOWN_CHARS_MAX);
+    let mut shown = String::from(if skipped > 0 { "…" } else { "" });
+    shown.extend(line.chars().skip(skipped).take(SHOWN_CHARS_MAX));
+    if skipped + SHOWN_CHARS_MAX < count {
+        shown.push('…');
+    }
+    (shown, at - skipped + usize::from(skipped > 0))
+}
+
+/// `1 row`, `3 rows`, `12,345 rows`.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// Digits in groups of three.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let lead = digits.len() % 3;
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && i % 3 == lead {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A time in the unit that suits it.
+pub(crate) fn duration(time: Duration) -> String {
+    let micros = time.as_micros();
+    match micros {
+        0..1_000 => format!("{micros} us"),
+        1_000..100_000 => format!("{:.1} ms", time.as_secs_f64() * 1e3),
+        100_000..1_000_000 => format!("{:.0} ms", time.as_secs_f64() * 1e3),
+        _ => format!("{:.2} s", time.as_secs_f64()),
+    }
+}
+
+/// What stands under a result: rows, time, keys read, buckets touched.
+pub(crate) fn footer(rows: u64, time: Option<Duration>, stats: Stats) -> String {
+    let mut parts = vec![count(rows, "row", "rows")];
+    parts.extend(time.map(duration));
+    // Catalog results read no table.
+    if stats != Stats::default() {
+        parts.push(format!("{} read", count(stats.keys_read, "key", "keys")));
+        parts.push(count(stats.buckets.into(), "bucket", "buckets"));
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(sql: &str) -> Error {
+        let connection = saltwing::Database::memory().unwrap().connect().blocking();
+        connection.execute("CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY, flow BIGINT)", ()).unwrap();
+        connection.execute(sql, ()).unwrap_err()
+    }
+
+    fn statement(sql: &str, line: u32, prefix: &str) -> StatementText {
+        let column_offset = prefix.chars().count() as u32;
+        StatementText { sql: sql.into(), line, column_offset, prefix: prefix.into() }
+    }
+
+    #[test]
+    fn an_error_looks_as_the_library_renders_it() {
+        for sql in [
+            "SELECT flw FROM t WHERE k = 1",
+            "SELEC 1",
+            "SELECT *\nFROM t\nWHERE flow = 1",
+            "UPSERT INTO t VALUES (NULL, 1)",
+        ] {
+            let e = error_of(sql);
+            assert_eq!(error(&e, None, &statement(sql, 1, ""), Paint::Off), e.render(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn lines_and_columns_are_those_of_the_file() {
+        let sql = " SELECT flw FROM t WHERE k = 1";
+        let text = error(&error_of(sql), Some("a.sql"), &statement(sql, 12, "SELECT 1;"), Paint::Off);
+        assert!(text.contains("\n  --> a.sql:12:18\n12 | SELECT 1; SELECT flw FROM t WHERE k = 1\n"), "{text}");
+        assert!(text.contains("\n   |                  ^^^\n"), "{text}");
+        let sql = "\n-- c\nUPSERT INTO t VALUES (NULL, 1)";
+        let text = error(&error_of(sql), Some("a.sql"), &statement(sql, 3, "x;"), Paint::Off);
+        assert!(text.contains("a.sql:5"), "{text}");
+    }
+
+    #[test]
+    fn long_lines_are_shown_around_the_place() {
+        let sql = format!("SELECT k{}, flw FROM t WHERE k = 1", ", k".repeat(5000));
+        let text = error(&error_of(&sql), None, &statement(&sql, 1, ""), Paint::Off);
+        assert!(text.len() < 1000, "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines[2].chars().position(|c| c == '^').unwrap();
+        assert_eq!(lines[1].chars().skip(at).take(3).collect::<String>(), "flw");
+    }
+
+    #[test]
+    fn footers_read_well() {
+        assert_eq!(footer(1, Some(Duration::from_micros(420)), Stats::default()), "1 row, 420 us");
+        let stats = Stats { keys_read: 1234, seeks: 2, buckets: 1 };
+        assert_eq!(footer(12_345, None, stats), "12,345 rows, 1,234 keys read, 1 bucket");
+        assert_eq!(duration(Duration::from_millis(12)), "12.0 ms");
+        assert_eq!(duration(Duration::from_millis(1500)), "1.50 s");
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+    }
+}

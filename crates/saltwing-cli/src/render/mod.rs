@@ -1,0 +1,195 @@
+//! Results as text: a renderer for each mode.
+//!
+//! The texts of values are `saltwing-expr`'s (DESIGN section 11); a mode says how they
+//! are put together.
+//!
+//! | mode | NULL | empty text | header | a value with line ends |
+//! |---|---|---|---|---|
+//! | `csv` | nothing | `""` | always | quoted |
+//! | `tsv` | `\N` | nothing | always | `\n`, with `\t`, `\r` and `\\` alike |
+//! | `json` | `null` | `""` | keys; `[]` for no rows | escaped |
+//! | `jsonl` | `null` | `""` | keys | escaped |
+//! | `markdown` | nothing | nothing | always | `<br>` |
+//! | `line` | nothing | nothing | before each value | as it is |
+//! | `table`, `box` | nothing; dim `NULL` on a terminal | nothing | always | in several lines |
+//!
+//! Numbers are JSON numbers, all digits kept; NaN and the infinities are strings.
+//! All modes stream but `table` and `box`, which keep their first rows for the widths.
+
+mod csv;
+mod grid;
+mod json;
+mod layout;
+mod line;
+mod markdown;
+mod paint;
+mod plain;
+mod tsv;
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use saltwing::ResultColumn;
+use saltwing::arrow::array::RecordBatch;
+
+use crate::failure::Failure;
+
+pub(crate) use layout::text_width;
+pub(crate) use paint::Paint;
+pub(crate) use plain::Plain;
+
+/// How results are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    Table,
+    Box,
+    Csv,
+    Tsv,
+    Json,
+    Jsonl,
+    Markdown,
+    Line,
+}
+
+impl Mode {
+    /// All of them, as the help lists them.
+    pub(crate) const ALL: [Mode; 8] =
+        [Self::Table, Self::Box, Self::Csv, Self::Tsv, Self::Json, Self::Jsonl, Self::Markdown, Self::Line];
+
+    /// The name on the command line.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Box => "box",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+            Self::Markdown => "markdown",
+            Self::Line => "line",
+        }
+    }
+
+    /// The mode of a name.
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str().eq_ignore_ascii_case(name))
+    }
+
+    /// A renderer for a result with these columns.
+    pub(crate) fn renderer(self, columns: &[ResultColumn], options: &Options) -> Box<dyn Renderer> {
+        let columns = columns.to_vec();
+        match self {
+            Self::Csv => Box::new(csv::Csv::new(columns)),
+            Self::Tsv => Box::new(tsv::Tsv::new(columns)),
+            Self::Json => Box::new(json::Json::array(columns)),
+            Self::Jsonl => Box::new(json::Json::lines(columns)),
+            Self::Markdown => Box::new(markdown::Markdown::new(columns)),
+            Self::Line => Box::new(line::Line::new(columns, options.clone())),
+            Self::Table => Box::new(grid::Grid::new(columns, grid::Frame::ASCII, options.clone())),
+            Self::Box => Box::new(grid::Grid::new(columns, grid::Frame::LINES, options.clone())),
+        }
+    }
+}
+
+/// What a terminal makes different.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// Cells of the terminal that tables are made to fit; `None` shows everything.
+    pub(crate) width: Option<usize>,
+    /// Shown for NULL by the modes for people.
+    pub(crate) null_text: String,
+    /// Colours.
+    pub(crate) paint: Paint,
+}
+
+/// Writes one result: `start`, then the batches, then `finish`.
+pub(crate) trait Renderer {
+    /// What stands before the rows.
+    fn start(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
+    /// Some rows.
+    fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure>;
+    /// What stands behind them.
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
+}
+
+/// Appends the text of a value; `false` for NULL, which appends nothing.
+fn write_text(
+    batch: &RecordBatch,
+    row: usize,
+    index: usize,
+    column: &ResultColumn,
+    out: &mut String,
+) -> Result<bool, Failure> {
+    let array = batch.column(index);
+    Ok(saltwing_expr::write_text(array, row, column.ty, out).map_err(saltwing::Error::from)?)
+}
+
+/// Whether values are numbers.
+fn is_number(column: &ResultColumn) -> bool {
+    column.ty.is_integer() || column.ty.is_float() || matches!(column.ty, saltwing::SqlType::Decimal(_))
+}
+
+#[cfg(test)]
+pub(crate) mod sample {
+    use saltwing::blocking::Connection;
+
+    use super::*;
+
+    /// A database with a table of all kinds of values.
+    pub(crate) fn connection() -> Connection {
+        let connection = saltwing::Database::memory().unwrap().connect().blocking();
+        connection
+            .execute(
+                "CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY, s VARCHAR, d DECIMAL(10,2), n DECIMAL, f DOUBLE,
+                 g FLOAT, b BOOLEAN, day DATE, ts TIMESTAMP, bin VARBINARY)",
+                (),
+            )
+            .unwrap();
+        connection
+            .execute(
+                "UPSERT INTO t VALUES
+                 (1, 'plain', 1.5, 100, 1, 0.1, true, DATE '2024-05-01', TIMESTAMP '2024-05-01 10:00:00', X'00ff'),
+                 (2, '', -0.05, 0.0010, 1e300, -2.5, false, DATE '2024-05-01 10:11:12.013',
+                  TIMESTAMP '2024-05-01 10:00:00.123456', X''),
+                 (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+                (),
+            )
+            .unwrap();
+        connection
+            .execute("UPSERT INTO t (k, s, f) VALUES (4, ?, ?)", saltwing::params!["a,\"b\"\n\tc\\|", f64::NAN])
+            .unwrap();
+        connection
+    }
+
+    /// What a mode makes of a query.
+    pub(crate) fn rendered(connection: &Connection, sql: &str, mode: Mode, options: &Options) -> String {
+        let mut rows = connection.query_arrow(sql, ()).unwrap();
+        let mut renderer = mode.renderer(rows.columns(), options);
+        let mut out = Vec::new();
+        renderer.start(&mut out).unwrap();
+        while let Some(batch) = rows.next_blocking().unwrap() {
+            renderer.batch(&batch, &mut out).unwrap();
+        }
+        renderer.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// The same without a terminal.
+    pub(crate) fn batch(connection: &Connection, sql: &str, mode: Mode) -> String {
+        rendered(connection, sql, mode, &Options::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::from_str(mode.as_str(), false).unwrap(), mode);
+            assert_eq!(Mode::by_name(&mode.as_str().to_uppercase()), Some(mode));
+        }
+        assert_eq!(Mode::by_name("xml"), None);
+    }
+}

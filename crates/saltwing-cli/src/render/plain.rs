@@ -1,0 +1,44 @@
+//! Lines of text as they are, for results that are text: plans and definitions.
+
+use std::io::Write;
+
+use saltwing::ResultColumn;
+use saltwing::arrow::array::RecordBatch;
+
+use super::{Renderer, write_text};
+use crate::failure::Failure;
+
+/// Shows the first column, a line a row, without a label.
+pub(crate) struct Plain {
+    column: Option<ResultColumn>,
+    /// What ends each value.
+    end: &'static str,
+}
+
+impl Plain {
+    /// For a result with these columns, each value followed by `end`.
+    pub(crate) fn new(columns: &[ResultColumn], end: &'static str) -> Self {
+        Self { column: columns.first().cloned(), end }
+    }
+}
+
+impl Renderer for Plain {
+    fn start(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
+        let Some(column) = &self.column else { return Ok(()) };
+        for row in 0..batch.num_rows() {
+            let mut line = String::new();
+            write_text(batch, row, 0, column, &mut line)?;
+            line.push_str(self.end);
+            out.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
+        Ok(())
+    }
+}

@@ -1,0 +1,317 @@
+//! Runs one thing at a time on one connection: what batch, shell and demo share.
+
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::time::Instant;
+
+use saltwing::blocking::{Connection, Response};
+use saltwing::{ArrowRows, ErrorCode, ExecResult};
+
+use crate::dot_command::{DotCommand, HELP};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::message;
+use crate::progress::ProgressBar;
+use crate::render::{Mode, Options, Paint, Plain, Renderer};
+use crate::script::{Item, Script, StatementText};
+use crate::statement_kind::StatementKind;
+
+/// How deep files may read files.
+const READ_DEPTH_MAX: usize = 16;
+
+/// Whom the shell speaks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A program, or a file.
+    Batch,
+    /// A person at a terminal.
+    Terminal(Paint),
+}
+
+/// Whether there is more to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Go,
+    Quit,
+}
+
+/// A connection, and how its results are shown.
+pub(crate) struct Runner<'a> {
+    pub(crate) connection: Connection,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) audience: Audience,
+    pub(crate) mode: Mode,
+    /// Whether time and keys read are told.
+    pub(crate) timing: bool,
+    /// What `.nullvalue` set.
+    pub(crate) null_text: Option<String>,
+    progress: ProgressBar,
+    out: Box<dyn Write + 'a>,
+    messages: Box<dyn Write + 'a>,
+    read_depth: usize,
+}
+
+impl<'a> Runner<'a> {
+    /// A runner that writes results to `out` and all else to `messages`.
+    pub(crate) fn new(
+        connection: Connection,
+        interrupt: Interrupt,
+        audience: Audience,
+        out: Box<dyn Write + 'a>,
+        messages: Box<dyn Write + 'a>,
+    ) -> Self {
+        let is_batch = audience == Audience::Batch;
+        Self {
+            progress: ProgressBar::on(&connection),
+            connection,
+            interrupt,
+            audience,
+            mode: if is_batch { Mode::Csv } else { Mode::Box },
+            timing: !is_batch,
+            null_text: None,
+            out,
+            messages,
+            read_depth: 0,
+        }
+    }
+
+    /// Runs all of a script, up to its first failure, which is told. `source` names the file.
+    ///
+    /// # Errors
+    /// [`Failure::Told`], or that the reader is gone, or Ctrl-C.
+    pub(crate) fn script(&mut self, script: &mut Script<'_>, source: Option<&str>) -> Result<Flow, Failure> {
+        loop {
+            let item = match script.next() {
+                Ok(Some(item)) => item,
+                Ok(None) => return Ok(Flow::Go),
+                Err(error) => {
+                    let failure = Failure::Input(source.unwrap_or("the input").to_owned(), error);
+                    return Err(self.tell(failure, source, &StatementText::default()));
+                }
+            };
+            let (place, done) = match item {
+                Item::Statement(statement) => {
+                    let done = self.statement(&statement).map(|()| Flow::Go);
+                    (statement, done)
+                }
+                Item::Dot { text, line } => {
+                    let place = StatementText { line, ..StatementText::default() };
+                    (place, DotCommand::parse(&text).and_then(|command| self.dot(&command)))
+                }
+            };
+            match done {
+                Ok(Flow::Go) => {}
+                Ok(Flow::Quit) => return Ok(Flow::Quit),
+                Err(failure) => return Err(self.tell(failure, source, &place)),
+            }
+        }
+    }
+
+    /// Tells a failure; what is left to say of it is [`Failure::Told`], unless it has a meaning for the caller.
+    fn tell(&mut self, failure: Failure, source: Option<&str>, place: &StatementText) -> Failure {
+        if matches!(failure, Failure::Told) || failure.is_reader_gone() {
+            return failure;
+        }
+        // Results before the message; an error of stdout itself is what is being told.
+        let _ = self.out.flush();
+        let text = message::failure(&failure, source, place, self.paint());
+        // Where stderr is gone too, the exit code says it.
+        let _ = writeln!(self.messages, "{text}");
+        match failure {
+            Failure::Interrupted => Failure::Interrupted,
+            _ => Failure::Told,
+        }
+    }
+
+    /// Runs one statement and shows what it gives.
+    ///
+    /// # Errors
+    /// The statement's; that of writing its rows; Ctrl-C.
+    pub(crate) fn statement(&mut self, statement: &StatementText) -> Result<(), Failure> {
+        let kind = StatementKind::of(&statement.sql);
+        let connection = self.connection.clone();
+        let interrupt = self.interrupt.clone();
+        let running = interrupt.begin();
+        let started = Instant::now();
+        self.progress.begin();
+        let done = connection.run(&statement.sql, ());
+        self.progress.finish();
+        let shown = match done {
+            Ok(Response::Done(result)) => self.done(&result, kind, started),
+            Ok(Response::Rows(rows)) => self.rows(rows, kind, started),
+            Err(error) => Err(error.into()),
+        };
+        drop(running);
+        match shown {
+            Err(Failure::Sql(error)) if error.code() == ErrorCode::Cancelled && interrupt.came() => {
+                Err(Failure::Interrupted)
+            }
+            shown => shown,
+        }
+    }
+
+    fn done(&mut self, result: &ExecResult, kind: StatementKind, started: Instant) -> Result<(), Failure> {
+        let time = started.elapsed();
+        self.notices(&result.notices)?;
+        let text = match kind {
+            StatementKind::Write(how) => format!("{} {how}", message::count(result.rows_affected, "row", "rows")),
+            _ if self.audience == Audience::Batch => return Ok(()),
+            _ => "ok".to_owned(),
+        };
+        match self.timing {
+            true => writeln!(self.messages, "{text}, {}", message::duration(time))?,
+            false => writeln!(self.messages, "{text}")?,
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, mut rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
+        let mut renderer = self.renderer(&rows, kind);
+        let mut count = 0;
+        renderer.start(&mut self.out)?;
+        while let Some(batch) = rows.next_blocking()? {
+            if self.interrupt.came() {
+                return Err(Failure::Interrupted);
+            }
+            count += batch.num_rows() as u64;
+            renderer.batch(&batch, &mut self.out)?;
+        }
+        renderer.finish(&mut self.out)?;
+        self.out.flush()?;
+        let time = started.elapsed();
+        self.notices(rows.notices())?;
+        if self.audience != Audience::Batch || self.timing {
+            let footer = message::footer(count, self.timing.then_some(time), rows.stats());
+            writeln!(self.messages, "{}", self.paint().dim(&footer))?;
+        }
+        Ok(())
+    }
+
+    fn renderer(&self, rows: &ArrowRows, kind: StatementKind) -> Box<dyn Renderer> {
+        let for_people = matches!(self.mode, Mode::Table | Mode::Box) && self.audience != Audience::Batch;
+        if kind == StatementKind::Text && for_people && rows.columns().len() == 1 {
+            return Box::new(Plain::new(rows.columns(), "\n"));
+        }
+        self.mode.renderer(rows.columns(), &self.options())
+    }
+
+    fn options(&self) -> Options {
+        match self.audience {
+            Audience::Batch => {
+                Options { width: None, null_text: self.null_text.clone().unwrap_or_default(), paint: Paint::Off }
+            }
+            Audience::Terminal(paint) => Options {
+                width: crossterm::terminal::size().ok().map(|(columns, _)| columns.into()),
+                null_text: self.null_text.clone().unwrap_or_else(|| "NULL".into()),
+                paint,
+            },
+        }
+    }
+
+    pub(crate) fn paint(&self) -> Paint {
+        match self.audience {
+            Audience::Batch => Paint::Off,
+            Audience::Terminal(paint) => paint,
+        }
+    }
+
+    fn notices(&mut self, notices: &[String]) -> Result<(), Failure> {
+        self.out.flush()?;
+        for notice in notices {
+            writeln!(self.messages, "{} {notice}", self.paint().notice("notice:"))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line where results go.
+    pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
+        writeln!(self.out, "{text}")?;
+        Ok(self.out.flush()?)
+    }
+
+    /// Runs a command of the shell's own.
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub(crate) fn dot(&mut self, command: &DotCommand) -> Result<Flow, Failure> {
+        match command {
+            DotCommand::Help => self.say(HELP)?,
+            DotCommand::Tables(None) => self.sql("SHOW TABLES")?,
+            DotCommand::Tables(Some(like)) => self.sql(&format!("SHOW TABLES LIKE '{}'", like.replace('\'', "''")))?,
+            DotCommand::Describe(table) => self.sql(&format!("DESCRIBE {table}"))?,
+            DotCommand::Schema(None) => {
+                for table in self.table_names()? {
+                    self.schema(&table)?;
+                }
+            }
+            DotCommand::Schema(Some(table)) => self.schema(table)?,
+            DotCommand::Mode(Some(mode)) => self.mode = *mode,
+            DotCommand::Mode(None) => self.say(self.mode.as_str())?,
+            DotCommand::Timing(on) => {
+                self.timing = on.unwrap_or(!self.timing);
+                if on.is_none() {
+                    writeln!(self.messages, "timing is {}", if self.timing { "on" } else { "off" })?;
+                }
+            }
+            DotCommand::NullText(text) => self.null_text = Some(text.clone()),
+            DotCommand::Read(file) => return self.file(file),
+            DotCommand::Quit => return Ok(Flow::Quit),
+        }
+        Ok(Flow::Go)
+    }
+
+    fn sql(&mut self, sql: &str) -> Result<(), Failure> {
+        let statement = StatementText { sql: sql.to_owned(), line: 1, ..StatementText::default() };
+        // The place is in text that no one wrote: only the message and the help say something.
+        let done = self.statement(&statement);
+        match done {
+            Err(failure @ Failure::Sql(_)) => Err(self.tell(failure, None, &statement)),
+            done => done,
+        }
+    }
+
+    /// The tables, as SQL names them.
+    fn table_names(&self) -> Result<Vec<String>, Failure> {
+        let mut names = Vec::new();
+        for row in self.connection.query("SHOW TABLES", ())? {
+            let row = row?;
+            let (schema, table) = (row.get::<Option<String>>(0)?, row.get::<String>(1)?);
+            let schema = schema.map(|s| format!("{}.", saltwing_sql::quote_name(&s))).unwrap_or_default();
+            names.push(format!("{schema}{}", saltwing_sql::quote_name(&table)));
+        }
+        Ok(names)
+    }
+
+    fn schema(&mut self, table: &str) -> Result<(), Failure> {
+        let mut rows = self.connection.query_arrow(&format!("SHOW CREATE TABLE {table}"), ())?;
+        let mut plain = Plain::new(rows.columns(), ";\n");
+        while let Some(batch) = rows.next_blocking()? {
+            plain.batch(&batch, &mut self.out)?;
+        }
+        Ok(self.out.flush()?)
+    }
+
+    /// Runs a file; `-` is stdin.
+    ///
+    /// # Errors
+    /// As [`Runner::script`]; a file that cannot be opened.
+    pub(crate) fn file(&mut self, path: &str) -> Result<Flow, Failure> {
+        if path == "-" {
+            return self.script(&mut Script::stdin(), Some("stdin"));
+        }
+        if self.read_depth >= READ_DEPTH_MAX {
+            return Err(Failure::Usage(format!("{path}: files read files {READ_DEPTH_MAX} deep")));
+        }
+        let file = File::open(path).map_err(|error| Failure::Input(path.to_owned(), error))?;
+        self.read_depth += 1;
+        let done = self.script(&mut Script::new(BufReader::new(file)), Some(path));
+        self.read_depth -= 1;
+        done
+    }
+
+    /// As [`Runner::file`], with what fails outside a statement told too.
+    pub(crate) fn told_file(&mut self, path: &str) -> Result<Flow, Failure> {
+        let done = self.file(path);
+        done.map_err(|failure| self.tell(failure, None, &StatementText::default()))
+    }
+}

@@ -1,0 +1,380 @@
+//! The built binary, as scripts use it: DESIGN section 11, "Shell in batch".
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const TABLE: &str = "CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR);
+UPSERT INTO t VALUES (1, 'a'), (2, NULL), (3, '');";
+const ALL: &str = "SELECT * FROM t WHERE k > 0";
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saltwing"));
+    command.args(args).env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// What a run said.
+struct Said {
+    out: String,
+    err: String,
+    code: Option<i32>,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Said { out: text(output.stdout), err: text(output.stderr), code: output.status.code() }
+    }
+}
+
+fn run(args: &[&str]) -> Said {
+    command(args).stdin(Stdio::null()).output().unwrap().into()
+}
+
+fn run_with_input(args: &[&str], input: &str) -> Said {
+    let mut child = command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A batch that stops at an error leaves input unread.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap().into()
+}
+
+/// Asserts all three ends of a run at once: a failure then shows the others.
+#[track_caller]
+fn expect(said: &Said, out: &str, err: &str, code: i32) {
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), (out, err, Some(code)));
+}
+
+struct Directory(tempfile::TempDir);
+
+impl Directory {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.path().join(name), text).unwrap();
+        self.path(name)
+    }
+}
+
+#[test]
+fn results_go_to_stdout_and_all_else_to_stderr() {
+    let said = run(&["-c", TABLE, "-c", ALL]);
+    expect(&said, "k,v\n1,a\n2,\n3,\"\"\n", "3 rows written\n", 0);
+    let said = run(&["-c", TABLE, "-c", "DELETE FROM t WHERE k = 2", "-c", "SELECT k FROM t WHERE k = 2"]);
+    expect(&said, "k\n", "3 rows written\n1 row deleted\n", 0);
+}
+
+#[test]
+fn each_mode_shows_each_result_by_itself() {
+    let shown = |mode: &str| run(&["--mode", mode, "-c", TABLE, "-c", ALL, "-c", "SELECT k FROM t WHERE k = 9"]).out;
+    assert_eq!(shown("csv"), "k,v\n1,a\n2,\n3,\"\"\nk\n");
+    assert_eq!(shown("tsv"), "k\tv\n1\ta\n2\t\\N\n3\t\nk\n");
+    assert_eq!(shown("json"), "[{\"k\":1,\"v\":\"a\"},\n{\"k\":2,\"v\":null},\n{\"k\":3,\"v\":\"\"}]\n[]\n");
+    assert_eq!(shown("jsonl"), "{\"k\":1,\"v\":\"a\"}\n{\"k\":2,\"v\":null}\n{\"k\":3,\"v\":\"\"}\n");
+    assert_eq!(shown("markdown"), "| k | v |\n|---:|---|\n| 1 | a |\n| 2 |  |\n| 3 |  |\n| k |\n|---:|\n");
+    assert_eq!(shown("line"), "k = 1\nv = a\n\nk = 2\nv = \n\nk = 3\nv = \n");
+    assert_eq!(
+        shown("table"),
+        "+---+---+\n| k | v |\n+---+---+\n| 1 | a |\n| 2 |   |\n| 3 |   |\n+---+---+\n+---+\n| k |\n+---+\n+---+\n"
+    );
+    assert_eq!(
+        shown("box"),
+        "┌───┬───┐\n│ k │ v │\n├───┼───┤\n│ 1 │ a │\n│ 2 │   │\n│ 3 │   │\n└───┴───┘\n┌───┐\n│ k │\n├───┤\n└───┘\n"
+    );
+}
+
+#[test]
+fn commands_and_files_run_in_the_order_given() {
+    let dir = Directory::new();
+    let (make, more) = (dir.file("make.sql", TABLE), dir.file("more.sql", "UPSERT INTO t VALUES (4, 'd')"));
+    let count = "SELECT COUNT(*) AS n FROM t WHERE k > 0";
+    let said = run(&["-f", &make, "-c", count, "-f", &more, "-c", count]);
+    expect(&said, "n\n3\nn\n4\n", "3 rows written\n1 row written\n", 0);
+}
+
+#[test]
+fn it_stops_at_the_first_error() {
+    let said = run(&["-c", TABLE, "-c", "SELECT nope FROM t WHERE k = 1; SELECT k FROM t WHERE k = 1", "-c", ALL]);
+    assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
+    assert!(said.err.contains("error[42703 no_such_column]: "), "{}", said.err);
+    assert!(said.err.contains("\n1 | SELECT nope FROM t WHERE k = 1;\n  |        ^^^^\n"), "{}", said.err);
+}
+
+#[test]
+fn errors_know_the_line_of_their_file() {
+    let dir = Directory::new();
+    let file = dir.file(
+        "q.sql",
+        &format!("-- makes t\n{TABLE}\n\nSELECT k FROM t WHERE k = 1; SELECT v,\n  nope FROM t\nWHERE k = 1;"),
+    );
+    let said = run(&["-f", &file]);
+    assert_eq!((said.out.as_str(), said.code), ("k\n1\n", Some(1)));
+    assert!(said.err.contains(&format!("\n  --> {file}:6:3\n6 |   nope FROM t\n  |   ^^^^\n")), "{}", said.err);
+    let said = run_with_input(&[], "SHOW TABLES;\nSHOW TABLES; SELEC 1;");
+    assert!(
+        said.err.contains("\n  --> stdin:2:14\n2 | SHOW TABLES; SELEC 1;\n  |              ^^^^^\n"),
+        "{}",
+        said.err
+    );
+    let said = run_with_input(&[], "\n\n.mode xml\n");
+    assert_eq!((said.err.contains("(stdin:3)"), said.code), (true, Some(1)), "{}", said.err);
+}
+
+#[test]
+fn a_refusal_has_its_code_and_its_help() {
+    let said = run(&["-c", TABLE, "-c", "SELECT * FROM t WHERE v = 'a'"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("error[54F01 full_scan_refused]: "), "{}", said.err);
+    assert!(said.err.contains("\n  help: "), "{}", said.err);
+    assert!(!said.err.contains('\x1b'), "a batch has no colours");
+    for (policy, code) in [("allow", 0), ("warn", 0), ("error", 1), ("forbid", 1)] {
+        let said = run(&["--full-scan", policy, "-c", TABLE, "-c", "SELECT /*+ NONE */ k FROM t WHERE v = 'a'"]);
+        assert_eq!(said.code, Some(code), "{policy}: {}", said.err);
+        assert_eq!(said.err.contains("notice: "), policy == "warn", "{}", said.err);
+    }
+    let said = run(&["--full-scan", "forbid", "-c", TABLE, "-c", "SELECT /*+ FULL_SCAN(t) */ k FROM t WHERE v = 'a'"]);
+    assert_eq!(said.code, Some(1));
+}
+
+#[test]
+fn stdin_is_a_batch_and_copy_finds_its_data_there() {
+    let said = run_with_input(&["--mode", "json"], &format!("{TABLE}\n.mode csv\n{ALL};\n.quit\nSELEC"));
+    expect(&said, "k,v\n1,a\n2,\n3,\"\"\n", "3 rows written\n", 0);
+    let copy =
+        "CREATE TABLE c (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR);\nCOPY c FROM STDIN WITH (FORMAT csv);\n1,x\n2,\n";
+    let dir = Directory::new();
+    let said = run_with_input(&[&dir.path("db")], copy);
+    expect(&said, "", "2 rows written\n", 0);
+    let said = run_with_input(&[&dir.path("db"), "-c", "COPY c FROM STDIN WITH (FORMAT csv)"], "3,y\n");
+    expect(&said, "", "1 row written\n", 0);
+    let said = run(&[&dir.path("db"), "-c", "SELECT * FROM c WHERE k >= 1"]);
+    expect(&said, "k,v\n1,x\n2,\n3,y\n", "", 0);
+    let said = run(&[
+        &dir.path("db"),
+        "-c",
+        "COPY c TO STDOUT WITH (FORMAT csv, HEADER)",
+        "-c",
+        "SELECT k FROM c WHERE k = 1",
+    ]);
+    expect(&said, "k,v\n1,x\n2,\n3,y\nk\n1\n", "3 rows written\n", 0);
+}
+
+#[test]
+fn lines_that_copy_leaves_out_are_told() {
+    let said = run_with_input(
+        &[
+            "-c",
+            "CREATE TABLE c (k INTEGER NOT NULL PRIMARY KEY)",
+            "-c",
+            "COPY c FROM STDIN WITH (FORMAT csv) ON ERROR SKIP",
+        ],
+        "1\nx\n",
+    );
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("notice: line 2: column k: "), "{}", said.err);
+    assert!(said.err.ends_with("1 row written\n"), "{}", said.err);
+}
+
+#[test]
+fn a_database_stays_and_knows_its_store() {
+    let dir = Directory::new();
+    for store in ["fjall", "sled"] {
+        let db = dir.path(store);
+        assert_eq!(run(&[&db, "--store", store, "-c", TABLE]).code, Some(0));
+        expect(&run(&[&db, "-c", "SELECT v FROM t WHERE k = 1"]), "v\na\n", "", 0);
+        let other = if store == "fjall" { "sled" } else { "fjall" };
+        let said = run(&[&db, "--store", other, "-c", ALL]);
+        assert_eq!(said.code, Some(1));
+        assert!(said.err.starts_with("error["), "{}", said.err);
+    }
+    expect(&run(&[":memory:", "-c", "SHOW TABLES"]), "table_schema,table_name\n", "", 0);
+}
+
+#[test]
+fn readonly_refuses_writes() {
+    let dir = Directory::new();
+    let db = dir.path("db");
+    assert_eq!(run(&[&db, "-c", TABLE]).code, Some(0));
+    let said = run(&[&db, "--readonly", "-c", "SELECT v FROM t WHERE k = 1", "-c", "DELETE FROM t WHERE k = 1"]);
+    assert_eq!((said.out.as_str(), said.code), ("v\na\n", Some(1)));
+    assert!(said.err.starts_with("error[25006 read_only]: "), "{}", said.err);
+    assert_eq!(run(&[&dir.path("none"), "--readonly", "-c", "SHOW TABLES"]).code, Some(1));
+}
+
+#[test]
+fn what_cannot_be_opened_is_said_with_its_code() {
+    let dir = Directory::new();
+    dir.file("file", "text");
+    std::fs::create_dir(dir.path("other")).unwrap();
+    dir.file("other/thing", "text");
+    for name in ["file", "other", "missing/parent/db"] {
+        let said = run(&[&dir.path(name), "-c", "SHOW TABLES"]);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{name}");
+        assert!(said.err.starts_with("error[58030 io]: "), "{}", said.err);
+    }
+    let said = run(&["-c", "SHOW TABLES", "-f", &dir.path("none.sql")]);
+    assert_eq!((said.out.as_str(), said.code), ("table_schema,table_name\n", Some(1)));
+    assert!(said.err.contains("none.sql cannot be read: "), "{}", said.err);
+}
+
+#[test]
+fn a_second_process_is_told_that_the_database_is_open() {
+    let dir = Directory::new();
+    let db = dir.path("db");
+    let mut first = command(&[&db]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = first.stdin.take().unwrap();
+    input.write_all(b"SHOW TABLES;\n").unwrap();
+    // Its first result says that it is open.
+    first.stdout.as_mut().unwrap().read_exact(&mut [0; 12]).unwrap();
+    let said = run(&[&db, "-c", "SHOW TABLES"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.starts_with("error[55P03 locked]: "), "{}", said.err);
+    drop(input);
+    assert!(first.wait().unwrap().success());
+}
+
+#[test]
+fn results_come_while_input_goes_on() {
+    let mut child = command(&[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    for _ in 0..2 {
+        input.write_all(b"SHOW TABLES;\n").unwrap();
+        let mut line = [0; 24];
+        out.read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"table_schema,table_name\n");
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+/// A script that makes a table with far more in it than a pipe holds.
+fn long_table(dir: &Directory) -> String {
+    let rows: Vec<String> = (0..2000).map(|k| format!("({k}, '{}')", "x".repeat(500))).collect();
+    let text = format!("{TABLE}\nUPSERT INTO t VALUES {};\n", rows.join(","));
+    dir.file("long.sql", &text)
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it_quietly() {
+    let dir = Directory::new();
+    let file = long_table(&dir);
+    for last in [ALL, "COPY t TO STDOUT WITH (FORMAT csv)"] {
+        let mut child = command(&["-f", &file, "-c", last])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 4]).unwrap();
+        drop(out);
+        let said = Said::from(child.wait_with_output().unwrap());
+        assert_eq!((said.err.contains("error"), said.code), (false, Some(0)), "{}", said.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_batch() {
+    let dir = Directory::new();
+    let file = long_table(&dir);
+    // Waiting for input, and inside a statement whose rows no one reads.
+    for args in [vec![], vec!["-f", &file, "-c", ALL]] {
+        let mut child =
+            command(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"SHOW TABLES;\n").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
+        let id = child.id().to_string();
+        let status = loop {
+            assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(status.code(), Some(130), "{args:?}");
+    }
+}
+
+#[test]
+fn usage_errors_exit_with_two() {
+    for args in [vec!["--mode", "xml"], vec!["--nope"], vec!["a", "b"], vec!["-c"], vec!["--store", "fjall"]] {
+        let said = run(&args);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{args:?}");
+        assert!(said.err.starts_with("error: "), "{}", said.err);
+    }
+}
+
+#[test]
+fn words_are_subcommands_and_paths_are_databases() {
+    for word in ["check", "backup", "restore"] {
+        let said = run(&[word, "db"]);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
+        assert!(said.err.contains(&format!("{word} is not supported yet")), "{}", said.err);
+    }
+    let dir = Directory::new();
+    let said: Said = command(&["./check", "-c", "SHOW TABLES"])
+        .current_dir(dir.0.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+        .into();
+    expect(&said, "table_schema,table_name\n", "", 0);
+    assert!(PathBuf::from(dir.path("check")).is_dir());
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    let said = run(&["--version"]);
+    expect(&said, &format!("saltwing {}\n", env!("CARGO_PKG_VERSION")), "", 0);
+    let said = run(&["--help"]);
+    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    for word in ["--store", "--mode", "--readonly", "--full-scan", "demo", "-c", "-f"] {
+        assert!(said.out.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn dot_commands_work_in_scripts() {
+    let dir = Directory::new();
+    let file = dir.file("make.sql", TABLE);
+    let script = format!(
+        ".read {file}\n.tables\n\\d t\n.schema\n.mode line\n.nullvalue (null)\nSELECT v FROM t WHERE k = 2;\n.mode\n.timing on\n"
+    );
+    let said = run_with_input(&[], &script);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(
+        said.out.starts_with("table_schema,table_name\n,t\nname,type,nullable,key,default,note\nk,INTEGER,no,1,,\n"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("CREATE TABLE t (\n    k INTEGER NOT NULL,\n"), "{}", said.out);
+    assert!(said.out.ends_with(");\nv = (null)\nline\n"), "{}", said.out);
+    let said = run(&["-c", TABLE, "-c", ".timing on", "-c", "SELECT k FROM t WHERE k >= 2"]);
+    assert_eq!(said.out, "k\n2\n3\n");
+    assert!(said.err.contains("2 rows, ") && said.err.ends_with(", 2 keys read, 1 bucket\n"), "{}", said.err);
+    let said = run(&["-c", ".read none.sql"]);
+    assert_eq!(said.code, Some(1));
+    assert!(Path::new(&file).exists());
+}
+
+#[test]
+fn a_definition_that_is_shown_makes_the_same_table() {
+    let dir = Directory::new();
+    let make = "CREATE TABLE \"My T\" (a VARCHAR NOT NULL, b DECIMAL(5,2) NOT NULL, c DATE, CONSTRAINT pk PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 4";
+    let first = run(&["-c", make, "-c", ".schema"]);
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    let file = dir.file("schema.sql", &first.out);
+    let second = run(&["-f", &file, "-c", ".schema"]);
+    expect(&second, &first.out, "", 0);
+}
