@@ -1,1 +1,51 @@
-//! Relational queries on DataFusion over our scans
+//! Relational queries on DataFusion over our scans.
+//!
+//! ```text
+//!  sqlparser's tree ─ rewrite ─► names in lower case, operations as calls
+//!        │ DataFusion's planner (names)
+//!        ▼
+//!  logical plan ─ lowering, the first analyzer rule ─► our expressions as opaque functions
+//!        │ DataFusion's analyzer and optimizer: filters, limits and columns reach the tables
+//!        ▼
+//!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans
+//!        │ the guard judges every scan
+//!        ▼
+//!  batches in our types (output)
+//! ```
+//!
+//! # Laws
+//! 1. **Meaning is ours.** Every operation that our language has is typed by `saltwing_types::typing`
+//!    and computed by `saltwing_expr`, here as on the direct path; DataFusion neither coerces nor folds it.
+//! 2. Errors are ours: one that starts in an expression or a scan comes out as it went in; DataFusion's are given a code.
+//! 3. Nothing reads a table but a scan whose access the guard has judged.
+//! 4. No statement brings the process down: planning has a deep stack of its own, and a panic there is an error.
+//!
+//! # Left to others
+//! Parsing is `saltwing-sql`'s, ranges are `saltwing-plan`'s, reading is `saltwing-table`'s. A store without
+//! snapshots wants its rows read to the end before the statement returns: the caller collects the stream.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod engine;
+mod error;
+mod expr_function;
+mod extreme;
+mod information_schema;
+mod label;
+mod literal;
+mod lowering;
+mod names;
+mod operation;
+mod output;
+mod rewrite;
+mod scan_rule;
+mod single_value;
+mod sql_field;
+mod sum;
+mod table_scan;
+mod table_source;
+mod translation;
+
+pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
+pub use error::{RelationalError, RelationalErrorKind};
+pub use output::{ResultColumn, ResultStream};

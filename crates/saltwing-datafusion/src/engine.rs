@@ -1,0 +1,328 @@
+//! Queries planned and run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::catalog::TableFunction;
+use datafusion::common::Result as PlanResult;
+use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
+use datafusion::logical_expr::{AggregateUDF, Distinct, LogicalPlan};
+use datafusion::optimizer::{Analyzer, Optimizer, OptimizerContext};
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use datafusion::prelude::SessionConfig;
+use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
+use saltwing_bind::Params;
+use saltwing_bind::access::{AccessReport, Guard};
+use saltwing_catalog::CatalogView;
+use saltwing_sql::statement::SourceText;
+use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
+use saltwing_types::ErrorCode;
+use sqlparser::ast::{Query, Statement};
+
+use crate::extreme::Extreme;
+use crate::label::Labels;
+use crate::lowering::Lowering;
+use crate::names::Names;
+use crate::output::{ResultColumn, ResultStream, result_type};
+use crate::rewrite::{Prepared, Renaming, prepare};
+use crate::scan_rule::{ScanRule, scans};
+use crate::single_value::SingleValue;
+use crate::sum::CheckedSum;
+use crate::table_scan::{Reading, TableScanExec};
+use crate::{RelationalError, RelationalErrorKind};
+
+/// Stack of the thread that plans: an expression may be hundreds of operations
+/// deep, and DataFusion's planner takes several large frames for each. Only what is used is touched.
+const PLANNER_STACK_BYTES: usize = 256 << 20;
+
+/// Settings of an [`Engine`].
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Rows of a batch between operators.
+    pub batch_rows: usize,
+    /// Partitions in which a statement runs.
+    pub partitions: usize,
+    /// Most bytes that the sorts, joins and aggregates of all statements hold in memory together; beyond
+    /// that they go to temporary files, or fail. `None` is no limit.
+    pub memory_bytes_max: Option<usize>,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self { batch_rows: 8192, partitions: 2, memory_bytes_max: None }
+    }
+}
+
+/// Plans and runs queries of any shape.
+pub struct Engine {
+    session: SessionState,
+    table_functions: HashMap<String, Arc<TableFunction>>,
+    analyzer: Analyzer,
+    optimizer: Optimizer,
+    task: Arc<TaskContext>,
+}
+
+/// A query and what it runs on.
+pub struct QueryRequest<'a> {
+    /// The query, without its hints.
+    pub query: &'a Query,
+    /// The items of the SELECT that names the result's columns, as written.
+    pub items: &'a [SourceText],
+    /// Its parameters.
+    pub params: Params<'a>,
+    /// Tables by name.
+    pub catalog: &'a CatalogView,
+    /// Their rows.
+    pub tables: Arc<EmbeddedTables>,
+    /// What the statement sees.
+    pub view: Arc<ReadView>,
+    /// Its budget and cancel.
+    pub context: ScanContext,
+    /// What may override a refusal.
+    pub guard: &'a Guard,
+    /// What becomes of it.
+    pub mode: Mode,
+}
+
+/// What becomes of a planned query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is run: full scans are refused.
+    Execute,
+    /// It is explained: nothing is refused.
+    Explain,
+}
+
+impl Engine {
+    /// An engine; it holds no tables.
+    ///
+    /// # Errors
+    /// What DataFusion refuses of the settings.
+    pub fn new(config: &EngineConfig) -> Result<Self, RelationalError> {
+        let mut options = SessionConfig::new()
+            .with_batch_size(config.batch_rows)
+            .with_target_partitions(config.partitions)
+            .with_information_schema(false)
+            // Within a bucket rows come in key order: they are not dealt out.
+            .with_round_robin_repartition(false);
+        let optimizer_options = &mut options.options_mut().optimizer;
+        optimizer_options.skip_failed_rules = false;
+        // Our scans take no filters that appear only while the plan runs.
+        optimizer_options.enable_dynamic_filter_pushdown = false;
+        optimizer_options.enable_topk_dynamic_filter_pushdown = false;
+        optimizer_options.enable_join_dynamic_filter_pushdown = false;
+        optimizer_options.enable_aggregate_dynamic_filter_pushdown = false;
+        let sql = &mut options.options_mut().sql_parser;
+        sql.map_string_types_to_utf8view = false;
+        sql.default_null_ordering = "nulls_first".into();
+        let mut runtime = RuntimeEnvBuilder::new();
+        if let Some(limit) = config.memory_bytes_max {
+            runtime = runtime.with_memory_pool(Arc::new(GreedyMemoryPool::new(limit)));
+        }
+        let mut rules = PhysicalOptimizer::new().rules;
+        rules.insert(0, Arc::new(ScanRule));
+        let sum = Arc::new(AggregateUDF::new_from_impl(CheckedSum::default()));
+        let native = SessionStateDefaults::default_aggregate_functions();
+        let single = Arc::new(AggregateUDF::new_from_impl(SingleValue::default()));
+        let aggregates = native.into_iter().chain([sum, single]).chain(Extreme::both()).collect();
+        let session = SessionStateBuilder::new()
+            .with_config(options)
+            .with_runtime_env(runtime.build_arc()?)
+            .with_expr_planners(SessionStateDefaults::default_expr_planners())
+            .with_scalar_functions(SessionStateDefaults::default_scalar_functions())
+            .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
+            .with_aggregate_functions(aggregates)
+            .with_window_functions(SessionStateDefaults::default_window_functions())
+            .with_physical_optimizer_rules(rules)
+            .build();
+        let mut analyzer = Analyzer::new();
+        analyzer.rules.insert(0, Arc::new(Lowering));
+        let functions = SessionStateDefaults::default_table_functions();
+        let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
+        let task = session.task_ctx();
+        Ok(Self { session, table_functions, analyzer, optimizer: Optimizer::new(), task })
+    }
+
+    /// Plans a query, and judges how it reads its tables.
+    ///
+    /// Nothing is read yet. It runs on a thread of its own, which has the stack that deep expressions take.
+    ///
+    /// # Errors
+    /// What is wrong with the statement; to execute, also a refused full scan.
+    pub fn plan(&self, request: QueryRequest<'_>) -> Result<Planned, RelationalError> {
+        let planner = std::thread::Builder::new().name("saltwing-planner".into()).stack_size(PLANNER_STACK_BYTES);
+        std::thread::scope(|scope| {
+            let planned = planner.spawn_scoped(scope, || self.plan_here(&request));
+            let planned = planned.map_err(|error| RelationalError::bug(format!("no thread to plan on: {error}")))?;
+            planned.join().unwrap_or_else(|panic| Err(RelationalError::bug(panic_text(&*panic))))
+        })
+    }
+
+    fn plan_here(&self, request: &QueryRequest<'_>) -> Result<Planned, RelationalError> {
+        match self.plan_renaming(request, Renaming::Collisions) {
+            // An alias may be the name of a column that a wildcard stands for.
+            Err(error) if is_collision(&error) => {
+                self.plan_renaming(request, Renaming::BesideWildcards).map_err(|_| error)
+            }
+            planned => planned,
+        }
+    }
+
+    fn plan_renaming(&self, request: &QueryRequest<'_>, renaming: Renaming) -> Result<Planned, RelationalError> {
+        let is_aggregate = |name: &str| self.session.aggregate_functions().contains_key(name);
+        let QueryRequest { query, items, catalog, params, .. } = request;
+        let prepared = prepare(query, items, catalog, &is_aggregate, *params, renaming)?;
+        let Prepared { query, operations, labels, names_hidden, limit_open, places } = prepared;
+        let reading = Arc::new(Reading {
+            tables: request.tables.clone(),
+            view: request.view.clone(),
+            context: request.context.clone(),
+            limit_open,
+        });
+        let names = Names {
+            session: &self.session,
+            table_functions: &self.table_functions,
+            catalog: request.catalog,
+            reading,
+            operations,
+            with_hidden: names_hidden,
+            places,
+        };
+        let statement = Statement::Query(Box::new(query));
+        let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
+        let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
+        let options = self.session.config_options();
+        let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
+        let columns = columns_of(&analyzed);
+        let context = OptimizerContext::new_with_config_options(options.clone());
+        let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
+        let physical = self.physical(&optimized)?;
+        let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
+        Ok(Planned { columns, reads, warnings, physical, task: self.task.clone() })
+    }
+
+    /// The physical plan. Making one waits for nothing: its leaves are in this process.
+    fn physical(&self, logical: &LogicalPlan) -> PlanResult<Arc<dyn ExecutionPlan>> {
+        let planner = DefaultPhysicalPlanner::default();
+        futures::executor::block_on(planner.create_physical_plan(logical, &self.session))
+    }
+}
+
+fn parser_options() -> ParserOptions {
+    ParserOptions::new()
+        .with_parse_float_as_decimal(true)
+        .with_map_string_types_to_utf8view(false)
+        .with_collect_spans(true)
+        .with_default_null_ordering(NullOrdering::NullsFirst)
+}
+
+fn is_collision(error: &RelationalError) -> bool {
+    match &error.kind {
+        RelationalErrorKind::Syntax(text) => text.contains("unique expression names"),
+        _ => matches!(error.code(), ErrorCode::AmbiguousColumn | ErrorCode::DuplicateColumn),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".into())
+}
+
+/// The result's columns: named by the statement's plan, typed by the analyzed one.
+fn result_columns(named: &LogicalPlan, typed: &LogicalPlan, labels: &Labels) -> Vec<ResultColumn> {
+    let names = names_of(named).schema().fields();
+    let types = typed.schema().fields();
+    types
+        .iter()
+        .zip(names)
+        .map(|(field, name)| ResultColumn {
+            label: labels.of(name),
+            ty: result_type(field),
+            nullable: field.is_nullable(),
+        })
+        .collect()
+}
+
+/// The node whose fields are the result's columns: of a set operation, the first part.
+fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
+    match plan {
+        LogicalPlan::Union(union) => union.inputs.first().map_or(plan, |first| names_of(first)),
+        LogicalPlan::Sort(sort) => names_of(&sort.input),
+        LogicalPlan::Limit(limit) => names_of(&limit.input),
+        LogicalPlan::Distinct(Distinct::All(input)) => names_of(input),
+        _ => plan,
+    }
+}
+
+/// The scans of a plan with the guard's verdicts, and its warnings.
+fn judged(
+    plan: &Arc<dyn ExecutionPlan>,
+    guard: &Guard,
+    mode: Mode,
+) -> Result<(Vec<TableRead>, Vec<String>), RelationalError> {
+    let (mut reads, mut warnings) = (Vec::new(), Vec::new());
+    for node in scans(plan)? {
+        let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
+        let access = scan.access().clone().with_overrides(guard);
+        if mode == Mode::Execute {
+            warnings.extend(access.judge()?);
+        }
+        reads.push(TableRead { access, counters: scan.context().counters.clone() });
+    }
+    Ok((reads, warnings))
+}
+
+struct TableRead {
+    access: saltwing_bind::access::TableAccess,
+    counters: Arc<Counters>,
+}
+
+/// A query ready to run.
+pub struct Planned {
+    columns: Vec<ResultColumn>,
+    reads: Vec<TableRead>,
+    warnings: Vec<String>,
+    physical: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+}
+
+impl Planned {
+    /// The result's columns.
+    pub fn columns(&self) -> &[ResultColumn] {
+        &self.columns
+    }
+
+    /// What the guard lets pass with a warning.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// How each table is read, in the order of the plan. Once the query runs, the counters say what it did.
+    pub fn accesses(&self, with_counters: bool) -> Vec<AccessReport> {
+        let counters = |read: &TableRead| with_counters.then(|| read.counters.clone());
+        self.reads.iter().map(|read| AccessReport { access: read.access.clone(), counters: counters(read) }).collect()
+    }
+
+    /// What each table's scan counts, in the order of [`Planned::accesses`].
+    pub fn counters(&self) -> Vec<Arc<Counters>> {
+        self.reads.iter().map(|read| read.counters.clone()).collect()
+    }
+
+    /// DataFusion's plan as text: one operator a line.
+    pub fn plan_text(&self) -> String {
+        displayable(self.physical.as_ref()).indent(false).to_string()
+    }
+
+    /// Runs the query: within a tokio runtime. Rows are read as the stream is polled.
+    ///
+    /// # Errors
+    /// What fails before the first row.
+    pub fn stream(&self) -> Result<ResultStream, RelationalError> {
+        let inner = execute_stream(self.physical.clone(), self.task.clone())?;
+        Ok(ResultStream::new(inner, &self.columns))
+    }
+}

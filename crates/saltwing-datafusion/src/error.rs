@@ -1,0 +1,351 @@
+//! What can go wrong with a relational statement.
+
+use std::sync::Arc;
+
+use arrow::error::ArrowError;
+use datafusion::common::{Column, DataFusionError, SchemaError};
+use saltwing_bind::BindError;
+use saltwing_catalog::{CatalogError, nearest};
+use saltwing_table::TableError;
+use saltwing_types::{ErrorCode, Position, Span, ValueError};
+
+/// An error of this crate: what, where, and what to do about it.
+///
+/// Inside DataFusion it travels as [`DataFusionError::External`], and comes out as it went in.
+#[derive(Clone, Debug)]
+pub struct RelationalError {
+    /// What is wrong.
+    pub kind: RelationalErrorKind,
+    /// Where in the statement.
+    pub span: Option<Span>,
+    /// What the user can do about it.
+    pub help: Option<String>,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RelationalErrorKind {
+    /// Types that do not meet, a value beyond its type.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// Reading a table failed, or was stopped.
+    #[error(transparent)]
+    Table(Arc<TableError>),
+    /// A table's conditions, or its refusal by the guard.
+    #[error(transparent)]
+    Bind(Arc<BindError>),
+    /// The name of a table or schema.
+    #[error(transparent)]
+    Catalog(Arc<CatalogError>),
+    /// No column of this name among those in sight.
+    #[error("no column {0}")]
+    NoSuchColumn(String),
+    /// A name that several columns have.
+    #[error("column {0} is ambiguous")]
+    AmbiguousColumn(String),
+    /// A column that stands twice where it must be unique.
+    #[error("column {0} stands twice")]
+    DuplicateColumn(String),
+    /// A qualifier that no table of the FROM clause has.
+    #[error("no table {0} in the FROM clause")]
+    NoSuchTable(String),
+    /// No function of this name.
+    #[error("no function {0}")]
+    NoSuchFunction(String),
+    /// Types that do not meet, in DataFusion's words.
+    #[error("{0}")]
+    TypeMismatch(String),
+    /// Legal SQL that is not built yet.
+    #[error("{0} is not supported yet")]
+    NotSupported(String),
+    /// SQL that makes no sense.
+    #[error("{0}")]
+    Syntax(String),
+    /// A subquery that stands for one value has several rows.
+    #[error("a subquery that stands for one value has several rows")]
+    SeveralRows,
+    /// The memory that statements may use is not enough.
+    #[error("the statement needs more memory than it may use")]
+    OutOfMemory(String),
+    /// A number beyond what a native function can compute.
+    #[error("{0}")]
+    OutOfRange(String),
+    /// A broken invariant, of ours or of DataFusion's.
+    #[error("the relational engine failed: {0}")]
+    Bug(String),
+}
+
+impl RelationalError {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match &self.kind {
+            RelationalErrorKind::Value(error) => error.code(),
+            RelationalErrorKind::Table(error) => error.code(),
+            RelationalErrorKind::Bind(error) => error.code(),
+            RelationalErrorKind::Catalog(error) => error.code(),
+            RelationalErrorKind::NoSuchColumn(_) => ErrorCode::NoSuchColumn,
+            RelationalErrorKind::AmbiguousColumn(_) => ErrorCode::AmbiguousColumn,
+            RelationalErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
+            RelationalErrorKind::NoSuchTable(_) => ErrorCode::NoSuchTable,
+            RelationalErrorKind::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
+            RelationalErrorKind::TypeMismatch(_) => ErrorCode::TypeMismatch,
+            RelationalErrorKind::NotSupported(_) => ErrorCode::NotSupported,
+            RelationalErrorKind::Syntax(_) => ErrorCode::Syntax,
+            RelationalErrorKind::SeveralRows => ErrorCode::SeveralRows,
+            RelationalErrorKind::OutOfMemory(_) => ErrorCode::BudgetExceeded,
+            RelationalErrorKind::OutOfRange(_) => ErrorCode::OutOfRange,
+            RelationalErrorKind::Bug(_) => ErrorCode::Bug,
+        }
+    }
+
+    /// With a place, unless it has one.
+    #[must_use]
+    pub fn at(mut self, span: Option<Span>) -> Self {
+        self.span = self.span.or(span);
+        self
+    }
+
+    /// With advice, unless it has some.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.get_or_insert_with(|| help.into());
+        self
+    }
+
+    pub(crate) fn several_rows() -> Self {
+        RelationalErrorKind::SeveralRows.into()
+    }
+
+    /// A broken invariant.
+    pub(crate) fn bug(what: impl Into<String>) -> Self {
+        RelationalErrorKind::Bug(what.into()).into()
+    }
+}
+
+impl std::fmt::Display for RelationalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for RelationalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.kind.source()
+    }
+}
+
+impl From<RelationalErrorKind> for RelationalError {
+    fn from(kind: RelationalErrorKind) -> Self {
+        Self { kind, span: None, help: None }
+    }
+}
+
+impl From<ValueError> for RelationalError {
+    fn from(source: ValueError) -> Self {
+        RelationalErrorKind::Value(source).into()
+    }
+}
+
+impl From<TableError> for RelationalError {
+    fn from(source: TableError) -> Self {
+        RelationalErrorKind::Table(Arc::new(source)).into()
+    }
+}
+
+impl From<CatalogError> for RelationalError {
+    fn from(source: CatalogError) -> Self {
+        let help = source.help();
+        Self { kind: RelationalErrorKind::Catalog(Arc::new(source)), span: None, help }
+    }
+}
+
+impl From<BindError> for RelationalError {
+    fn from(source: BindError) -> Self {
+        let (span, help) = (source.span, source.help.clone());
+        Self { kind: RelationalErrorKind::Bind(Arc::new(source)), span, help }
+    }
+}
+
+impl From<RelationalError> for DataFusionError {
+    fn from(error: RelationalError) -> Self {
+        DataFusionError::External(Box::new(error))
+    }
+}
+
+impl From<DataFusionError> for RelationalError {
+    fn from(error: DataFusionError) -> Self {
+        translate(&error)
+    }
+}
+
+impl From<ArrowError> for RelationalError {
+    fn from(error: ArrowError) -> Self {
+        translate_arrow(&error)
+    }
+}
+
+/// Our error in DataFusion's, or DataFusion's in our words.
+fn translate(error: &DataFusionError) -> RelationalError {
+    match error {
+        DataFusionError::Context(_, inner) => translate(inner),
+        DataFusionError::Shared(inner) => translate(inner),
+        DataFusionError::Diagnostic(diagnostic, inner) => {
+            translate(inner).at(diagnostic.span.map(|span| source_span(&span)))
+        }
+        DataFusionError::Collection(list) => {
+            list.first().map_or_else(|| RelationalError::bug("an empty list of errors"), translate)
+        }
+        DataFusionError::External(inner) => translate_any(inner.as_ref()),
+        DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
+        DataFusionError::SchemaError(inner, _) => translate_schema(inner),
+        DataFusionError::NotImplemented(text) => RelationalErrorKind::NotSupported(text.clone()).into(),
+        DataFusionError::Plan(text) => translate_plan(text),
+        DataFusionError::SQL(inner, _) => RelationalErrorKind::Syntax(inner.to_string()).into(),
+        DataFusionError::Execution(text) => translate_execution(text),
+        DataFusionError::ResourcesExhausted(text) => {
+            let error = RelationalError::from(RelationalErrorKind::OutOfMemory(text.clone()));
+            error.help("raise the memory limit of the database, or ask for less at a time")
+        }
+        other => RelationalError::bug(other.to_string()),
+    }
+}
+
+fn translate_any(error: &(dyn std::error::Error + Send + Sync + 'static)) -> RelationalError {
+    if let Some(ours) = error.downcast_ref::<RelationalError>() {
+        return ours.clone();
+    }
+    if let Some(value) = error.downcast_ref::<ValueError>() {
+        return value.clone().into();
+    }
+    if let Some(inner) = error.downcast_ref::<DataFusionError>() {
+        return translate(inner);
+    }
+    match error.downcast_ref::<ArrowError>() {
+        Some(inner) => translate_arrow(inner),
+        None => RelationalError::bug(error.to_string()),
+    }
+}
+
+fn translate_arrow(error: &ArrowError) -> RelationalError {
+    match error {
+        ArrowError::ExternalError(inner) => translate_any(inner.as_ref()),
+        ArrowError::DivideByZero => ValueError::DivisionByZero.into(),
+        ArrowError::ArithmeticOverflow(text) => RelationalErrorKind::OutOfRange(text.clone()).into(),
+        ArrowError::CastError(text) | ArrowError::ParseError(text) => {
+            let target = "value of its type".to_owned();
+            ValueError::BadText { text: text.clone(), target }.into()
+        }
+        ArrowError::InvalidArgumentError(text) | ArrowError::ComputeError(text) => translate_execution(text),
+        other => RelationalError::bug(other.to_string()),
+    }
+}
+
+fn translate_schema(error: &SchemaError) -> RelationalError {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => no_such_column(field, valid_fields),
+        SchemaError::AmbiguousReference { field } => {
+            let error = RelationalError::from(RelationalErrorKind::AmbiguousColumn(field.name.clone()));
+            error.at(span_of(field)).help("put the table's name or alias in front of it")
+        }
+        SchemaError::DuplicateQualifiedField { name, .. } | SchemaError::DuplicateUnqualifiedField { name } => {
+            RelationalErrorKind::DuplicateColumn(name.clone()).into()
+        }
+    }
+}
+
+fn no_such_column(field: &Column, valid: &[Column]) -> RelationalError {
+    let written = match &field.relation {
+        Some(relation) => format!("{relation}.{}", field.name),
+        None => field.name.clone(),
+    };
+    let known = valid.iter().any(|c| field.relation.is_none() || c.relation == field.relation);
+    let kind = match &field.relation {
+        Some(relation) if !known => RelationalErrorKind::NoSuchTable(relation.to_string()),
+        _ => RelationalErrorKind::NoSuchColumn(written),
+    };
+    let error = RelationalError::from(kind).at(span_of(field));
+    match nearest(&field.name, valid.iter().map(|c| c.name.as_str())) {
+        Some(near) if known => error.help(format!("there is {near}")),
+        _ => error,
+    }
+}
+
+/// DataFusion's planner says most things in text alone.
+fn translate_plan(text: &str) -> RelationalError {
+    let quoted = || text.split('\'').nth(1).unwrap_or(text).to_owned();
+    if text.starts_with("Invalid function") {
+        let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(quoted()));
+        return match text.split("Did you mean '").nth(1).and_then(|rest| rest.split('\'').next()) {
+            Some(near) if !near.starts_with('\u{1}') => error.help(format!("there is {near}")),
+            _ => error,
+        };
+    }
+    if let Some(name) = text.strip_prefix("Invalid qualifier ") {
+        return RelationalErrorKind::NoSuchTable(name.to_owned()).into();
+    }
+    let has = |part: &str| text.contains(part);
+    if has("does not support zero arguments") || has("Function") && has("expects") && has("arguments") {
+        return RelationalErrorKind::NoSuchFunction(format!("{} with these arguments", quoted())).into();
+    }
+    if has("non-boolean") || has("coerc") || has("Cannot infer common argument type") || has("No function matches") {
+        return RelationalErrorKind::TypeMismatch(first_line(text)).into();
+    }
+    if has("mbiguous") {
+        return RelationalErrorKind::AmbiguousColumn(quoted()).into();
+    }
+    RelationalErrorKind::Syntax(first_line(text)).into()
+}
+
+fn translate_execution(text: &str) -> RelationalError {
+    let has = |part: &str| text.contains(part);
+    match () {
+        () if has("verflow") || has("out of range") => RelationalErrorKind::OutOfRange(first_line(text)).into(),
+        () if has("ivide by zero") || has("ivision by zero") => ValueError::DivisionByZero.into(),
+        () => ValueError::BadArgument(first_line(text)).into(),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or(text).to_owned()
+}
+
+/// Where a column of a plan stands in the statement.
+pub(crate) fn span_of(column: &Column) -> Option<Span> {
+    column.spans.first().map(|span| source_span(&span))
+}
+
+fn source_span(span: &datafusion::common::Span) -> Span {
+    let position = |at: datafusion::common::Location| Position { line: at.line as u32, column: at.column as u32 };
+    let (start, end) = (position(span.start), position(span.end));
+    // sqlparser's end is the first character behind.
+    let end = Position { column: end.column.saturating_sub(1).max(1), ..end };
+    Span { start, end: end.max(start) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_errors_come_out_as_they_went_in() {
+        let ours = RelationalError::from(ValueError::DivisionByZero).at(Some(Span::on_line(1, 2, 3)));
+        let external = DataFusionError::from(ours);
+        let arrow = ArrowError::ExternalError(Box::new(external));
+        let wrapped = DataFusionError::ArrowError(Box::new(arrow), None).context("a rule");
+        let shared = DataFusionError::Shared(Arc::new(wrapped));
+        let back = RelationalError::from(shared);
+        assert_eq!((back.code(), back.span), (ErrorCode::DivisionByZero, Some(Span::on_line(1, 2, 3))));
+    }
+
+    #[test]
+    fn texts_of_the_planner_become_codes() {
+        let code = |text: &str| RelationalError::from(DataFusionError::Plan(text.into())).code();
+        assert_eq!(code("Invalid function 'foo'.\nDid you mean 'floor'?"), ErrorCode::NoSuchFunction);
+        assert_eq!(
+            code("Cannot infer common argument type for comparison operation Int64 = Boolean"),
+            ErrorCode::TypeMismatch
+        );
+        assert_eq!(code("Invalid qualifier x"), ErrorCode::NoSuchTable);
+    }
+}

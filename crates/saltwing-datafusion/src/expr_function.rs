@@ -1,0 +1,103 @@
+//! Our expressions as functions that DataFusion runs.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr as PlanExpr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
+use saltwing_expr::Evaluator;
+use saltwing_types::{Expr, SqlType};
+
+use crate::RelationalError;
+use crate::operation::any_arguments;
+use crate::sql_field::typed_field;
+
+/// Longest text of an expression in a plan, in characters.
+const TEXT_CHARS_MAX: usize = 200;
+
+/// An expression over its arguments: column `i` of the expression is argument `i`.
+///
+/// DataFusion neither looks into it nor simplifies it; only our scan does.
+#[derive(Debug)]
+pub(crate) struct ExprFunction {
+    evaluator: Evaluator,
+    text: String,
+    ty: SqlType,
+    signature: Signature,
+}
+
+impl ExprFunction {
+    /// The call of `expr` over `args`.
+    pub(crate) fn call(expr: Expr, args: Vec<PlanExpr>) -> PlanExpr {
+        let text: String = expr.to_string().chars().take(TEXT_CHARS_MAX).collect();
+        let ty = expr.sql_type().unwrap_or(SqlType::Null);
+        let function = Self { evaluator: Evaluator::new(expr), text, ty, signature: any_arguments() };
+        let func = Arc::new(ScalarUDF::new_from_impl(function));
+        PlanExpr::ScalarFunction(ScalarFunction::new_udf(func, args))
+    }
+
+    /// The expression that a call runs, if it is one of ours.
+    pub(crate) fn of(call: &ScalarFunction) -> Option<&Expr> {
+        Some(call.func.inner().downcast_ref::<ExprFunction>()?.evaluator.expr())
+    }
+}
+
+impl PartialEq for ExprFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.evaluator.expr() == other.evaluator.expr()
+    }
+}
+
+impl Eq for ExprFunction {}
+
+impl Hash for ExprFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for ExprFunction {
+    fn name(&self) -> &str {
+        &self.text
+    }
+
+    fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {
+        // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
+        let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
+        Ok(format!("{:?}({})", self.evaluator.expr(), args.join(", ")))
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        Ok(arg_types.to_vec())
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(saltwing_expr::arrow_type(self.ty))
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(typed_field(&self.text, self.ty, self.evaluator.expr().is_nullable())))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+        let rows = if constant { 1 } else { args.number_rows };
+        let columns: Vec<Option<ArrayRef>> =
+            args.args.into_iter().map(|arg| arg.into_array(rows).map(Some)).collect::<Result<_>>()?;
+        let value = self.evaluator.evaluate(&columns, rows);
+        let value = value.map_err(|error| DataFusionError::from(RelationalError::from(error)))?;
+        if constant {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&value, 0)?));
+        }
+        Ok(ColumnarValue::Array(value))
+    }
+}

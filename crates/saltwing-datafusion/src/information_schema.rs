@@ -1,0 +1,133 @@
+//! `information_schema`: the catalog as tables.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use datafusion::catalog::{MemTable, TableProvider};
+use datafusion::common::Result;
+use saltwing_catalog::{CatalogError, CatalogView, INFORMATION_SCHEMA, nearest};
+use saltwing_expr::ColumnBuilder;
+use saltwing_types::{SqlType, Value};
+
+use crate::RelationalError;
+use crate::sql_field::column_field;
+
+/// The name of the only catalog.
+const CATALOG: &str = "saltwing";
+/// How the schema without a name is shown.
+const DEFAULT_SCHEMA: &str = "";
+const TEXT: SqlType = SqlType::Varchar(None);
+const TABLES: [&str; 3] = ["schemata", "tables", "columns"];
+
+/// One of the tables.
+///
+/// # Errors
+/// No such table.
+pub(crate) fn table(name: &str, catalog: &CatalogView) -> Result<Arc<dyn TableProvider>> {
+    let rows = match name {
+        "schemata" => schemata(catalog),
+        "tables" => tables(catalog),
+        "columns" => columns(catalog),
+        _ => {
+            let name = format!("{INFORMATION_SCHEMA}.{name}");
+            let known: Vec<String> = TABLES.iter().map(|table| format!("{INFORMATION_SCHEMA}.{table}")).collect();
+            let nearest = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
+            return Err(RelationalError::from(CatalogError::NoSuchTable { name, nearest }).into());
+        }
+    };
+    let batch = rows.into_batch()?;
+    Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+}
+
+/// Columns by name and type, and rows.
+struct Rows {
+    columns: Vec<(&'static str, SqlType)>,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Rows {
+    fn into_batch(self) -> Result<RecordBatch> {
+        let schema = Schema::new(self.columns.iter().map(|(name, ty)| column_field(name, *ty, true)).collect::<Vec<_>>());
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (place, (_, ty)) in self.columns.iter().enumerate() {
+            let mut builder = ColumnBuilder::new(*ty, self.rows.len());
+            for row in &self.rows {
+                let value = row.get(place).unwrap_or(&Value::Null);
+                builder.append_value(value).map_err(RelationalError::from)?;
+            }
+            arrays.push(builder.finish());
+        }
+        Ok(RecordBatch::try_new(Arc::new(schema), arrays)?)
+    }
+}
+
+fn schema_name(schema: Option<&String>) -> Value {
+    Value::text(schema.map_or(DEFAULT_SCHEMA, String::as_str))
+}
+
+fn schemata(catalog: &CatalogView) -> Rows {
+    let names = [DEFAULT_SCHEMA].into_iter().chain(catalog.schemas()).chain([INFORMATION_SCHEMA]);
+    Rows {
+        columns: vec![("catalog_name", TEXT), ("schema_name", TEXT)],
+        rows: names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect(),
+    }
+}
+
+fn tables(catalog: &CatalogView) -> Rows {
+    let row = |schema: Value, name: &str, kind: &str| {
+        vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind)]
+    };
+    let own = catalog.tables().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
+    let views = TABLES.iter().map(|name| row(Value::text(INFORMATION_SCHEMA), name, "VIEW"));
+    Rows {
+        columns: vec![("table_catalog", TEXT), ("table_schema", TEXT), ("table_name", TEXT), ("table_type", TEXT)],
+        rows: own.chain(views).collect(),
+    }
+}
+
+fn columns(catalog: &CatalogView) -> Rows {
+    let mut rows = Vec::new();
+    for table in catalog.tables() {
+        let def = table.def();
+        for (place, column) in def.columns.iter().filter(|c| !c.hidden).enumerate() {
+            let index = def.column_index(&column.name);
+            let key = index.and_then(|index| def.key.position(index));
+            let order = key.and_then(|key| def.key.columns.get(key)).map(|key| match key.order {
+                saltwing_types::SortOrder::Asc => "ASC",
+                saltwing_types::SortOrder::Desc => "DESC",
+            });
+            let text = |text: Option<&str>| text.map_or(Value::Null, Value::text);
+            let family = column.family.and_then(|family| def.families.get(family)?.as_deref());
+            rows.push(vec![
+                Value::text(CATALOG),
+                schema_name(def.name.schema.as_ref()),
+                Value::text(&def.name.name),
+                Value::text(&column.name),
+                Value::Int(place as i64 + 1),
+                text(column.default.as_ref().map(|d| d.text.as_str())),
+                Value::text(if column.nullable { "YES" } else { "NO" }),
+                Value::text(column.ty.to_string()),
+                key.map_or(Value::Null, |key| Value::Int(key as i64 + 1)),
+                text(order),
+                text(family),
+            ]);
+        }
+    }
+    Rows {
+        columns: vec![
+            ("table_catalog", TEXT),
+            ("table_schema", TEXT),
+            ("table_name", TEXT),
+            ("column_name", TEXT),
+            ("ordinal_position", SqlType::Integer),
+            ("column_default", TEXT),
+            ("is_nullable", TEXT),
+            ("data_type", TEXT),
+            ("key_position", SqlType::Integer),
+            ("key_order", TEXT),
+            ("column_family", TEXT),
+        ],
+        rows,
+    }
+}

@@ -1,0 +1,491 @@
+//! The first analyzer rule: DataFusion's expressions become ours.
+//!
+//! Calls of [`OperationFunction`] are merged into whole [`ExprFunction`]s, before
+//! DataFusion coerces or folds anything. Conditions are taken apart, so that each
+//! condition over one table becomes a function of its own that filter pushdown
+//! carries to the table's scan.
+//!
+//! Left to DataFusion: columns and constants, what our language lacks (with its
+//! parts lowered), AND, OR and NOT over several tables or over subqueries, and
+//! comparisons between tables of one type, so that joins find their keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DataFusionError, Result, TableReference};
+use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, Projection, SubqueryAlias, Union};
+use datafusion::optimizer::AnalyzerRule;
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, typing};
+
+use crate::RelationalError;
+use crate::error::span_of;
+use crate::expr_function::ExprFunction;
+use crate::label::plain;
+use crate::operation::{Operation, OperationFunction, compare_op, compare_operator};
+use crate::sql_field::{declared_name, field_type};
+use crate::table_source::TableSource;
+use crate::translation::{Leaves, balanced, chain, translate};
+
+/// Most conditions of one statement that stay apart; beyond, those over the same columns go together.
+const SEPARATE_CONDITIONS_MAX: usize = 64;
+
+/// The rule.
+#[derive(Debug)]
+pub(crate) struct Lowering;
+
+impl AnalyzerRule for Lowering {
+    fn name(&self) -> &str {
+        "saltwing_lowering"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        Ok(plan.transform_up_with_subqueries(lower_plan)?.data)
+    }
+}
+
+fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = merge_schema(&plan.inputs());
+    let lowerer = Lowerer { schema: &schema };
+    let plan = match plan {
+        LogicalPlan::Filter(mut filter) => {
+            filter.predicate = lowerer.condition(filter.predicate)?;
+            LogicalPlan::Filter(filter)
+        }
+        LogicalPlan::Join(mut join) => {
+            for (left, right) in &join.on {
+                lowerer.check_comparison(CompareOp::Eq, left, right)?;
+            }
+            join.filter = join.filter.map(|filter| lowerer.condition(filter)).transpose()?;
+            LogicalPlan::Join(join)
+        }
+        LogicalPlan::Union(union) => LogicalPlan::Union(brought_together(union)?),
+        LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
+        other => {
+            let names = NamePreserver::new(&other);
+            let lowered = other.map_expressions(|expr| {
+                let name = names.save(&expr);
+                Ok(Transformed::yes(name.restore(lowerer.lower(expr)?)))
+            })?;
+            lowered.data
+        }
+    };
+    Ok(Transformed::yes(plan.recompute_schema()?))
+}
+
+/// Tells a table how the statement calls it.
+fn called(mut alias: SubqueryAlias) -> SubqueryAlias {
+    if let LogicalPlan::TableScan(scan) = alias.input.as_ref()
+        && let Ok(provider) = source_as_provider(&scan.source)
+        && let Some(table) = provider.downcast_ref::<TableSource>()
+    {
+        let mut scan = scan.clone();
+        scan.source = provider_as_source(Arc::new(table.called(alias.alias.table())));
+        alias.input = Arc::new(LogicalPlan::TableScan(scan));
+    }
+    alias
+}
+
+/// The parts of a UNION with each column in one type, as CASE would bring them together.
+fn brought_together(mut union: Union) -> Result<Union> {
+    let mut common = Vec::with_capacity(union.schema.fields().len());
+    for place in 0..union.schema.fields().len() {
+        let column = |input: &Arc<LogicalPlan>| {
+            let field = input.schema().fields().get(place)?;
+            let (name, nullable) = (plain(field.name()).to_owned(), field.is_nullable());
+            let ty = field_type(field)?;
+            Some(Expr::Column(ColumnRef { index: place, name, ty, nullable, span: None }))
+        };
+        let columns: Option<Vec<Expr>> = union.inputs.iter().map(column).collect();
+        let together = columns.map(|columns| typing::call(Function::Coalesce, columns)).transpose();
+        common.push(together.map_err(RelationalError::from)?.and_then(|together| together.sql_type()));
+    }
+    for input in &mut union.inputs {
+        let types: Vec<Option<SqlType>> = input.schema().fields().iter().map(|field| field_type(field)).collect();
+        if types == common || common.iter().zip(&types).all(|(common, ty)| common.is_none() || common == ty) {
+            continue;
+        }
+        let exprs = input
+            .schema()
+            .iter()
+            .zip(common.iter().zip(&types))
+            .map(|((qualifier, field), (common, ty))| {
+                let column = PlanExpr::from((qualifier, field));
+                match (common, ty) {
+                    (Some(common), Some(ty)) if common != ty => {
+                        let name = field.name().clone();
+                        let own = ColumnRef { index: 0, name, ty: *ty, nullable: field.is_nullable(), span: None };
+                        let cast = typing::cast(Expr::Column(own), *common).map_err(RelationalError::from)?;
+                        let call = ExprFunction::call(cast, vec![column]);
+                        Ok(call.alias_qualified(qualifier.cloned(), field.name()))
+                    }
+                    _ => Ok(column),
+                }
+            })
+            .collect::<Result<Vec<_>>>()?;
+        *input = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, input.clone())?));
+    }
+    // As the planner made it, of what the parts are now.
+    Union::try_new_with_loose_types(union.inputs)
+}
+
+/// Lowers the expressions of one node.
+struct Lowerer<'a> {
+    /// The columns that the node's expressions are over.
+    schema: &'a DFSchema,
+}
+
+impl Lowerer<'_> {
+    /// An expression with all that is ours lowered.
+    fn lower(&self, expr: PlanExpr) -> Result<PlanExpr> {
+        match expr {
+            PlanExpr::Alias(mut alias) => {
+                *alias.expr = self.lower(*alias.expr)?;
+                Ok(PlanExpr::Alias(alias))
+            }
+            PlanExpr::GroupingSet(set) => self.grouping_set(set),
+            PlanExpr::InSubquery(ref test) => {
+                let column = test.subquery.subquery.schema().columns().into_iter().next();
+                if let Some(column) = column {
+                    let inner = Lowerer { schema: test.subquery.subquery.schema() };
+                    let (left, right) = (self.operand(&test.expr)?, inner.operand(&PlanExpr::Column(column))?);
+                    if let (Some(left), Some(right)) = (left, right) {
+                        let span = first_span(&test.expr);
+                        typing::compare(CompareOp::Eq, left, right).map_err(|e| RelationalError::from(e).at(span))?;
+                    }
+                }
+                self.parts(expr)
+            }
+            expr if is_ours(&expr) => self.whole(expr),
+            expr => self.parts(expr),
+        }
+    }
+
+    /// The parts of an expression that stays DataFusion's.
+    fn parts(&self, expr: PlanExpr) -> Result<PlanExpr> {
+        if let PlanExpr::ScalarFunction(call) = &expr
+            && let Some((operation, span)) = OperationFunction::of(call)
+        {
+            let args = call.args.iter().map(|arg| self.lower(arg.clone())).collect::<Result<Vec<_>>>()?;
+            let native = operation.native(args);
+            return native.ok_or_else(|| {
+                let text = format!("{operation:?} over values that SQL has no type for");
+                RelationalError::from(crate::RelationalErrorKind::TypeMismatch(text)).at(span).into()
+            });
+        }
+        Ok(expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data)
+    }
+
+    /// An expression whose outermost operation is ours, as one function.
+    fn whole(&self, expr: PlanExpr) -> Result<PlanExpr> {
+        let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
+        let translated = translate(&expr, &mut leaves).map_err(|error| error.at(first_span(&expr)))?;
+        // Over subqueries and the like, AND, OR and NOT stay DataFusion's: it makes joins of them.
+        let keep = is_logic(&expr) && leaves.computed_since(0);
+        match translated {
+            Some(own) if !keep => Ok(leaves.into_call(own)),
+            _ => self.parts(expr),
+        }
+    }
+
+    fn grouping_set(&self, set: GroupingSet) -> Result<PlanExpr> {
+        let named = |expr: PlanExpr| -> Result<PlanExpr> {
+            let name = NamePreserver::new_for_projection().save(&expr);
+            Ok(name.restore(self.lower(expr)?))
+        };
+        let all = |list: Vec<PlanExpr>| list.into_iter().map(named).collect::<Result<Vec<_>>>();
+        Ok(PlanExpr::GroupingSet(match set {
+            GroupingSet::Rollup(list) => GroupingSet::Rollup(all(list)?),
+            GroupingSet::Cube(list) => GroupingSet::Cube(all(list)?),
+            GroupingSet::GroupingSets(sets) => {
+                GroupingSet::GroupingSets(sets.into_iter().map(all).collect::<Result<_>>()?)
+            }
+        }))
+    }
+
+    /// A condition of WHERE, HAVING or ON, taken apart.
+    fn condition(&self, expr: PlanExpr) -> Result<PlanExpr> {
+        let conjuncts = chain(&expr, Operator::And);
+        let mut lowered = Vec::new();
+        let mut together: BTreeMap<Vec<String>, Vec<PlanExpr>> = BTreeMap::new();
+        let many = conjuncts.len() > SEPARATE_CONDITIONS_MAX;
+        for conjunct in conjuncts {
+            let sources = if many { Sources::of(conjunct) } else { Sources::default() };
+            match sources.one_table() {
+                true => together.entry(sources.columns.into_iter().collect()).or_default().push(conjunct.clone()),
+                false => lowered.push(self.conjunct(conjunct.clone())?),
+            }
+        }
+        for group in together.into_values() {
+            if let Some(group) = balanced(group, Operator::And) {
+                lowered.push(self.lower(group)?);
+            }
+        }
+        balanced(lowered, Operator::And).map_or(Ok(expr), Ok)
+    }
+
+    fn conjunct(&self, expr: PlanExpr) -> Result<PlanExpr> {
+        if let PlanExpr::BinaryExpr(binary) = &expr {
+            match binary.op {
+                Operator::And => return self.condition(expr),
+                Operator::Or => return self.disjunction(expr),
+                op => {
+                    if let Some(op) = compare_op(op) {
+                        return self.comparison(op, &binary.left.clone(), &binary.right.clone(), expr);
+                    }
+                }
+            }
+        }
+        if let PlanExpr::ScalarFunction(call) = &expr
+            && let Some((Operation::Compare(op), _)) = OperationFunction::of(call)
+            && let [left, right] = call.args.as_slice()
+        {
+            let (op, left, right) = (*op, left.clone(), right.clone());
+            return self.comparison(op, &left, &right, expr);
+        }
+        self.lower(expr)
+    }
+
+    /// ORs over one table are one condition; over several, the parts over one table are.
+    fn disjunction(&self, expr: PlanExpr) -> Result<PlanExpr> {
+        if Sources::of(&expr).one_table() {
+            return self.lower(expr);
+        }
+        let mut by_table: BTreeMap<String, Vec<PlanExpr>> = BTreeMap::new();
+        let mut lowered = Vec::new();
+        for part in chain(&expr, Operator::Or) {
+            let sources = Sources::of(part);
+            match sources.tables.first() {
+                Some(table) if sources.one_table() => by_table.entry(table.clone()).or_default().push(part.clone()),
+                _ => lowered.push(self.conjunct(part.clone())?),
+            }
+        }
+        for parts in by_table.into_values() {
+            if let Some(together) = balanced(parts, Operator::Or) {
+                lowered.push(self.lower(together)?);
+            }
+        }
+        balanced(lowered, Operator::Or).map_or(Ok(expr), Ok)
+    }
+
+    /// A comparison: between two tables, or with an outer query, in a form that joins understand.
+    fn comparison(&self, op: CompareOp, left: &PlanExpr, right: &PlanExpr, whole: PlanExpr) -> Result<PlanExpr> {
+        let (a, b) = (Sources::of(left), Sources::of(right));
+        let joins = !a.is_empty() && !b.is_empty() && (a.outer != b.outer || a.tables.is_disjoint(&b.tables));
+        if !joins {
+            return self.lower(whole);
+        }
+        let Some((left_type, right_type)) = self.check_comparison(op, left, right)? else { return self.lower(whole) };
+        let native = |left, right| {
+            let binary = BinaryExpr::new(Box::new(left), compare_operator(op), Box::new(right));
+            PlanExpr::BinaryExpr(binary)
+        };
+        if compares_natively(op, left_type, right_type) {
+            return Ok(native(self.lower(left.clone())?, self.lower(right.clone())?));
+        }
+        // A key that equal values share makes it an equi-join; the comparison itself decides.
+        match (op, join_key(left_type, right_type)) {
+            (CompareOp::Eq, Some((key, exact))) => {
+                let keys = native(self.as_type(left, key)?, self.as_type(right, key)?);
+                if exact {
+                    return Ok(keys);
+                }
+                let decides = self.lower(whole)?;
+                Ok(PlanExpr::BinaryExpr(BinaryExpr::new(Box::new(keys), Operator::And, Box::new(decides))))
+            }
+            _ => self.lower(whole),
+        }
+    }
+
+    /// The types of two sides that compare; `None` where SQL has no type for one.
+    fn check_comparison(
+        &self,
+        op: CompareOp,
+        left: &PlanExpr,
+        right: &PlanExpr,
+    ) -> Result<Option<(SqlType, SqlType)>> {
+        let (Some(a), Some(b)) = (self.operand(left)?, self.operand(right)?) else { return Ok(None) };
+        let types = a.sql_type().zip(b.sql_type());
+        typing::compare(op, a, b).map_err(|error| RelationalError::from(error).at(first_span(left)))?;
+        Ok(types)
+    }
+
+    /// A column that stands for an expression of which only the type matters.
+    fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
+        let field = expr.to_field(self.schema)?.1;
+        let name = column_text(expr, &field);
+        Ok(field_type(&field).map(|ty| {
+            Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })
+        }))
+    }
+
+    fn as_type(&self, expr: &PlanExpr, ty: SqlType) -> Result<PlanExpr> {
+        let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
+        match translate(expr, &mut leaves)? {
+            Some(own) => {
+                let cast = typing::cast(own, ty).map_err(|e| DataFusionError::from(RelationalError::from(e)))?;
+                Ok(leaves.into_call(cast))
+            }
+            None => self.lower(expr.clone()),
+        }
+    }
+}
+
+/// Whether DataFusion compares values of these types as we do.
+fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
+    let equality = matches!(op, CompareOp::Eq | CompareOp::NotEq | CompareOp::Distinct | CompareOp::NotDistinct);
+    let is_char = |ty| matches!(ty, SqlType::Char(_));
+    // CHAR sorts as if padded; it is stored without.
+    (saltwing_expr::arrow_type(a) == saltwing_expr::arrow_type(b)) && (is_char(a) == is_char(b)) && (equality || !is_char(a))
+}
+
+/// A type in which values that are equal have equal values, and whether these are the only ones.
+fn join_key(a: SqlType, b: SqlType) -> Option<(SqlType, bool)> {
+    match (a.family(), b.family()) {
+        (TypeFamily::Number, TypeFamily::Number) if a.is_integer() && b.is_integer() => Some((SqlType::BigInt, true)),
+        // A FLOAT meets a decimal as its shortest text, which no common type keeps.
+        (TypeFamily::Number, TypeFamily::Number) if a.is_single_float() || b.is_single_float() => None,
+        (TypeFamily::Number, TypeFamily::Number) if a.is_float() || b.is_float() => Some((SqlType::Double, false)),
+        (TypeFamily::Number, TypeFamily::Number) => Some((SqlType::Decimal(None), true)),
+        (TypeFamily::Instant, TypeFamily::Instant) => Some((SqlType::Date, false)),
+        _ => None,
+    }
+}
+
+/// Where the columns of an expression come from.
+#[derive(Default)]
+struct Sources {
+    tables: BTreeSet<String>,
+    columns: BTreeSet<String>,
+    outer: bool,
+    computed: bool,
+}
+
+impl Sources {
+    fn of(expr: &PlanExpr) -> Self {
+        let mut sources = Self::default();
+        let _ = expr.apply(|part| {
+            match part {
+                PlanExpr::Column(column) => {
+                    sources.tables.insert(column.relation.as_ref().map_or_else(String::new, TableReference::to_string));
+                    sources.columns.insert(column.flat_name());
+                }
+                PlanExpr::OuterReferenceColumn(..) => sources.outer = true,
+                PlanExpr::ScalarSubquery(_)
+                | PlanExpr::Exists(_)
+                | PlanExpr::InSubquery(_)
+                | PlanExpr::SetComparison(_) => sources.computed = true,
+                _ => {}
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        sources
+    }
+
+    fn one_table(&self) -> bool {
+        self.tables.len() == 1 && !self.outer && !self.computed
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && !self.outer
+    }
+}
+
+/// The arguments of the function that an expression becomes.
+struct Arguments<'a> {
+    lowerer: &'a Lowerer<'a>,
+    args: Vec<PlanExpr>,
+    /// Whether each is more than a column.
+    computed: Vec<bool>,
+}
+
+impl Arguments<'_> {
+    fn into_call(mut self, own: Expr) -> PlanExpr {
+        match own {
+            Expr::Column(column) if column.index < self.args.len() => self.args.swap_remove(column.index),
+            own => ExprFunction::call(own, self.args),
+        }
+    }
+}
+
+impl Leaves for Arguments<'_> {
+    fn leaf(&mut self, expr: &PlanExpr) -> std::result::Result<Option<Expr>, RelationalError> {
+        let is_column = matches!(expr, PlanExpr::Column(_) | PlanExpr::OuterReferenceColumn(..));
+        let arg = if is_column { expr.clone() } else { self.lowerer.parts(expr.clone())? };
+        let field = arg.to_field(self.lowerer.schema)?.1;
+        let Some(ty) = field_type(&field) else { return Ok(None) };
+        let name = column_text(&arg, &field);
+        let index = self.args.iter().position(|known| *known == arg).unwrap_or_else(|| {
+            self.args.push(arg);
+            self.computed.push(!is_column);
+            self.args.len() - 1
+        });
+        Ok(Some(Expr::Column(ColumnRef { index, name, ty, nullable: field.is_nullable(), span: None })))
+    }
+
+    fn mark(&self) -> usize {
+        self.args.len()
+    }
+
+    fn computed_since(&self, mark: usize) -> bool {
+        self.computed.iter().skip(mark).any(|computed| *computed)
+    }
+
+    fn forget_since(&mut self, mark: usize) {
+        self.args.truncate(mark);
+        self.computed.truncate(mark);
+    }
+}
+
+/// How texts name an argument.
+fn column_text(expr: &PlanExpr, field: &arrow::datatypes::Field) -> String {
+    match expr {
+        PlanExpr::Column(Column { name, .. }) | PlanExpr::OuterReferenceColumn(_, Column { name, .. }) => {
+            declared_name(field).map_or_else(|| name.clone(), str::to_owned)
+        }
+        PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
+        other => other.schema_name().to_string(),
+    }
+}
+
+/// Where the first column of an expression stands.
+fn first_span(expr: &PlanExpr) -> Option<saltwing_types::Span> {
+    let mut found = None;
+    let _ = expr.apply(|part| {
+        if let PlanExpr::Column(column) = part {
+            found = span_of(column);
+        }
+        Ok(if found.is_some() { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    found
+}
+
+/// Whether the outermost operation is in our language.
+fn is_ours(expr: &PlanExpr) -> bool {
+    match expr {
+        PlanExpr::ScalarFunction(call) => OperationFunction::of(call).is_some(),
+        PlanExpr::BinaryExpr(binary) => is_logic(expr) || compare_op(binary.op).is_some(),
+        _ => is_logic(expr),
+    }
+}
+
+fn is_logic(expr: &PlanExpr) -> bool {
+    match expr {
+        PlanExpr::Not(_)
+        | PlanExpr::IsNull(_)
+        | PlanExpr::IsNotNull(_)
+        | PlanExpr::IsTrue(_)
+        | PlanExpr::IsFalse(_)
+        | PlanExpr::IsUnknown(_)
+        | PlanExpr::IsNotTrue(_)
+        | PlanExpr::IsNotFalse(_)
+        | PlanExpr::IsNotUnknown(_) => true,
+        PlanExpr::BinaryExpr(binary) => matches!(binary.op, Operator::And | Operator::Or),
+        _ => false,
+    }
+}

@@ -1,0 +1,216 @@
+//! Items of a SELECT: their names, and wildcards without hidden columns.
+
+use std::collections::HashSet;
+
+use saltwing_sql::statement::SourceText;
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
+use sqlparser::ast::{
+    self, Expr, Ident, JoinConstraint, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor,
+    WildcardAdditionalOptions,
+};
+
+use super::{Renaming, Result, Rewriter, constraint, lower, lower_object, not_supported};
+use crate::label::plain;
+
+impl Rewriter<'_> {
+    /// Names the items of a SELECT, and keeps hidden columns out of its wildcards.
+    pub(super) fn name_items(&mut self, select: &mut Select) -> Result<()> {
+        let texts = std::ptr::eq(select, self.result).then_some(self.items);
+        let has_wildcard = select.projection.iter().any(is_wildcard);
+        let mut taken = HashSet::new();
+        let items = std::mem::take(&mut select.projection);
+        for (i, item) in items.into_iter().enumerate() {
+            let text = texts.and_then(|texts| texts.get(i));
+            let named = self.named_item(item, text, texts.is_some(), has_wildcard, &mut taken);
+            select.projection.push(named);
+        }
+        if self.names_hidden && has_wildcard {
+            self.hide_columns(select)?;
+        }
+        Ok(())
+    }
+
+    fn named_item(
+        &mut self,
+        item: SelectItem,
+        text: Option<&SourceText>,
+        of_result: bool,
+        beside_wildcard: bool,
+        taken: &mut HashSet<String>,
+    ) -> SelectItem {
+        let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
+        let (expr, name, label) = match item {
+            SelectItem::ExprWithAlias { expr, alias } => (expr, self.labels.alias(&alias.value), Some(alias.value)),
+            SelectItem::UnnamedExpr(expr) => match column_name(&expr) {
+                // A column that collides with none keeps its name, and its table's.
+                Some(name) if !beside_wildcard && taken.insert(name.clone()) => return SelectItem::UnnamedExpr(expr),
+                Some(name) => {
+                    let alias = Ident::with_quote('"', self.labels.unique(&name));
+                    return SelectItem::ExprWithAlias { expr, alias };
+                }
+                None => {
+                    let text = text.map_or_else(|| expr.to_string(), |text| text.text.clone());
+                    (expr, text.clone(), Some(text))
+                }
+            },
+            other => return other,
+        };
+        let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.labels.unique(&name) };
+        if let (true, Some(label)) = (of_result, label) {
+            self.labels.result(&internal, &label);
+        }
+        SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', internal) }
+    }
+
+    /// Keeps hidden columns out of a SELECT's wildcards.
+    fn hide_columns(&self, select: &mut Select) -> Result<()> {
+        let factors: Vec<&TableFactor> =
+            select.from.iter().flat_map(|t| std::iter::once(&t.relation).chain(t.joins.iter().map(|j| &j.relation))).collect();
+        let hidden: Vec<(Option<ObjectName>, Vec<&str>)> =
+            factors.into_iter().map(|factor| (factor_name(factor), self.hidden_columns(factor))).collect();
+        let all_merged = select.from.iter_mut().flat_map(|t| &mut t.joins).any(|join| {
+            matches!(constraint(&mut join.join_operator), Some(JoinConstraint::Using(_) | JoinConstraint::Natural))
+        });
+        let mut items = Vec::with_capacity(select.projection.len());
+        for item in std::mem::take(&mut select.projection) {
+            match item {
+                SelectItem::Wildcard(options) if hidden.iter().any(|(_, columns)| !columns.is_empty()) => {
+                    if let [(_, columns)] = hidden.as_slice() {
+                        items.push(SelectItem::Wildcard(without(options, columns)));
+                        continue;
+                    }
+                    if all_merged {
+                        return Err(not_supported("* over JOIN .. USING in a statement that names a hidden column"));
+                    }
+                    for (name, columns) in &hidden {
+                        let Some(name) = name.clone() else {
+                            return Err(not_supported("* over a table without a name beside a hidden column"));
+                        };
+                        items.push(qualified_wildcard(name, without(options.clone(), columns)));
+                    }
+                }
+                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(mut name), options) => {
+                    lower_object(&mut name);
+                    let of = hidden.iter().find(|(factor, _)| factor.as_ref().is_some_and(|f| f.0.last() == name.0.last()));
+                    let columns = of.map(|(_, columns)| columns.as_slice()).unwrap_or_default();
+                    items.push(qualified_wildcard(name, without(options, columns)));
+                }
+                other => items.push(other),
+            }
+        }
+        select.projection = items;
+        Ok(())
+    }
+
+    /// The hidden columns of a table of the catalog.
+    fn hidden_columns(&self, factor: &TableFactor) -> Vec<&'static str> {
+        let TableFactor::Table { name, args: None, .. } = factor else { return Vec::new() };
+        let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
+        let table = match parts.as_slice() {
+            [name] if self.ctes.contains(&name.to_lowercase()) => return Vec::new(),
+            [name] => self.catalog.resolve(None, name),
+            [schema, name] => self.catalog.resolve(Some(schema), name),
+            _ => return Vec::new(),
+        };
+        match table {
+            Ok(table) if table.def().has_hidden_key() => vec![ROW_KEY_COLUMN, ROW_ID_COLUMN],
+            Ok(_) => vec![ROW_KEY_COLUMN],
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+fn is_wildcard(item: &SelectItem) -> bool {
+    matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
+}
+
+/// The name of an item that is a column.
+fn column_name(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Nested(inner) => column_name(inner),
+        Expr::Identifier(name) => Some(name.value.to_lowercase()),
+        Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.to_lowercase()),
+        _ => None,
+    }
+}
+
+/// How wildcards name a table of FROM.
+fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
+    let mut name = match factor {
+        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
+            ObjectName(vec![ObjectNamePart::Identifier(alias.name.clone())])
+        }
+        TableFactor::Table { name, .. } => name.clone(),
+        _ => return None,
+    };
+    lower_object(&mut name);
+    Some(name)
+}
+
+fn qualified_wildcard(name: ObjectName, options: WildcardAdditionalOptions) -> SelectItem {
+    SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options)
+}
+
+/// A wildcard without some columns.
+fn without(mut options: WildcardAdditionalOptions, columns: &[&str]) -> WildcardAdditionalOptions {
+    for column in columns {
+        let name = Ident::with_quote('"', *column);
+        match &mut options.opt_except {
+            Some(except) if except.first_element == name || except.additional_elements.contains(&name) => {}
+            Some(except) => except.additional_elements.push(name),
+            None => {
+                options.opt_except =
+                    Some(ast::ExceptSelectItem { first_element: name, additional_elements: Vec::new() });
+            }
+        }
+    }
+    options
+}
+
+/// The names in a wildcard's options.
+pub(super) fn lower_options(options: &mut WildcardAdditionalOptions) {
+    if let Some(except) = &mut options.opt_except {
+        lower(&mut except.first_element);
+        except.additional_elements.iter_mut().for_each(lower);
+    }
+    match &mut options.opt_exclude {
+        Some(ast::ExcludeSelectItem::Single(name)) => lower_object(name),
+        Some(ast::ExcludeSelectItem::Multiple(names)) => names.iter_mut().for_each(lower_object),
+        None => {}
+    }
+    for item in options.opt_replace.iter_mut().flat_map(|replace| &mut replace.items) {
+        lower(&mut item.column_name);
+    }
+}
+
+/// ORDER BY goes on to find an alias that was renamed.
+pub(super) fn follow_renamed(query: &mut Query) {
+    let (Some(order_by), SetExpr::Select(select)) = (&mut query.order_by, query.body.as_ref()) else { return };
+    let ast::OrderByKind::Expressions(list) = &mut order_by.kind else { return };
+    let renamed: Vec<&str> = select
+        .projection
+        .iter()
+        .filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } if plain(&alias.value) != alias.value => Some(alias.value.as_str()),
+            _ => None,
+        })
+        .collect();
+    for item in list {
+        if let Expr::Identifier(name) = &mut item.expr
+            && let Some(internal) = renamed.iter().find(|internal| plain(internal) == name.value)
+            && !select.projection.iter().any(|item| named(item) == Some(name.value.as_str()))
+        {
+            name.value = (*internal).to_owned();
+        }
+    }
+}
+
+/// The name that an item goes by.
+fn named(item: &SelectItem) -> Option<&str> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(&alias.value),
+        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(&name.value),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().map(|name| name.value.as_str()),
+        _ => None,
+    }
+}

@@ -1,0 +1,397 @@
+//! The statement's tree, made ready for DataFusion's planner.
+//!
+//! * Names go to lower case: DataFusion compares them exactly, we in any case.
+//! * Operations become calls ([`crate::operation`]), parameters their values.
+//! * Items that have no name, or another's, get one; [`crate::label`] gives the labels back.
+//! * Wildcards leave hidden columns out. These are columns of a table only where the
+//!   statement names one at all.
+//! * What DataFusion would pass over in silence is refused.
+
+mod items;
+mod operations;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use saltwing_bind::Params;
+use saltwing_catalog::CatalogView;
+use saltwing_sql::expr_span;
+use saltwing_sql::statement::SourceText;
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
+use saltwing_types::{Span, Value, text, typing};
+use sqlparser::ast::{
+    self, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem,
+    SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut, WindowType,
+};
+
+use crate::label::Labels;
+use crate::operation::Operations;
+use crate::{RelationalError, RelationalErrorKind};
+
+type Result<T> = std::result::Result<T, RelationalError>;
+
+/// A statement ready to be planned.
+pub(crate) struct Prepared {
+    /// Its tree.
+    pub(crate) query: Query,
+    /// What its calls stand for.
+    pub(crate) operations: Operations,
+    /// Its labels.
+    pub(crate) labels: Labels,
+    /// Whether it names a hidden column.
+    pub(crate) names_hidden: bool,
+    /// Whether a LIMIT or OFFSET is a parameter without a value.
+    pub(crate) limit_open: bool,
+    /// Where each table is named first, by its name in lower case.
+    pub(crate) places: HashMap<String, Span>,
+}
+
+/// How far aliases are renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Renaming {
+    /// Only where two explicit items collide.
+    Collisions,
+    /// All beside a wildcard, whose columns they may collide with.
+    BesideWildcards,
+}
+
+/// Makes a statement ready.
+///
+/// # Errors
+/// What cannot be supported, literals that are no values, parameters that are missing.
+pub(crate) fn prepare(
+    query: &Query,
+    items: &[SourceText],
+    catalog: &CatalogView,
+    is_aggregate_name: &dyn Fn(&str) -> bool,
+    params: Params<'_>,
+    renaming: Renaming,
+) -> Result<Prepared> {
+    let mut query = query.clone();
+    let mut look = Look::default();
+    let _ = Visit::visit(&query, &mut look);
+    let mut rewriter = Rewriter {
+        params,
+        renaming,
+        operations: Operations::default(),
+        labels: Labels::default(),
+        names_hidden: look.names_hidden,
+        ctes: look.ctes,
+        catalog,
+        result: first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),
+        items,
+        is_aggregate_name,
+        limit_open: false,
+        places: HashMap::new(),
+    };
+    match VisitMut::visit(&mut query, &mut rewriter) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(Prepared {
+            query,
+            operations: rewriter.operations,
+            labels: rewriter.labels,
+            names_hidden: rewriter.names_hidden,
+            limit_open: rewriter.limit_open,
+            places: rewriter.places,
+        }),
+    }
+}
+
+/// The SELECT that names the result's columns.
+fn first_select(body: &SetExpr) -> Option<&Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::Query(query) => first_select(&query.body),
+        SetExpr::SetOperation { left, .. } => first_select(left),
+        _ => None,
+    }
+}
+
+/// What the rewriting must know of the whole statement before it starts.
+#[derive(Default)]
+struct Look {
+    names_hidden: bool,
+    ctes: HashSet<String>,
+}
+
+impl Visitor for Look {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.ctes.extend(query.with.iter().flat_map(|w| &w.cte_tables).map(|cte| cte.alias.name.value.to_lowercase()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let name = match expr {
+            Expr::Identifier(name) => Some(name),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        self.names_hidden |= name.is_some_and(|name| is_hidden(&name.value));
+        ControlFlow::Continue(())
+    }
+}
+
+fn is_hidden(name: &str) -> bool {
+    [ROW_KEY_COLUMN, ROW_ID_COLUMN].iter().any(|hidden| name.eq_ignore_ascii_case(hidden))
+}
+
+struct Rewriter<'a> {
+    params: Params<'a>,
+    renaming: Renaming,
+    operations: Operations,
+    labels: Labels,
+    names_hidden: bool,
+    /// Names of WITH tables anywhere in the statement.
+    ctes: HashSet<String>,
+    catalog: &'a CatalogView,
+    /// The SELECT that names the result's columns. Only ever compared.
+    result: *const Select,
+    /// The texts of its items.
+    items: &'a [SourceText],
+    is_aggregate_name: &'a dyn Fn(&str) -> bool,
+    limit_open: bool,
+    places: HashMap<String, Span>,
+}
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = RelationalError;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        broken(self.query(query))
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        items::follow_renamed(query);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<RelationalError> {
+        broken(self.select(select))
+    }
+
+    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<RelationalError> {
+        let span = name.0.last().and_then(|part| part.as_ident()).and_then(|n| expr_span(&Expr::Identifier(n.clone())));
+        lower_object(name);
+        if let Some(span) = span {
+            let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
+            self.places.entry(parts.join(".")).or_insert(span);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<RelationalError> {
+        broken(self.table_factor(factor))
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
+        match expr {
+            Expr::Identifier(name) => lower(name),
+            Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(lower),
+            Expr::QualifiedWildcard(name, _) => lower_object(name),
+            Expr::Function(call) => lower_call(call),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
+        let span = expr_span(expr);
+        broken(self.operation(expr).map_err(|error| error.at(span)))
+    }
+}
+
+fn broken(result: Result<()>) -> ControlFlow<RelationalError> {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
+    }
+}
+
+fn not_supported(what: &str) -> RelationalError {
+    RelationalErrorKind::NotSupported(what.to_owned()).into()
+}
+
+/// In lower case, and quoted so that it stays so.
+fn lower(name: &mut Ident) {
+    name.value = name.value.to_lowercase();
+    name.quote_style = Some('"');
+}
+
+fn lower_object(name: &mut ObjectName) {
+    for part in &mut name.0 {
+        if let ObjectNamePart::Identifier(ident) = part {
+            lower(ident);
+        }
+    }
+}
+
+fn lower_call(call: &mut ast::Function) {
+    lower_object(&mut call.name);
+    match &mut call.over {
+        Some(WindowType::NamedWindow(name)) => lower(name),
+        Some(WindowType::WindowSpec(spec)) => spec.window_name.iter_mut().for_each(lower),
+        None => {}
+    }
+}
+
+/// The clauses of a query and its names.
+impl Rewriter<'_> {
+    fn query(&mut self, query: &mut Query) -> Result<()> {
+        for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
+            self.alias(&mut cte.alias);
+        }
+        for (present, clause) in [
+            (query.fetch.is_some(), "FETCH beside LIMIT"),
+            (!query.locks.is_empty(), "FOR UPDATE"),
+            (query.for_clause.is_some(), "FOR XML, JSON or BROWSE"),
+            (query.settings.is_some(), "SETTINGS"),
+            (query.format_clause.is_some(), "FORMAT"),
+            (!query.pipe_operators.is_empty(), "|>"),
+        ] {
+            if present {
+                return Err(not_supported(clause));
+            }
+        }
+        match &mut query.limit_clause {
+            Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
+                if !limit_by.is_empty() {
+                    return Err(not_supported("LIMIT BY"));
+                }
+                for count in limit.iter_mut().chain(offset.iter_mut().map(|o| &mut o.value)) {
+                    self.row_count(count)?;
+                }
+            }
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+                self.row_count(offset)?;
+                self.row_count(limit)?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// A LIMIT or OFFSET that is a parameter becomes its value; without one, no limit is known.
+    fn row_count(&mut self, count: &mut Expr) -> Result<()> {
+        let span = expr_span(count);
+        let Expr::Value(value) = count else { return Ok(()) };
+        let ast::Value::Placeholder(name) = &value.value else { return Ok(()) };
+        value.value = match self.parameter(name)? {
+            None => {
+                self.limit_open = true;
+                ast::Value::Null
+            }
+            Some(Value::Null) => ast::Value::Null,
+            Some(Value::Int(n)) if n >= 0 => ast::Value::Number(n.to_string(), false),
+            Some(other) => {
+                let shown = text::literal(&other, typing::natural_type(&other));
+                let kind = RelationalErrorKind::Syntax(format!("{shown} is no number of rows"));
+                return Err(RelationalError::from(kind).at(span));
+            }
+        };
+        Ok(())
+    }
+
+    fn select(&mut self, select: &mut Select) -> Result<()> {
+        for (present, clause) in [
+            (select.exclude.is_some(), "EXCLUDE behind the items"),
+            (select.into.is_some(), "SELECT INTO"),
+            (select.prewhere.is_some(), "PREWHERE"),
+            (!select.connect_by.is_empty(), "CONNECT BY"),
+            (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+            (select.value_table_mode.is_some(), "SELECT AS STRUCT"),
+            (select.select_modifiers.is_some(), "a modifier of SELECT"),
+        ] {
+            if present {
+                return Err(not_supported(clause));
+            }
+        }
+        for item in &mut select.projection {
+            if let SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) = item {
+                items::lower_options(options);
+            }
+            if let SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) = item {
+                lower_object(name);
+            }
+        }
+        self.name_items(select)?;
+        for window in &mut select.named_window {
+            lower(&mut window.0);
+            if let ast::NamedWindowExpr::NamedWindow(name) = &mut window.1 {
+                lower(name);
+            }
+        }
+        select.from.iter_mut().try_for_each(|table| self.joins(table))
+    }
+
+    fn joins(&self, table: &mut TableWithJoins) -> Result<()> {
+        for join in &mut table.joins {
+            match constraint(&mut join.join_operator) {
+                Some(JoinConstraint::Using(columns)) => columns.iter_mut().for_each(lower_object),
+                Some(JoinConstraint::Natural) if self.names_hidden => {
+                    return Err(not_supported("NATURAL JOIN in a statement that names a hidden column").help("write USING"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn table_factor(&mut self, factor: &mut TableFactor) -> Result<()> {
+        match factor {
+            TableFactor::Table { alias, version, sample, partitions, with_hints, json_path, index_hints, .. } => {
+                for (present, clause) in [
+                    (version.is_some(), "reading an older state"),
+                    (sample.is_some(), "TABLESAMPLE"),
+                    (!partitions.is_empty(), "PARTITION"),
+                    (!with_hints.is_empty() || !index_hints.is_empty(), "a hint behind a table"),
+                    (json_path.is_some(), "a JSON path behind a table"),
+                ] {
+                    if present {
+                        return Err(not_supported(clause));
+                    }
+                }
+                alias.iter_mut().for_each(|alias| self.alias(alias));
+            }
+            TableFactor::Derived { alias, .. }
+            | TableFactor::TableFunction { alias, .. }
+            | TableFactor::Function { alias, .. }
+            | TableFactor::UNNEST { alias, .. } => alias.iter_mut().for_each(|alias| self.alias(alias)),
+            TableFactor::NestedJoin { table_with_joins, alias } => {
+                alias.iter_mut().for_each(|alias| self.alias(alias));
+                self.joins(table_with_joins)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, alias: &mut TableAlias) {
+        lower(&mut alias.name);
+        for column in &mut alias.columns {
+            self.labels.alias(&column.name.value);
+            lower(&mut column.name);
+        }
+    }
+}
+
+fn constraint(join: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+    match join {
+        JoinOperator::Join(c)
+        | JoinOperator::Inner(c)
+        | JoinOperator::Left(c)
+        | JoinOperator::LeftOuter(c)
+        | JoinOperator::Right(c)
+        | JoinOperator::RightOuter(c)
+        | JoinOperator::FullOuter(c)
+        | JoinOperator::CrossJoin(c)
+        | JoinOperator::Semi(c)
+        | JoinOperator::LeftSemi(c)
+        | JoinOperator::RightSemi(c)
+        | JoinOperator::Anti(c)
+        | JoinOperator::LeftAnti(c)
+        | JoinOperator::RightAnti(c) => Some(c),
+        _ => None,
+    }
+}

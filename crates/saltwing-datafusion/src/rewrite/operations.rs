@@ -1,0 +1,294 @@
+//! Operations and constants as calls and values.
+
+use std::ops::ControlFlow;
+
+use saltwing_bind::{BindError, BindErrorKind, Params};
+use saltwing_sql::{cast_type, expr_span};
+use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
+use sqlparser::ast::{
+    self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, visit_expressions,
+};
+
+use super::{Result, Rewriter, not_supported};
+use crate::operation::Operation;
+use crate::single_value::SINGLE_VALUE;
+use crate::{RelationalError, RelationalErrorKind};
+
+impl Rewriter<'_> {
+    /// Makes an expression a call if it is an operation of the language; its operands have been seen already.
+    pub(super) fn operation(&mut self, expr: &mut Expr) -> Result<()> {
+        let span = expr_span(expr);
+        let taken = std::mem::replace(expr, Expr::value(ast::Value::Null));
+        *expr = match taken {
+            Expr::Nested(inner) => *inner,
+            Expr::Value(value) => return self.value(value, expr),
+            Expr::TypedString(string) => match (cast_type(&string.data_type), &string.value.value) {
+                (Some(ty), ast::Value::SingleQuotedString(text)) => {
+                    let value = saltwing_types::text::parse(text, ty)?;
+                    self.call(Operation::Literal(value, ty), Vec::new(), span)
+                }
+                _ => Expr::TypedString(string),
+            },
+            Expr::BinaryOp { left, op, right } => match binary_operation(&op) {
+                Some(Operation::Compare(op)) => self.compare(op, *left, *right, span)?,
+                Some(operation) => self.call(operation, vec![*left, *right], span),
+                None => Expr::BinaryOp { left, op, right },
+            },
+            Expr::IsDistinctFrom(left, right) => self.compare(CompareOp::Distinct, *left, *right, span)?,
+            Expr::IsNotDistinctFrom(left, right) => self.compare(CompareOp::NotDistinct, *left, *right, span)?,
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => self.call(Operation::Negate, vec![*expr], span),
+            Expr::UnaryOp { op: UnaryOperator::Plus, expr } => *expr,
+            Expr::Between { expr, negated, low, high } => {
+                self.call(Operation::Between { negated }, vec![*expr, *low, *high], span)
+            }
+            Expr::InList { expr, list, negated } => self.in_list(*expr, list, negated, span)?,
+            Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                let escape = escape_of(escape_char)?;
+                self.call(Operation::Like { escape, ignore_case: false, negated }, vec![*expr, *pattern], span)
+            }
+            Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+                let escape = escape_of(escape_char)?;
+                self.call(Operation::Like { escape, ignore_case: true, negated }, vec![*expr, *pattern], span)
+            }
+            Expr::Cast { kind: kind @ (CastKind::Cast | CastKind::DoubleColon), expr, data_type, array: false, format: None } => {
+                match cast_type(&data_type) {
+                    Some(ty) => self.call(Operation::Cast(ty), vec![*expr], span),
+                    None => Expr::Cast { kind, expr, data_type, array: false, format: None },
+                }
+            }
+            Expr::Case { operand, conditions, else_result, .. } => {
+                let operation = Operation::Case { operand: operand.is_some(), otherwise: else_result.is_some() };
+                let whens = conditions.into_iter().flat_map(|when| [when.condition, when.result]);
+                let args = operand.into_iter().map(|e| *e).chain(whens).chain(else_result.into_iter().map(|e| *e));
+                self.call(operation, args.collect(), span)
+            }
+            Expr::Substring { expr, substring_from, substring_for, .. } => {
+                let one = || Box::new(Expr::value(ast::Value::Number("1".into(), false)));
+                let args = [Some(expr), Some(substring_from.unwrap_or_else(one)), substring_for];
+                let args = args.into_iter().flatten().map(|e| *e).collect();
+                self.call(Operation::Call(Function::Substr), args, span)
+            }
+            Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
+                self.call(Operation::Call(Function::Trim), vec![*expr], span)
+            }
+            Expr::Function(function) => match own_function(&function) {
+                Some(own) => self.call(Operation::Call(own), plain_args(function), span),
+                None => Expr::Function(function),
+            },
+            Expr::InSubquery { expr, .. } if matches!(*expr, Expr::Tuple(_)) => {
+                return Err(not_supported("a row value IN a subquery").help("write EXISTS"));
+            }
+            Expr::Subquery(mut query) => {
+                self.one_value(&mut query);
+                Expr::Subquery(query)
+            }
+            other => other,
+        };
+        Ok(())
+    }
+
+    /// Makes a subquery that stands for one value an aggregate, unless it is one already.
+    fn one_value(&self, query: &mut Query) {
+        let SetExpr::Select(select) = query.body.as_mut() else { return };
+        let plain = query.limit_clause.is_none()
+            && select.distinct.is_none()
+            && select.having.is_none()
+            && !select.from.is_empty()
+            && matches!(&select.group_by, GroupByExpr::Expressions(list, modifiers) if list.is_empty() && modifiers.is_empty());
+        let [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }] = select.projection.as_mut_slice()
+        else {
+            return;
+        };
+        if !plain || self.is_aggregate(item) {
+            return;
+        }
+        let value = std::mem::replace(item, Expr::value(ast::Value::Null));
+        *item = function_call(SINGLE_VALUE.to_owned(), vec![value]);
+        query.order_by = None;
+    }
+
+    /// Whether an aggregate or a window function stands in an expression.
+    fn is_aggregate(&self, expr: &Expr) -> bool {
+        let found = visit_expressions(expr, |part| match part {
+            Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
+            Expr::Function(call) => match call.name.0.as_slice() {
+                [name] if name.as_ident().is_some_and(|name| (self.is_aggregate_name)(&name.value)) => {
+                    ControlFlow::Break(())
+                }
+                _ => ControlFlow::Continue(()),
+            },
+            _ => ControlFlow::Continue(()),
+        });
+        found.is_break()
+    }
+
+    fn call(&mut self, operation: Operation, args: Vec<Expr>, span: Option<Span>) -> Expr {
+        function_call(self.operations.name(operation, span), args)
+    }
+
+    /// Puts a constant into `expr`: as it is where DataFusion reads it as we do.
+    fn value(&mut self, value: ast::ValueWithSpan, expr: &mut Expr) -> Result<()> {
+        let span = expr_span(&Expr::Value(value.clone()));
+        let as_is = |value| Expr::Value(ast::ValueWithSpan { value, span: sqlparser::tokenizer::Span::empty() });
+        *expr = match value.value {
+            ast::Value::Number(text, _) => match typing::number(&text)? {
+                saltwing_types::Expr::Literal(Value::Int(n), _) => as_is(ast::Value::Number(n.to_string(), false)),
+                saltwing_types::Expr::Literal(value, ty) => self.call(Operation::Literal(value, ty), Vec::new(), span),
+                other => return Err(RelationalError::bug(format!("the number {text} is {other}"))),
+            },
+            ast::Value::EscapedStringLiteral(text)
+            | ast::Value::UnicodeStringLiteral(text)
+            | ast::Value::NationalStringLiteral(text) => as_is(ast::Value::SingleQuotedString(text)),
+            ast::Value::DollarQuotedString(text) => as_is(ast::Value::SingleQuotedString(text.value)),
+            ast::Value::HexStringLiteral(text) => match saltwing_types::text::unhex(&text) {
+                Some(bytes) => {
+                    self.call(Operation::Literal(Value::Bytes(bytes), SqlType::Varbinary), Vec::new(), span)
+                }
+                None => return Err(ValueError::BadText { text, target: "hex string".into() }.into()),
+            },
+            ast::Value::Placeholder(name) => match self.parameter(&name)? {
+                None => {
+                    let index = parameter_index(&name).unwrap_or_default();
+                    self.call(Operation::Param(index), Vec::new(), span)
+                }
+                Some(Value::Null) => as_is(ast::Value::Null),
+                Some(Value::Bool(value)) => as_is(ast::Value::Boolean(value)),
+                Some(Value::Int(n)) if n >= 0 => as_is(ast::Value::Number(n.to_string(), false)),
+                Some(Value::Text(text)) => as_is(ast::Value::SingleQuotedString(text)),
+                Some(value) => {
+                    let ty = typing::natural_type(&value);
+                    self.call(Operation::Literal(value, ty), Vec::new(), span)
+                }
+            },
+            other => as_is(other),
+        };
+        Ok(())
+    }
+
+    /// The value of `$1`, the first parameter; `None` where none is known yet.
+    pub(super) fn parameter(&self, name: &str) -> Result<Option<Value>> {
+        let Some(index) = parameter_index(name) else {
+            return Err(RelationalErrorKind::Syntax(format!("{name} is no parameter")).into());
+        };
+        match self.params {
+            Params::Open => Ok(None),
+            Params::Given(values) => match values.get(index) {
+                Some(value) => Ok(Some(value.clone())),
+                None => Err(BindError::from(BindErrorKind::MissingParameter(index + 1)).into()),
+            },
+        }
+    }
+
+    fn compare(&mut self, op: CompareOp, left: Expr, right: Expr, span: Option<Span>) -> Result<Expr> {
+        match (left, right) {
+            (Expr::Tuple(left), Expr::Tuple(right)) => {
+                if left.len() != right.len() {
+                    return Err(unequal_rows(left.len(), right.len()));
+                }
+                let operation = Operation::RowCompare(op, left.len());
+                Ok(self.call(operation, left.into_iter().chain(right).collect(), span))
+            }
+            (Expr::Tuple(_), _) | (_, Expr::Tuple(_)) => {
+                Err(ValueError::TypeMismatch("a row value compares with a row value".into()).into())
+            }
+            (left, right) => Ok(self.call(Operation::Compare(op), vec![left, right], span)),
+        }
+    }
+
+    fn in_list(
+        &mut self,
+        left: Expr,
+        list: Vec<Expr>,
+        negated: bool,
+        span: Option<Span>,
+    ) -> Result<Expr> {
+        let Expr::Tuple(mut args) = left else {
+            let args = std::iter::once(left).chain(list).collect();
+            return Ok(self.call(Operation::InList { negated }, args, span));
+        };
+        let width = args.len();
+        for item in list {
+            let row = if let Expr::Tuple(row) = item { row } else { vec![item] };
+            if row.len() != width {
+                return Err(unequal_rows(width, row.len()));
+            }
+            args.extend(row);
+        }
+        Ok(self.call(Operation::RowInList { width, negated }, args, span))
+    }
+}
+
+fn function_call(name: String, args: Vec<Expr>) -> Expr {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
+    Expr::Function(ast::Function {
+        name: ObjectName(vec![ObjectNamePart::Identifier(Ident::with_quote('"', name))]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(list),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
+fn unequal_rows(left: usize, right: usize) -> RelationalError {
+    ValueError::TypeMismatch(format!("row values of {left} and {right} columns do not compare")).into()
+}
+
+fn parameter_index(name: &str) -> Option<usize> {
+    name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
+}
+
+/// The operation of an operator that is ours.
+fn binary_operation(op: &BinaryOperator) -> Option<Operation> {
+    Some(match op {
+        BinaryOperator::Eq => Operation::Compare(CompareOp::Eq),
+        BinaryOperator::NotEq => Operation::Compare(CompareOp::NotEq),
+        BinaryOperator::Lt => Operation::Compare(CompareOp::Lt),
+        BinaryOperator::LtEq => Operation::Compare(CompareOp::LtEq),
+        BinaryOperator::Gt => Operation::Compare(CompareOp::Gt),
+        BinaryOperator::GtEq => Operation::Compare(CompareOp::GtEq),
+        BinaryOperator::Plus => Operation::Arith(ArithOp::Add),
+        BinaryOperator::Minus => Operation::Arith(ArithOp::Sub),
+        BinaryOperator::Multiply => Operation::Arith(ArithOp::Mul),
+        BinaryOperator::Divide => Operation::Arith(ArithOp::Div),
+        BinaryOperator::Modulo => Operation::Arith(ArithOp::Rem),
+        BinaryOperator::StringConcat => Operation::Call(Function::Concat),
+        _ => return None,
+    })
+}
+
+/// The escape character: backslash where nothing is said, none for ''.
+fn escape_of(escape: Option<ast::ValueWithSpan>) -> Result<Option<char>> {
+    match escape.map(|v| v.value) {
+        None => Ok(Some('\\')),
+        Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => Ok(text.chars().next()),
+        Some(other) => Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into()),
+    }
+}
+
+/// The function of the language that a call is one of.
+fn own_function(call: &ast::Function) -> Option<Function> {
+    let [part] = call.name.0.as_slice() else { return None };
+    let function = Function::by_name(&part.as_ident()?.value)?;
+    let plain = call.filter.is_none()
+        && call.over.is_none()
+        && call.within_group.is_empty()
+        && call.null_treatment.is_none()
+        && matches!(call.parameters, FunctionArguments::None);
+    let FunctionArguments::List(list) = &call.args else { return None };
+    let plain = plain
+        && list.duplicate_treatment.is_none()
+        && list.clauses.is_empty()
+        && list.args.iter().all(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Expr(_))));
+    plain.then_some(function)
+}
+
+fn plain_args(call: ast::Function) -> Vec<Expr> {
+    let FunctionArguments::List(list) = call.args else { return Vec::new() };
+    let args = list.args.into_iter();
+    args.filter_map(|arg| if let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = arg { Some(e) } else { None }).collect()
+}

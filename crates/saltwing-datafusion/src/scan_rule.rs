@@ -1,0 +1,211 @@
+//! The first physical rule: scans learn what the plan above them wants.
+//!
+//! * A sort over a scan that can give the order is taken out, its limit with it:
+//!   buckets are merged, nothing is sorted.
+//! * MIN and MAX alone over a table are told to the scan.
+//! * Scans that nothing limits or orders are divided over partitions.
+//!
+//! It runs before DataFusion's own rules, which then find the orders declared and the limits placed.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use saltwing_plan::OrderItem;
+use saltwing_types::SortOrder;
+
+use crate::table_scan::{Ends, TableScanExec};
+
+/// The rule.
+#[derive(Debug)]
+pub(crate) struct ScanRule;
+
+impl PhysicalOptimizerRule for ScanRule {
+    fn name(&self) -> &str {
+        "saltwing_scans"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let single_table = scans(&plan)?.len() == 1;
+        let partitions = config.execution.target_partitions;
+        let told = plan.transform_up(|node| match node.downcast_ref::<TableScanExec>() {
+            None => Ok(Transformed::no(node)),
+            Some(scan) => {
+                let told = scan.asked_for(|asked| {
+                    asked.single_table = single_table;
+                    asked.partitions = partitions;
+                })?;
+                Ok(Transformed::yes(Arc::new(told) as Arc<dyn ExecutionPlan>))
+            }
+        })?;
+        let served = told.data.transform_down(|node| {
+            let changed = if let Some(sort) = node.downcast_ref::<SortExec>() {
+                without_sort(sort)?
+            } else if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
+                ends_told(&node, aggregate)?
+            } else {
+                None
+            };
+            Ok(changed.map_or_else(|| Transformed::no(node), Transformed::yes))
+        })?;
+        limit_told(served.data)
+    }
+}
+
+/// Tells the only scan of a plain statement that its limit is yet to come.
+fn limit_told(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(path) = Path::below(&plan).filter(|path| path.all_rows) else { return Ok(plan) };
+    let Some(scan) = path.scan().filter(|scan| scan.table_use().reading.limit_open) else { return Ok(plan) };
+    let told = scan.asked_for(|asked| asked.limit_open = true)?;
+    path.over(told)
+}
+
+/// The scans of a plan, in its order.
+pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    let mut found = Vec::new();
+    plan.apply(|node| {
+        if node.is::<TableScanExec>() {
+            found.push(node.clone());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+/// The nodes from below an operator down to a scan, none of which changes the order of rows.
+struct Path {
+    nodes: Vec<Arc<dyn ExecutionPlan>>,
+    scan: Arc<dyn ExecutionPlan>,
+    /// Whether each row of the scan comes out.
+    all_rows: bool,
+}
+
+impl Path {
+    fn below(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        let (mut nodes, mut at, mut all_rows) = (Vec::new(), start.clone(), true);
+        while !at.is::<TableScanExec>() {
+            all_rows &= !at.is::<FilterExec>();
+            if !(at.is::<ProjectionExec>() || at.is::<FilterExec>() || at.is::<CoalescePartitionsExec>()) {
+                return None;
+            }
+            let next = (*at.children().first()?).clone();
+            nodes.push(at);
+            at = next;
+        }
+        Some(Self { nodes, scan: at, all_rows })
+    }
+
+    fn scan(&self) -> Option<&TableScanExec> {
+        self.scan.downcast_ref::<TableScanExec>()
+    }
+
+    /// The table's column that an expression over the path's output is, if it is one.
+    fn table_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+        let mut index = expr.downcast_ref::<Column>()?.index();
+        for node in &self.nodes {
+            if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+                index = projection.expr().get(index)?.expr.downcast_ref::<Column>()?.index();
+            } else if let Some(filter) = node.downcast_ref::<FilterExec>()
+                && let Some(kept) = filter.projection()
+            {
+                index = *kept.get(index)?;
+            }
+        }
+        self.scan()?.asked().columns.get(index).copied()
+    }
+
+    /// The same nodes over another scan.
+    fn over(self, scan: TableScanExec) -> Result<Arc<dyn ExecutionPlan>> {
+        let scan: Arc<dyn ExecutionPlan> = Arc::new(scan);
+        self.nodes.into_iter().rev().try_fold(scan, |child, node| rebuilt(node, child))
+    }
+}
+
+fn rebuilt(node: Arc<dyn ExecutionPlan>, child: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+    node.replace_children(vec![child], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+}
+
+/// What stands in the place of a sort whose order the scan below can give.
+fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(path) = Path::below(sort.input()) else { return Ok(None) };
+    let order: Option<Vec<OrderItem>> = sort
+        .expr()
+        .iter()
+        .map(|item| {
+            let order = if item.options.descending { SortOrder::Desc } else { SortOrder::Asc };
+            Some(OrderItem { column: path.table_column(&item.expr)?, order, nulls_first: item.options.nulls_first })
+        })
+        .collect();
+    let (Some(order), Some(scan)) = (order, path.scan()) else { return Ok(None) };
+    // Which rows a limit below the sort leaves is not the sort's to change.
+    if scan.asked().limit.is_some() {
+        return Ok(None);
+    }
+    let fetch = sort.fetch();
+    let limit = if path.all_rows { fetch.map(|rows| rows as u64) } else { None };
+    let ordered = scan.asked_for(|asked| {
+        asked.order = order;
+        asked.limit = limit;
+    })?;
+    if !ordered.access().is_ordered() {
+        return Ok(None);
+    }
+    let all_rows = path.all_rows;
+    let plan = path.over(ordered)?;
+    Ok(Some(match fetch {
+        Some(rows) if !all_rows => Arc::new(GlobalLimitExec::new(plan, 0, Some(rows))),
+        _ => plan,
+    }))
+}
+
+/// Tells a scan that nothing but MIN or MAX of one column is wanted of it.
+fn ends_told(node: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(path) = Path::below(aggregate.input()).filter(|path| path.all_rows) else { return Ok(None) };
+    let filtered = aggregate.filter_expr().iter().any(Option::is_some);
+    if !aggregate.group_expr().is_empty() || filtered || aggregate.aggr_expr().is_empty() {
+        return Ok(None);
+    }
+    let mut ends: Option<Ends> = None;
+    for call in aggregate.aggr_expr() {
+        let (min, max) = match call.fun().name() {
+            "min" => (true, false),
+            "max" => (false, true),
+            _ => return Ok(None),
+        };
+        let args = call.expressions();
+        let column = match args.as_slice() {
+            [arg] => path.table_column(arg),
+            _ => None,
+        };
+        ends = match (column, ends) {
+            (Some(column), None) => Some(Ends { column, min, max }),
+            (Some(column), Some(known)) if known.column == column => {
+                Some(Ends { column, min: known.min || min, max: known.max || max })
+            }
+            _ => return Ok(None),
+        };
+    }
+    let Some(scan) = path.scan() else { return Ok(None) };
+    if scan.asked().ends.is_some() || scan.asked().limit.is_some() || !scan.asked().single_table {
+        return Ok(None);
+    }
+    let told = scan.asked_for(|asked| asked.ends = ends)?;
+    let input = path.over(told)?;
+    rebuilt(node.clone(), input).map(Some).map_err(|error: DataFusionError| error.context("MIN and MAX"))
+}

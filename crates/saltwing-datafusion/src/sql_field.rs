@@ -1,0 +1,119 @@
+//! SQL types and declared names in Arrow fields.
+//!
+//! DataFusion carries a field's metadata along with the column. So a column that is
+//! only passed on keeps its SQL type (CHAR(5) is no VARCHAR, TIME is no DATE) and the
+//! name it was declared with; one that was computed has the type that its Arrow type stands for.
+
+use arrow::datatypes::Field;
+use saltwing_expr::{arrow_type, sql_type};
+use saltwing_types::SqlType;
+
+/// The key of the SQL type.
+const TYPE_KEY: &str = "saltwing.type";
+/// The key of the declared name.
+const NAME_KEY: &str = "saltwing.name";
+
+/// A field of an SQL type. Its name is as DataFusion is to know it.
+pub(crate) fn typed_field(name: &str, ty: SqlType, nullable: bool) -> Field {
+    let metadata = [(TYPE_KEY.to_owned(), ty.to_string())];
+    Field::new(name, arrow_type(ty), nullable).with_metadata(metadata.into())
+}
+
+/// A field of a table's column: known by its name in lower case, shown as declared.
+pub(crate) fn column_field(declared: &str, ty: SqlType, nullable: bool) -> Field {
+    let metadata = [(TYPE_KEY.to_owned(), ty.to_string()), (NAME_KEY.to_owned(), declared.to_owned())];
+    Field::new(declared.to_lowercase(), arrow_type(ty), nullable).with_metadata(metadata.into())
+}
+
+/// The SQL type of a field; `None` where SQL has no such type.
+pub(crate) fn field_type(field: &Field) -> Option<SqlType> {
+    let stated = field.metadata().get(TYPE_KEY).and_then(|text| type_by_name(text));
+    // Metadata may outlive a cast: the Arrow type has the last word.
+    stated.filter(|ty| arrow_type(*ty) == *field.data_type()).or_else(|| sql_type(field.data_type()))
+}
+
+/// The declared name of a field that passes a table's column on under its own name.
+pub(crate) fn declared_name(field: &Field) -> Option<&str> {
+    let declared = field.metadata().get(NAME_KEY)?;
+    (declared.to_lowercase() == *field.name()).then_some(declared)
+}
+
+/// Reads what [`SqlType`] displays.
+fn type_by_name(text: &str) -> Option<SqlType> {
+    use SqlType::*;
+    if let Some((word, limits)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        return Some(match word {
+            "DECIMAL" => {
+                let (precision, scale) = limits.split_once(',')?;
+                Decimal(Some((precision.parse().ok()?, scale.parse().ok()?)))
+            }
+            "CHAR" => Char(limits.parse().ok()?),
+            "VARCHAR" => Varchar(Some(limits.parse().ok()?)),
+            "BINARY" => Binary(limits.parse().ok()?),
+            _ => return None,
+        });
+    }
+    const PLAIN: [SqlType; 24] = [
+        Null,
+        TinyInt,
+        SmallInt,
+        Integer,
+        BigInt,
+        UnsignedTinyInt,
+        UnsignedSmallInt,
+        UnsignedInt,
+        UnsignedLong,
+        Float,
+        Double,
+        UnsignedFloat,
+        UnsignedDouble,
+        Decimal(None),
+        Boolean,
+        Date,
+        Time,
+        Timestamp,
+        UnsignedDate,
+        UnsignedTime,
+        UnsignedTimestamp,
+        Varchar(None),
+        Varbinary,
+        VarbinaryEncoded,
+    ];
+    PLAIN.into_iter().find(|ty| ty.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::DataType;
+
+    #[test]
+    fn types_come_back() {
+        for ty in [
+            SqlType::Time,
+            SqlType::Char(5),
+            SqlType::Varchar(Some(3)),
+            SqlType::Varchar(None),
+            SqlType::Decimal(Some((10, 2))),
+            SqlType::Decimal(None),
+            SqlType::UnsignedTimestamp,
+            SqlType::Binary(4),
+            SqlType::VarbinaryEncoded,
+        ] {
+            assert_eq!(field_type(&typed_field("c", ty, true)), Some(ty));
+        }
+    }
+
+    #[test]
+    fn the_arrow_type_has_the_last_word() {
+        let cast = typed_field("c", SqlType::Time, true).with_data_type(DataType::Int64);
+        assert_eq!(field_type(&cast), Some(SqlType::BigInt));
+    }
+
+    #[test]
+    fn a_renamed_column_loses_its_declared_name() {
+        let column = column_field("Phone", SqlType::BigInt, false);
+        assert_eq!((column.name().as_str(), declared_name(&column)), ("phone", Some("Phone")));
+        assert_eq!(declared_name(&column.with_name("other")), None);
+    }
+}

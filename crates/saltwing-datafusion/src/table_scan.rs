@@ -1,0 +1,363 @@
+//! The leaf of physical plans: one table read through ranges.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::compute::SortOptions;
+use arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::Stream;
+use saltwing_bind::access::{AccessRequest, TableAccess, plan};
+use saltwing_plan::{Condition, OrderItem, RowLimit};
+use saltwing_table::{Buckets, EmbeddedTables, ReadView, Scan, ScanContext, Table};
+use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, typing};
+
+use crate::RelationalError;
+use crate::sql_field::column_field;
+
+/// What all scans of one statement share.
+pub(crate) struct Reading {
+    /// The tables.
+    pub(crate) tables: Arc<EmbeddedTables>,
+    /// What the statement sees.
+    pub(crate) view: Arc<ReadView>,
+    /// Its budget and cancel.
+    pub(crate) context: ScanContext,
+    /// Whether its LIMIT is a parameter without a value.
+    pub(crate) limit_open: bool,
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reading")
+    }
+}
+
+/// One use of a table in a statement.
+#[derive(Clone, Debug)]
+pub(crate) struct TableUse {
+    pub(crate) reading: Arc<Reading>,
+    pub(crate) table: Arc<Table>,
+    /// How the statement calls it, where that is not its name.
+    pub(crate) alias: Option<String>,
+    /// Where the statement names it.
+    pub(crate) span: Option<Span>,
+}
+
+impl TableUse {
+    /// A field of DataFusion's for each of these columns.
+    pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
+        let schema = self.table.schema();
+        let field = |&column: &usize| {
+            let ours = schema.field(column);
+            column_field(ours.name(), self.table.column_type(column), ours.is_nullable())
+        };
+        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+/// What a scan is asked for; the rest follows from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Conditions over the table's columns, all of which hold for every row put out.
+    pub(crate) conditions: Vec<Condition>,
+    /// Columns put out.
+    pub(crate) columns: Vec<usize>,
+    /// Order wanted, if any.
+    pub(crate) order: Vec<OrderItem>,
+    /// Most rows.
+    pub(crate) limit: Option<u64>,
+    /// Whether a limit comes with a parameter that has no value yet.
+    pub(crate) limit_open: bool,
+    /// Whether the statement reads this table only.
+    pub(crate) single_table: bool,
+    /// The column of which nothing but MIN or MAX is wanted, and which of the two.
+    pub(crate) ends: Option<Ends>,
+    /// Most partitions.
+    pub(crate) partitions: usize,
+}
+
+/// The ends of a column that MIN and MAX ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) column: usize,
+    pub(crate) min: bool,
+    pub(crate) max: bool,
+}
+
+/// Reads a table.
+pub(crate) struct TableScanExec {
+    of: TableUse,
+    asked: Asked,
+    access: TableAccess,
+    /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
+    parts: Vec<Part>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+    /// With counters of this scan alone.
+    context: ScanContext,
+}
+
+#[derive(Clone)]
+enum Part {
+    All,
+    Buckets(Vec<u8>),
+    End(Box<TableAccess>),
+}
+
+impl TableScanExec {
+    /// Plans a scan.
+    pub(crate) fn new(of: TableUse, asked: Asked) -> Result<Self, RelationalError> {
+        let context = of.reading.context.for_another_scan();
+        Self::with_context(of, asked, context)
+    }
+
+    fn with_context(of: TableUse, asked: Asked, context: ScanContext) -> Result<Self, RelationalError> {
+        let access = plan(request(&of, &asked))?;
+        let parts = parts(&of, &asked, &access)?;
+        let schema = of.schema(&asked.columns);
+        let orderings = ordering(&of, &asked, &access, &schema);
+        let equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
+        let partitioning = Partitioning::UnknownPartitioning(parts.len());
+        let properties =
+            PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded);
+        Ok(Self { of, asked, access, parts, schema, properties: Arc::new(properties), context })
+    }
+
+    /// The same scan, asked for something else.
+    pub(crate) fn asked_for(&self, change: impl FnOnce(&mut Asked)) -> Result<Self, RelationalError> {
+        let mut asked = self.asked.clone();
+        change(&mut asked);
+        Self::with_context(self.of.clone(), asked, self.context.clone())
+    }
+
+    /// What it is asked for.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// How the table is read.
+    pub(crate) fn access(&self) -> &TableAccess {
+        &self.access
+    }
+
+    /// The use of the table that this is.
+    pub(crate) fn table_use(&self) -> &TableUse {
+        &self.of
+    }
+
+    /// The context whose counters are this scan's.
+    pub(crate) fn context(&self) -> &ScanContext {
+        &self.context
+    }
+
+    fn start(&self, partition: usize) -> Result<Scan, RelationalError> {
+        let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
+        let columns = self.asked.columns.clone();
+        let request = match part {
+            Part::All => self.access.scan_request(columns, self.asked.limit),
+            Part::Buckets(buckets) => {
+                let mut request = self.access.scan_request(columns, self.asked.limit);
+                request.buckets = Buckets::Some(buckets.clone());
+                request
+            }
+            Part::End(access) => access.scan_request(columns, Some(1)),
+        };
+        let Reading { tables, view, .. } = &*self.of.reading;
+        Ok(tables.scan(view.clone(), request, self.context.clone())?)
+    }
+}
+
+fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {
+    AccessRequest {
+        table: &of.table,
+        alias: of.alias.clone(),
+        span: of.span,
+        conditions: asked.conditions.clone(),
+        order: &asked.order,
+        limit: match (asked.limit, asked.limit_open) {
+            (Some(limit), _) => RowLimit::Rows(limit),
+            (None, true) => RowLimit::Unknown,
+            (None, false) => RowLimit::None,
+        },
+        offset: 0,
+        aggregate_or_distinct: false,
+        min_max: asked.ends.map(|ends| ends.column),
+        single_table: asked.single_table,
+    }
+}
+
+/// How a scan is divided: a scan in order, or with a limit, is not.
+fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
+    let leading = of.table.def().key.columns.first();
+    if let (Some(ends), Some(leading)) = (asked.ends, leading)
+        && ends.column == leading.column
+        && asked.conditions.is_empty()
+    {
+        return ends_of(of, asked, ends);
+    }
+    let buckets = match (of.table.def().key.salt, access.buckets()) {
+        (None, _) => Vec::new(),
+        (Some(salt), Buckets::All) => (0..salt.buckets).map(|b| b as u8).collect(),
+        (Some(_), Buckets::Some(list)) => list,
+    };
+    let count = asked.partitions.min(buckets.len());
+    if count < 2 || asked.limit.is_some() || access.is_ordered() {
+        return Ok(vec![Part::All]);
+    }
+    let each = buckets.len().div_ceil(count);
+    Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect())
+}
+
+/// MIN and MAX of the leading key column read one row at either end, NULLs left out.
+fn ends_of(of: &TableUse, asked: &Asked, ends: Ends) -> Result<Vec<Part>, RelationalError> {
+    let column = ColumnRef {
+        index: ends.column,
+        name: of.table.schema().field(ends.column).name().clone(),
+        ty: of.table.column_type(ends.column),
+        nullable: true,
+        span: None,
+    };
+    let known = Condition::new(typing::not(typing::is_null(Expr::Column(column)))?);
+    let mut parts = Vec::new();
+    for (wanted, order) in [(ends.min, SortOrder::Asc), (ends.max, SortOrder::Desc)] {
+        if wanted {
+            let order = vec![OrderItem { column: ends.column, order, nulls_first: true }];
+            let asked = Asked { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
+            let access = plan(request(of, &asked))?;
+            if !access.is_ordered() {
+                return Ok(vec![Part::All]);
+            }
+            parts.push(Part::End(Box::new(access)));
+        }
+    }
+    Ok(parts)
+}
+
+/// The order in which rows come, as far as it is in the columns put out.
+fn ordering(of: &TableUse, asked: &Asked, access: &TableAccess, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
+    let item = |column: usize, order: SortOrder, nulls_first: bool| {
+        let index = asked.columns.iter().position(|&c| c == column)?;
+        let options = SortOptions { descending: order == SortOrder::Desc, nulls_first };
+        Some(PhysicalSortExpr::new(Arc::new(Column::new(schema.field(index).name(), index)), options))
+    };
+    let items: Vec<PhysicalSortExpr> = if access.is_ordered() {
+        asked.order.iter().map_while(|o| item(o.column, o.order, o.nulls_first)).collect()
+    } else if of.table.def().key.salt.is_none() && asked.ends.is_none() {
+        // CHAR sorts as if padded, and Arrow does not pad.
+        let keys = of.table.def().key.columns.iter().take_while(|k| !matches!(k.ty, SqlType::Char(_)));
+        keys.map_while(|k| item(k.column, k.order, true)).collect()
+    } else {
+        Vec::new()
+    };
+    if items.is_empty() { Vec::new() } else { vec![items] }
+}
+
+impl fmt::Debug for TableScanExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableScanExec").field("table", &self.of.table.def().name).field("asked", &self.asked).finish()
+    }
+}
+
+impl DisplayAs for TableScanExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = self.access.access();
+        write!(f, "TableScanExec: table={}, kind={}", self.of.table.def().name, plan.kind.as_str())?;
+        if let Some(alias) = &self.of.alias {
+            write!(f, ", alias={alias}")?;
+        }
+        if self.access.is_ordered() {
+            write!(f, ", order={}", plan.order.as_str())?;
+        }
+        if let Some(limit) = self.asked.limit {
+            write!(f, ", limit={limit}")?;
+        }
+        if self.parts.len() > 1 {
+            write!(f, ", partitions={}", self.parts.len())?;
+        }
+        let residual: Vec<&str> = plan.residual.iter().map(|c| c.text.as_str()).collect();
+        if !residual.is_empty() {
+            write!(f, ", residual={}", residual.join(" AND "))?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for TableScanExec {
+    fn name(&self) -> &str {
+        "TableScanExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let scan = self.start(partition)?;
+        Ok(Box::pin(ScanStream { scan, schema: self.schema.clone() }))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.asked.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let limited = self.asked_for(|asked| asked.limit = limit.map(|limit| limit as u64)).ok()?;
+        Some(Arc::new(limited))
+    }
+}
+
+/// Batches of a scan, each read when it is asked for.
+struct ScanStream {
+    scan: Scan,
+    schema: SchemaRef,
+}
+
+impl ScanStream {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.scan.next_batch().map_err(|e| DataFusionError::from(RelationalError::from(e)))? else {
+            return Ok(None);
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let (_, columns, _) = batch.into_parts();
+        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+    }
+}
+
+impl Stream for ScanStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.next().transpose())
+    }
+}
+
+impl RecordBatchStream for ScanStream {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}

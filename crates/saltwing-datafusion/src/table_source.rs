@@ -1,0 +1,131 @@
+//! Tables as DataFusion plans them.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
+use datafusion::logical_expr::{Expr as PlanExpr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use saltwing_plan::Condition;
+use saltwing_types::{ColumnRef, Expr};
+
+use crate::RelationalError;
+use crate::error::span_of;
+use crate::table_scan::{Asked, TableScanExec, TableUse};
+use crate::translation::{Leaves, translate};
+
+/// A table in a statement.
+#[derive(Clone, Debug)]
+pub(crate) struct TableSource {
+    of: TableUse,
+    schema: SchemaRef,
+    /// The table's column of each field.
+    columns: Vec<usize>,
+}
+
+impl TableSource {
+    /// The table with its columns, and its hidden ones where the statement names one.
+    pub(crate) fn new(of: TableUse, with_hidden: bool) -> Self {
+        let def = of.table.def();
+        let shown = |column: &usize| with_hidden || def.columns.get(*column).is_some_and(|c| !c.hidden);
+        let columns: Vec<usize> = (0..=of.table.row_key_index()).filter(shown).collect();
+        let schema = of.schema(&columns);
+        Self { of, schema, columns }
+    }
+
+    /// The same table under another name.
+    pub(crate) fn called(&self, alias: &str) -> Self {
+        let mut called = self.clone();
+        called.of.alias = Some(alias.to_owned());
+        called
+    }
+
+    /// The condition over the table's columns that a filter is, if it is one.
+    fn condition(&self, filter: &PlanExpr) -> Option<Condition> {
+        let expr = translate(filter, &mut TableColumns(self)).ok()??;
+        Some(Condition::new(expr))
+    }
+}
+
+#[async_trait]
+impl TableProvider for TableSource {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&PlanExpr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = |filter: &&PlanExpr| match self.condition(filter) {
+            Some(_) => TableProviderFilterPushDown::Exact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[PlanExpr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let columns = match projection {
+            None => self.columns.clone(),
+            Some(fields) => fields.iter().filter_map(|&field| self.columns.get(field).copied()).collect(),
+        };
+        let mut conditions = Vec::with_capacity(filters.len());
+        for filter in filters {
+            let condition = self.condition(filter);
+            let condition = condition.ok_or_else(|| RelationalError::bug(format!("no condition: {filter}")))?;
+            // Conditions that were joined on the way come apart again.
+            conditions.extend(condition.expr.into_conjuncts().into_iter().map(Condition::new));
+        }
+        let asked = Asked {
+            conditions,
+            columns,
+            order: Vec::new(),
+            limit: limit.map(|limit| limit as u64),
+            limit_open: false,
+            single_table: false,
+            ends: None,
+            partitions: 1,
+        };
+        Ok(Arc::new(TableScanExec::new(self.of.clone(), asked)?))
+    }
+}
+
+/// Only columns of the table itself are leaves.
+struct TableColumns<'a>(&'a TableSource);
+
+impl Leaves for TableColumns<'_> {
+    fn leaf(&mut self, expr: &PlanExpr) -> std::result::Result<Option<Expr>, RelationalError> {
+        let PlanExpr::Column(column) = expr else { return Ok(None) };
+        let TableSource { of, schema, columns } = self.0;
+        let index = schema.index_of(&column.name).ok().and_then(|field| columns.get(field).copied());
+        Ok(index.map(|index| {
+            let field = of.table.schema().field(index);
+            Expr::Column(ColumnRef {
+                index,
+                name: field.name().clone(),
+                ty: of.table.column_type(index),
+                nullable: field.is_nullable(),
+                span: span_of(column),
+            })
+        }))
+    }
+
+    fn mark(&self) -> usize {
+        0
+    }
+
+    fn computed_since(&self, _: usize) -> bool {
+        false
+    }
+
+    fn forget_since(&mut self, _: usize) {}
+}

@@ -1,0 +1,166 @@
+//! A database in memory with the relational engine alone.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use saltwing_bind::access::Guard;
+use saltwing_bind::{BoundSource, Params};
+use saltwing_catalog::Catalog;
+use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
+use saltwing_plan::Policy;
+use saltwing_sql::Statement;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_store::MemoryStore;
+use saltwing_table::{Budget, Counters, Durability, EmbeddedTables, ScanContext, SystemClock, WriteSet};
+use saltwing_types::Value;
+
+pub struct Database {
+    pub tables: Arc<EmbeddedTables>,
+    pub catalog: Catalog,
+    pub engine: Engine,
+    pub guard: Guard,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// A result as text.
+#[derive(Debug)]
+pub struct Answer {
+    pub labels: Vec<String>,
+    pub types: Vec<String>,
+    pub rows: Vec<String>,
+    pub counters: Vec<Arc<Counters>>,
+    pub warnings: Vec<String>,
+}
+
+impl Answer {
+    pub fn keys_read(&self) -> u64 {
+        self.counters.iter().map(|c| c.keys_read.load(std::sync::atomic::Ordering::Relaxed)).sum()
+    }
+}
+
+impl Database {
+    /// With these tables and rows; nothing guards.
+    pub fn new(statements: &[&str]) -> Self {
+        let tables = Arc::new(EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock)));
+        let catalog = Catalog::boot(tables.clone(), false).unwrap();
+        let engine = Engine::new(&EngineConfig::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let guard = Guard { setting: Some(Policy::Allow), ..Guard::default() };
+        let database = Self { tables, catalog, engine, guard, runtime };
+        statements.iter().for_each(|sql| database.change(sql));
+        database
+    }
+
+    /// Creates a table, or writes rows.
+    pub fn change(&self, sql: &str) {
+        match saltwing_sql::parse_one(sql).unwrap_or_else(|e| panic!("{sql}: {e}")).statement {
+            Statement::CreateTable(create) => {
+                let bound = saltwing_bind::create_table(&create, None).unwrap_or_else(|e| panic!("{sql}: {e}"));
+                self.catalog.create_table(bound.def).unwrap();
+            }
+            Statement::Upsert(upsert) => {
+                let bound = saltwing_bind::upsert(&upsert, false, &self.catalog.snapshot(), Params::Given(&[]));
+                let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
+                let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };
+                let mut writes = WriteSet::new();
+                for values in rows {
+                    let mut row = vec![Value::Null; bound.table.def().columns.len()];
+                    bound.columns.iter().zip(values).for_each(|(&column, value)| row[column] = value);
+                    writes.put(&bound.table, row).unwrap();
+                }
+                self.tables.commit(&writes, None, Durability::Buffered).unwrap();
+            }
+            _ => panic!("{sql}"),
+        }
+    }
+
+    pub fn plan_with(&self, sql: &str, params: Params<'_>, mode: Mode) -> Result<Planned, RelationalError> {
+        let query = query(sql);
+        let guard = Guard { hints: query.hints.clone(), ..self.guard.clone() };
+        self.engine.plan(QueryRequest {
+            query: &query.query,
+            items: &query.items,
+            params,
+            catalog: &self.catalog.snapshot(),
+            tables: self.tables.clone(),
+            view: self.tables.view().unwrap(),
+            context: ScanContext::new(Budget::default()),
+            guard: &guard,
+            mode,
+        })
+    }
+
+    pub fn try_with(&self, sql: &str, params: &[Value]) -> Result<Answer, RelationalError> {
+        let planned = self.plan_with(sql, Params::Given(params), Mode::Execute)?;
+        self.runtime.block_on(async {
+            let mut stream = planned.stream()?;
+            let mut rows = Vec::new();
+            while let Some(batch) = stream.next().await {
+                let batch = batch?;
+                for row in 0..batch.num_rows() {
+                    let cells = batch.columns().iter().zip(planned.columns()).map(|(array, column)| {
+                        let text = saltwing_expr::text_at(array, row, column.ty).unwrap();
+                        text.unwrap_or_else(|| "NULL".into())
+                    });
+                    rows.push(cells.collect::<Vec<_>>().join("|"));
+                }
+            }
+            Ok(Answer {
+                labels: planned.columns().iter().map(|c| c.label.clone()).collect(),
+                types: planned.columns().iter().map(|c| c.ty.to_string()).collect(),
+                rows,
+                counters: planned.counters(),
+                warnings: planned.warnings().to_vec(),
+            })
+        })
+    }
+
+    pub fn answer(&self, sql: &str) -> Answer {
+        self.try_with(sql, &[]).unwrap_or_else(|e| panic!("{sql}\n{}: {e}", e.code()))
+    }
+
+    /// The rows in the order in which they come.
+    pub fn rows(&self, sql: &str) -> Vec<String> {
+        self.answer(sql).rows
+    }
+
+    /// The rows, sorted as text.
+    pub fn sorted(&self, sql: &str) -> Vec<String> {
+        let mut rows = self.rows(sql);
+        rows.sort();
+        rows
+    }
+
+    /// The one value of one row.
+    pub fn value(&self, sql: &str) -> String {
+        let rows = self.rows(sql);
+        assert_eq!(rows.len(), 1, "{sql}: {rows:?}");
+        rows[0].clone()
+    }
+
+    /// SQLSTATE and text of the error.
+    pub fn error(&self, sql: &str) -> (String, String) {
+        match self.try_with(sql, &[]) {
+            Ok(answer) => panic!("{sql} gave {answer:?}"),
+            Err(error) => (error.code().sqlstate().to_owned(), error.to_string()),
+        }
+    }
+
+    #[track_caller]
+    pub fn refuses(&self, sql: &str, sqlstate: &str) {
+        let (state, text) = self.error(sql);
+        assert_eq!(state, sqlstate, "{sql}\n{text}");
+    }
+
+    pub fn plan_text(&self, sql: &str) -> String {
+        let planned = self.plan_with(sql, Params::Given(&[]), Mode::Explain);
+        planned.unwrap_or_else(|e| panic!("{sql}\n{}: {e}", e.code())).plan_text()
+    }
+}
+
+pub fn query(sql: &str) -> QueryStatement {
+    match saltwing_sql::parse_one(sql).unwrap_or_else(|e| panic!("{sql}: {e}")).statement {
+        Statement::Query(query) => query,
+        _ => panic!("{sql} is no query"),
+    }
+}

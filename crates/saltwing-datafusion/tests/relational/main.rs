@@ -1,0 +1,12 @@
+//! SQL through the relational engine, in one binary: linking DataFusion takes its time.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod database;
+mod errors;
+mod guard;
+mod labels;
+mod meaning;
+mod order;
+mod pushdown;
+mod shapes;

@@ -1,0 +1,131 @@
+//! Conditions, columns and limits reach the scans.
+
+use saltwing_bind::Params;
+use saltwing_datafusion::Mode;
+use saltwing_plan::AccessKind;
+
+use crate::database::Database;
+
+fn database() -> Database {
+    let db = Database::new(&[
+        "CREATE TABLE log (phone VARCHAR NOT NULL, ts BIGINT NOT NULL, up INTEGER, note VARCHAR,
+          CONSTRAINT pk PRIMARY KEY (phone, ts DESC)) SALT_BUCKETS = 4",
+        "CREATE TABLE person (phone VARCHAR NOT NULL PRIMARY KEY, name VARCHAR)",
+    ]);
+    for phone in 0..20 {
+        let rows: Vec<String> = (0..10).map(|ts| format!("('{phone:02}', {ts}, {}, 'n{ts}')", phone * 10 + ts)).collect();
+        db.change(&format!("UPSERT INTO log VALUES {}", rows.join(", ")));
+        db.change(&format!("UPSERT INTO person VALUES ('{phone:02}', 'p{phone}')"));
+    }
+    db
+}
+
+/// Kind and residual of each table read.
+fn reads(db: &Database, sql: &str) -> Vec<(String, AccessKind, String)> {
+    let planned = db.plan_with(sql, Params::Given(&[]), Mode::Explain).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    planned
+        .accesses(false)
+        .iter()
+        .map(|report| {
+            let access = report.access.access();
+            let residual: Vec<&str> = access.residual.iter().map(|c| c.text.as_str()).collect();
+            (report.access.table().def().name.to_string(), access.kind, residual.join(" AND "))
+        })
+        .collect()
+}
+
+fn read(table: &str, kind: AccessKind, residual: &str) -> (String, AccessKind, String) {
+    (table.into(), kind, residual.into())
+}
+
+#[test]
+fn conditions_become_ranges_and_residuals() {
+    let db = database();
+    let cases = [
+        ("SELECT count(*) FROM log WHERE phone = '05' AND ts = 3", AccessKind::Point, ""),
+        ("SELECT count(*) FROM log WHERE phone = '05' AND up > 51 AND ts BETWEEN 1 AND 3", AccessKind::Range, "up > 51"),
+        ("SELECT count(*) FROM log WHERE (phone, ts) IN (('05', 1), ('06', 2))", AccessKind::Point, ""),
+        ("SELECT count(*) FROM log WHERE phone = '05' OR phone = '07'", AccessKind::SkipScan, ""),
+        ("SELECT count(*) FROM log WHERE phone LIKE '0%' AND note || 'x' = 'n1x'", AccessKind::Range, "note || 'x' = 'n1x'"),
+        ("SELECT count(*) FROM log WHERE phone = '05' AND phone = '06'", AccessKind::Empty, ""),
+        // Through derived tables and their expressions.
+        ("SELECT count(*) FROM (SELECT phone AS p, up + 1 AS more FROM log) x WHERE p = '05' AND more > 55", AccessKind::Range, "up + 1 > 55"),
+        ("WITH w AS (SELECT * FROM log) SELECT count(*) FROM w WHERE phone = '05'", AccessKind::Range, ""),
+        ("SELECT count(*) FROM (SELECT phone, max(up) AS m FROM log GROUP BY phone) x WHERE phone = '05'", AccessKind::Range, ""),
+    ];
+    for (sql, kind, residual) in cases {
+        assert_eq!(reads(&db, sql), [read("log", kind, residual)], "{sql}\n{}", db.plan_text(sql));
+    }
+    assert_eq!(db.value(cases[1].0), "2");
+    assert_eq!(db.value(cases[6].0), "5");
+}
+
+#[test]
+fn each_side_of_a_join_gets_its_conditions() {
+    let db = database();
+    let sql = "SELECT p.name, l.ts FROM person p JOIN log l ON p.phone = l.phone WHERE p.phone = '03' AND l.ts > 7 ORDER BY ts";
+    let mut found = reads(&db, sql);
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    // The condition on the one phone holds for the other too.
+    assert_eq!(found, [read("log", AccessKind::Range, ""), read("person", AccessKind::Point, "")], "{}", db.plan_text(sql));
+    assert_eq!(db.rows(sql), ["p3|8", "p3|9"]);
+    let sql = "SELECT count(*) FROM person p JOIN log l ON p.phone = l.phone
+                WHERE (p.phone = '03' AND l.phone = '03') OR (p.phone = '04' AND l.phone = '04' AND l.ts > 7)";
+    assert_eq!(db.value(sql), "12");
+    let kinds: Vec<AccessKind> = reads(&db, sql).into_iter().map(|r| r.1).collect();
+    assert!(kinds.iter().all(|kind| *kind != AccessKind::FullScan), "{}", db.plan_text(sql));
+    assert!(db.plan_text(sql).contains("HashJoinExec"), "{}", db.plan_text(sql));
+}
+
+#[test]
+fn joins_of_different_types_find_their_keys() {
+    let db = Database::new(&[
+        "CREATE TABLE a (k INTEGER NOT NULL PRIMARY KEY, v DECIMAL(10,2))",
+        "CREATE TABLE b (k BIGINT NOT NULL PRIMARY KEY, v DOUBLE, d DATE)",
+        "UPSERT INTO a VALUES (1, 1.5), (2, 2.25), (3, 3)",
+        "UPSERT INTO b VALUES (1, 1.5, '2020-01-01'), (2, 2.5, '2020-01-02'), (3, 3.0, '2020-01-03')",
+    ]);
+    for (on, rows) in [("a.k = b.k", "3"), ("a.v = b.v", "2"), ("a.v = b.k", "1"), ("a.k + 1 = b.k", "2"), ("a.k = b.v", "1")] {
+        let sql = format!("SELECT count(*) FROM a JOIN b ON {on}");
+        assert_eq!(db.value(&sql), rows, "{on}");
+        assert!(db.plan_text(&sql).contains("HashJoinExec"), "{on}\n{}", db.plan_text(&sql));
+    }
+    assert_eq!(db.rows("SELECT a.k FROM a JOIN b ON a.k < b.k AND b.k = 3 ORDER BY 1"), ["1", "2"]);
+}
+
+#[test]
+fn limits_stop_the_scan() {
+    let db = database();
+    let answer = db.answer("SELECT phone FROM person LIMIT 3");
+    assert_eq!((answer.rows.len(), answer.keys_read()), (3, 3));
+    let answer = db.answer("SELECT phone FROM person LIMIT 3 OFFSET 4");
+    assert_eq!((answer.rows.len(), answer.keys_read()), (3, 7));
+    // Four buckets, one after the other.
+    let answer = db.answer("SELECT phone FROM log LIMIT 5");
+    assert_eq!((answer.rows.len(), answer.keys_read()), (5, 5));
+    let answer = db.answer("SELECT phone FROM log WHERE up >= 0 LIMIT 5");
+    assert_eq!((answer.rows.len(), answer.keys_read()), (5, 5));
+    let answer = db.answer("SELECT phone FROM log WHERE regexp_like(note, 'n[0-9]') LIMIT 5");
+    assert_eq!(answer.rows.len(), 5);
+    assert_eq!(db.answer("SELECT * FROM log LIMIT 0").rows.len(), 0);
+}
+
+#[test]
+fn only_needed_columns_are_read() {
+    let db = database();
+    let bytes = |sql: &str| db.answer(sql).counters[0].rows_out.load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(bytes("SELECT count(*) FROM log"), 200);
+    assert_eq!(db.value("SELECT count(*) FROM log"), "200");
+    assert_eq!(db.value("SELECT count(*), count(note), min(up), max(up), avg(up) FROM log WHERE phone < '02'"), "20|20|0|19|9.5");
+}
+
+#[test]
+fn scans_without_order_or_limit_are_divided_by_buckets() {
+    let db = database();
+    assert!(db.plan_text("SELECT up FROM log").contains("partitions=2"));
+    assert!(!db.plan_text("SELECT up FROM log LIMIT 5").contains("partitions=2"));
+    assert!(!db.plan_text("SELECT up FROM person p JOIN log l ON p.phone = l.phone AND l.phone = '01'").contains("partitions=2"));
+    assert_eq!(db.rows("SELECT up FROM log").len(), 200);
+    let answer = db.answer("SELECT sum(up), count(*) FROM log");
+    assert_eq!((answer.rows, answer.counters[0].keys_read.load(std::sync::atomic::Ordering::Relaxed)), (vec!["19900|200".to_owned()], 200));
+}
