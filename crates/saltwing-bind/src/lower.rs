@@ -127,10 +127,12 @@ impl Lowerer<'_> {
             }
             ast::Expr::Substring { expr, substring_from, substring_for, .. } => {
                 let mut args = vec![self.lower(expr)?];
-                args.push(match substring_from {
-                    Some(from) => self.lower(from)?,
-                    None => Expr::Literal(Value::Int(1), SqlType::BigInt),
-                });
+                match (substring_from, substring_for) {
+                    (Some(from), _) => args.push(self.lower(from)?),
+                    // SUBSTRING(text FOR count).
+                    (None, Some(_)) => args.push(Expr::Literal(Value::Int(1), SqlType::BigInt)),
+                    (None, None) => {}
+                }
                 args.extend(substring_for.as_ref().map(|count| self.lower(count)).transpose()?);
                 typed(typing::call(Function::Substr, args))
             }

@@ -82,9 +82,10 @@ impl BatchSource {
 }
 
 impl RowsOutcome {
-    /// A result that is made already: `columns` with one batch.
+    /// A result that is made already: `columns` with one batch, or none where it has no rows.
     pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
-        let source = BatchSource::Ready(VecDeque::from([batch]));
+        let batches = if batch.num_rows() > 0 { VecDeque::from([batch]) } else { VecDeque::new() };
+        let source = BatchSource::Ready(batches);
         Self { columns: columns.into(), source, contexts: Vec::new(), notices: Vec::new() }
     }
 }

@@ -21,6 +21,14 @@ impl Params {
         Params::Named(pairs.into_iter().map(|(n, v)| (name(n), v.into())).collect())
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Params::Positional(values) => values.is_empty(),
+            Params::Named(named) => named.is_empty(),
+        }
+    }
+
     /// The values in the order of the parameters' numbers.
     ///
     /// # Errors

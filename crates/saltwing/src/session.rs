@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use saltwing_bind::access::Guard;
 use saltwing_plan::Policy;
 use saltwing_sql::statement::{Hint, OptionValue, Set};
-use saltwing_sql::{Parsed, parameter_count, parse, parse_one};
+use saltwing_sql::{Parsed, Statement, parameter_count, parse, parse_one};
 use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::ErrorCode;
 
@@ -185,7 +185,11 @@ impl Session {
     }
 
     fn run_parsed(&self, parsed: &Parsed, sql: &str, params: Params) -> Result<Outcome, Error> {
-        let values = params.values(&parsed.parameters)?;
+        let values = match &parsed.statement {
+            // Explained as far as it is known without them.
+            Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
+            _ => params.values(&parsed.parameters)?,
+        };
         self.run_statement(&parsed.statement, sql, &values)
     }
 
