@@ -1,0 +1,99 @@
+//! The files under `slt/`, on stores and salts; sqlite's corpus where it is at hand.
+//!
+//! | variable | what runs |
+//! |---|---|
+//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled once |
+//! | `SLT_ALL=1` | all combinations |
+//! | `SLT_CORPUS=1` | `../shared/corpora/sqlite-slt` too, which takes minutes |
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::path::{Path, PathBuf};
+
+use saltwing::StoreKind::{self, Fjall, Memory, Sled};
+use sql_tests::Executor::{Auto, DataFusion, Direct};
+use sql_tests::{Executor, Options, has_relational_engine, run_files, select};
+
+const JOBS: usize = 2;
+const SALTS: [u16; 4] = [0, 1, 7, 256];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// Every store meets every salt, every executor every store.
+fn chosen() -> Vec<(StoreKind, u16, Executor)> {
+    vec![
+        (Memory, 0, Auto),
+        (Memory, 1, Direct),
+        (Memory, 7, DataFusion),
+        (Memory, 256, Auto),
+        (Fjall, 0, DataFusion),
+        (Fjall, 1, Auto),
+        (Fjall, 7, Direct),
+        (Fjall, 256, DataFusion),
+        (Sled, 7, Auto),
+    ]
+}
+
+fn all() -> Vec<(StoreKind, u16, Executor)> {
+    let pairs = [Memory, Fjall, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
+    pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor))).collect()
+}
+
+fn run(paths: &[PathBuf], options: &Options) -> String {
+    let mut failures = String::new();
+    let files = select(paths).unwrap().files;
+    let totals = run_files(&files, options, JOBS, |file| {
+        for failure in &file.failures {
+            failures.push_str(&format!("{failure}\n\n"));
+        }
+    });
+    let totals = totals.unwrap();
+    println!("{} --salt {} --executor {}: {totals}", options.store.as_str(), options.salt, options.executor.as_str());
+    assert!(totals.passed > 0, "nothing ran");
+    failures
+}
+
+#[test]
+fn our_files_hold_on_every_store_salt_and_executor() {
+    let relational = has_relational_engine().unwrap();
+    let mut paths = select(&[root().join("slt")]).unwrap().files;
+    if !relational {
+        println!("no relational engine in this build: what needs it is skipped");
+        // Their statements, not only their queries, need it.
+        paths.retain(|path| !path.parent().is_some_and(|folder| folder.ends_with("subquery")));
+    }
+    let combinations = if std::env::var_os("SLT_ALL").is_some() { all() } else { chosen() };
+    let mut failures = String::new();
+    for (store, salt, executor) in combinations {
+        let executor = match (relational, executor) {
+            (false, DataFusion) => continue,
+            (false, _) => Direct,
+            (true, executor) => executor,
+        };
+        let options = Options { salt, executor, ..Options::of(store) };
+        let failed = run(&paths, &options);
+        if !failed.is_empty() {
+            failures.push_str(&format!(
+                "== {} --salt {salt} --executor {}\n{failed}",
+                store.as_str(),
+                executor.as_str()
+            ));
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+#[test]
+fn the_corpus_holds() {
+    let corpus = root().join("../../shared/corpora/sqlite-slt");
+    if std::env::var_os("SLT_CORPUS").is_none() || !corpus.exists() {
+        println!("skipped: set SLT_CORPUS=1, with the corpus at {}", corpus.display());
+        return;
+    }
+    let executor = if has_relational_engine().unwrap() { Auto } else { Direct };
+    let options = Options { executor, full_scan: Some("allow".into()), ..Options::of(Memory) };
+    let files: Vec<PathBuf> = ["select1.test", "select2.test", "select3.test"].map(|name| corpus.join(name)).into();
+    let failures = run(&files, &options);
+    assert!(failures.is_empty(), "\n{failures}");
+}
