@@ -35,9 +35,9 @@ use crate::sum::CheckedSum;
 use crate::table_scan::{Reading, TableScanExec};
 use crate::{RelationalError, RelationalErrorKind};
 
-/// Stack of the thread that plans: an expression may be hundreds of operations
-/// deep, and DataFusion's planner takes several large frames for each. Only what is used is touched.
-const PLANNER_STACK_BYTES: usize = 256 << 20;
+/// Stack of the thread that plans: the parser lets operations nest 168 deep, and DataFusion's planner
+/// takes several large frames for each. Only what is used is touched.
+const PLANNER_STACK_BYTES: usize = 64 << 20;
 
 /// Settings of an [`Engine`].
 #[derive(Clone, Debug)]

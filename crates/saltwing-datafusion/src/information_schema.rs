@@ -48,7 +48,8 @@ struct Rows {
 
 impl Rows {
     fn into_batch(self) -> Result<RecordBatch> {
-        let schema = Schema::new(self.columns.iter().map(|(name, ty)| column_field(name, *ty, true)).collect::<Vec<_>>());
+        let schema =
+            Schema::new(self.columns.iter().map(|(name, ty)| column_field(name, *ty, true)).collect::<Vec<_>>());
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for (place, (_, ty)) in self.columns.iter().enumerate() {
             let mut builder = ColumnBuilder::new(*ty, self.rows.len());
@@ -78,7 +79,8 @@ fn tables(catalog: &CatalogView) -> Rows {
     let row = |schema: Value, name: &str, kind: &str| {
         vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind)]
     };
-    let own = catalog.tables().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
+    let own =
+        catalog.tables().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
     let views = TABLES.iter().map(|name| row(Value::text(INFORMATION_SCHEMA), name, "VIEW"));
     Rows {
         columns: vec![("table_catalog", TEXT), ("table_schema", TEXT), ("table_name", TEXT), ("table_type", TEXT)],

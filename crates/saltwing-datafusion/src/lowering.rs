@@ -18,7 +18,9 @@ use datafusion::common::{Column, DFSchema, DataFusionError, Result, TableReferen
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, Projection, SubqueryAlias, Union};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, Projection, SubqueryAlias, Union,
+};
 use datafusion::optimizer::AnalyzerRule;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, typing};
@@ -303,12 +305,7 @@ impl Lowerer<'_> {
     }
 
     /// The types of two sides that compare; `None` where SQL has no type for one.
-    fn check_comparison(
-        &self,
-        op: CompareOp,
-        left: &PlanExpr,
-        right: &PlanExpr,
-    ) -> Result<Option<(SqlType, SqlType)>> {
+    fn check_comparison(&self, op: CompareOp, left: &PlanExpr, right: &PlanExpr) -> Result<Option<(SqlType, SqlType)>> {
         let (Some(a), Some(b)) = (self.operand(left)?, self.operand(right)?) else { return Ok(None) };
         let types = a.sql_type().zip(b.sql_type());
         typing::compare(op, a, b).map_err(|error| RelationalError::from(error).at(first_span(left)))?;
@@ -319,9 +316,8 @@ impl Lowerer<'_> {
     fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
         let field = expr.to_field(self.schema)?.1;
         let name = column_text(expr, &field);
-        Ok(field_type(&field).map(|ty| {
-            Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })
-        }))
+        Ok(field_type(&field)
+            .map(|ty| Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })))
     }
 
     fn as_type(&self, expr: &PlanExpr, ty: SqlType) -> Result<PlanExpr> {
@@ -341,7 +337,9 @@ fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
     let equality = matches!(op, CompareOp::Eq | CompareOp::NotEq | CompareOp::Distinct | CompareOp::NotDistinct);
     let is_char = |ty| matches!(ty, SqlType::Char(_));
     // CHAR sorts as if padded; it is stored without.
-    (saltwing_expr::arrow_type(a) == saltwing_expr::arrow_type(b)) && (is_char(a) == is_char(b)) && (equality || !is_char(a))
+    (saltwing_expr::arrow_type(a) == saltwing_expr::arrow_type(b))
+        && (is_char(a) == is_char(b))
+        && (equality || !is_char(a))
 }
 
 /// A type in which values that are equal have equal values, and whether these are the only ones.

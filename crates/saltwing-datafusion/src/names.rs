@@ -12,7 +12,9 @@ use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
 use datafusion::logical_expr::simplify::SimplifyContext;
-use datafusion::logical_expr::{AggregateUDF, Expr as PlanExpr, HigherOrderUDF, ScalarUDF, TableSource as Source, WindowUDF};
+use datafusion::logical_expr::{
+    AggregateUDF, Expr as PlanExpr, HigherOrderUDF, ScalarUDF, TableSource as Source, WindowUDF,
+};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use saltwing_catalog::{CatalogView, INFORMATION_SCHEMA};
 use saltwing_sql::cast_type;

@@ -56,6 +56,8 @@ pub(crate) enum Operation {
     Case { operand: bool, otherwise: bool },
     /// A function of the language.
     Call(Function),
+    /// The operand itself, of a type that its Arrow type says.
+    Plain,
 }
 
 impl Operation {
@@ -79,7 +81,11 @@ impl Operation {
             Self::InList { negated } => typing::in_list(next()?, args_in_order.collect(), *negated),
             Self::RowInList { width, negated } => {
                 let (left, rows) = args.split_at_checked(*width).ok_or_else(few)?;
-                typing::row_in_list(left.to_vec(), rows.chunks((*width).max(1)).map(<[Expr]>::to_vec).collect(), *negated)
+                typing::row_in_list(
+                    left.to_vec(),
+                    rows.chunks((*width).max(1)).map(<[Expr]>::to_vec).collect(),
+                    *negated,
+                )
             }
             Self::Like { escape, ignore_case, negated } => {
                 typing::like(next()?, next()?, *escape, *ignore_case, *negated)
@@ -99,6 +105,7 @@ impl Operation {
                 typing::case(operand, whens, otherwise)
             }
             Self::Call(function) => typing::call(*function, args),
+            Self::Plain => next(),
         }
     }
 
@@ -157,6 +164,7 @@ impl Operation {
             Self::Call(Function::NullIf) => datafusion::functions::expr_fn::nullif(operands.next()?, operands.next()?),
             Self::Call(Function::Reverse) => datafusion::functions_nested::expr_fn::array_reverse(operands.next()?),
             Self::Call(Function::Length) => datafusion::functions_nested::expr_fn::cardinality(operands.next()?),
+            Self::Plain => operands.next()?,
             _ => return None,
         })
     }
@@ -178,7 +186,7 @@ impl Operation {
                 types.try_fold(first, |common, ty| comparison_coercion(&common, ty))
             }
             Self::Call(Function::Length) => Some(DataType::UInt64),
-            Self::Negate | Self::Call(_) => types.first().cloned(),
+            Self::Negate | Self::Plain | Self::Call(_) => types.first().cloned(),
             Self::Case { operand, otherwise } => {
                 let conditions = types.get(usize::from(*operand)..)?;
                 let results: Vec<DataType> = conditions.chunks(2).filter_map(|pair| pair.get(1).cloned()).collect();
@@ -345,7 +353,9 @@ impl ScalarUDFImpl for OperationFunction {
         };
         let built = self.operation.build(operands).map_err(|error| RelationalError::from(error).at(self.span))?;
         let ty = built.sql_type().unwrap_or(SqlType::Null);
-        Ok(Arc::new(typed_field(&self.name, ty, built.is_nullable())))
+        let field = typed_field(&self.name, ty, built.is_nullable());
+        let plain = self.operation == Operation::Plain;
+        Ok(Arc::new(if plain { field.with_metadata(HashMap::new()) } else { field }))
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -15,14 +15,18 @@ const NAME_KEY: &str = "saltwing.name";
 
 /// A field of an SQL type. Its name is as DataFusion is to know it.
 pub(crate) fn typed_field(name: &str, ty: SqlType, nullable: bool) -> Field {
-    let metadata = [(TYPE_KEY.to_owned(), ty.to_string())];
-    Field::new(name, arrow_type(ty), nullable).with_metadata(metadata.into())
+    Field::new(name, arrow_type(ty), nullable).with_metadata(type_metadata(ty).into_iter().collect())
+}
+
+/// The type as metadata, where the Arrow type does not say it.
+fn type_metadata(ty: SqlType) -> Option<(String, String)> {
+    (sql_type(&arrow_type(ty)) != Some(ty)).then(|| (TYPE_KEY.to_owned(), ty.to_string()))
 }
 
 /// A field of a table's column: known by its name in lower case, shown as declared.
 pub(crate) fn column_field(declared: &str, ty: SqlType, nullable: bool) -> Field {
-    let metadata = [(TYPE_KEY.to_owned(), ty.to_string()), (NAME_KEY.to_owned(), declared.to_owned())];
-    Field::new(declared.to_lowercase(), arrow_type(ty), nullable).with_metadata(metadata.into())
+    let metadata = type_metadata(ty).into_iter().chain([(NAME_KEY.to_owned(), declared.to_owned())]);
+    Field::new(declared.to_lowercase(), arrow_type(ty), nullable).with_metadata(metadata.collect())
 }
 
 /// The SQL type of a field; `None` where SQL has no such type.

@@ -19,9 +19,7 @@ use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::functions_aggregate::sum::Sum;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
-use datafusion::logical_expr::{
-    Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature,
-};
+use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature};
 use saltwing_expr::arrow_type;
 use saltwing_types::{SqlType, ValueError};
 

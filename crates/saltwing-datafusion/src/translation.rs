@@ -106,11 +106,7 @@ fn translate_operation(
 }
 
 /// A call of one of our expressions: its arguments in the place of its columns.
-fn translate_call(
-    own: &Expr,
-    args: &[PlanExpr],
-    leaves: &mut dyn Leaves,
-) -> Result<Option<Expr>, RelationalError> {
+fn translate_call(own: &Expr, args: &[PlanExpr], leaves: &mut dyn Leaves) -> Result<Option<Expr>, RelationalError> {
     let args: Option<Vec<Expr>> = args.iter().map(|e| translate(e, leaves)).collect::<Result<_, _>>()?;
     Ok(args.map(|args| {
         let mut expr = own.clone();

@@ -64,8 +64,11 @@ impl Rewriter<'_> {
 
     /// Keeps hidden columns out of a SELECT's wildcards.
     fn hide_columns(&self, select: &mut Select) -> Result<()> {
-        let factors: Vec<&TableFactor> =
-            select.from.iter().flat_map(|t| std::iter::once(&t.relation).chain(t.joins.iter().map(|j| &j.relation))).collect();
+        let factors: Vec<&TableFactor> = select
+            .from
+            .iter()
+            .flat_map(|t| std::iter::once(&t.relation).chain(t.joins.iter().map(|j| &j.relation)))
+            .collect();
         let hidden: Vec<(Option<ObjectName>, Vec<&str>)> =
             factors.into_iter().map(|factor| (factor_name(factor), self.hidden_columns(factor))).collect();
         let all_merged = select.from.iter_mut().flat_map(|t| &mut t.joins).any(|join| {
@@ -91,7 +94,8 @@ impl Rewriter<'_> {
                 }
                 SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(mut name), options) => {
                     lower_object(&mut name);
-                    let of = hidden.iter().find(|(factor, _)| factor.as_ref().is_some_and(|f| f.0.last() == name.0.last()));
+                    let of =
+                        hidden.iter().find(|(factor, _)| factor.as_ref().is_some_and(|f| f.0.last() == name.0.last()));
                     let columns = of.map(|(_, columns)| columns.as_slice()).unwrap_or_default();
                     items.push(qualified_wildcard(name, without(options, columns)));
                 }
@@ -200,7 +204,25 @@ pub(super) fn follow_renamed(query: &mut Query) {
             && let Some(internal) = renamed.iter().find(|internal| plain(internal) == name.value)
             && !select.projection.iter().any(|item| named(item) == Some(name.value.as_str()))
         {
-            name.value = (*internal).to_owned();
+            *name = Ident::with_quote('"', *internal);
+        }
+    }
+}
+
+/// Of SELECT DISTINCT, ORDER BY takes only items: one that repeats an item's expression names it instead.
+pub(super) fn order_by_items(query: &mut Query) {
+    let (Some(order_by), SetExpr::Select(select)) = (&mut query.order_by, query.body.as_ref()) else { return };
+    let ast::OrderByKind::Expressions(list) = &mut order_by.kind else { return };
+    if select.distinct.is_none() {
+        return;
+    }
+    for item in list {
+        let named = select.projection.iter().find_map(|selected| match selected {
+            SelectItem::ExprWithAlias { expr, alias } if *expr == item.expr => Some(alias.clone()),
+            _ => None,
+        });
+        if let Some(alias) = named {
+            item.expr = Expr::Identifier(alias);
         }
     }
 }

@@ -20,8 +20,8 @@ use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{Span, Value, text, typing};
 use sqlparser::ast::{
-    self, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem,
-    SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut, WindowType,
+    self, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query, Select,
+    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut, WindowType,
 };
 
 use crate::label::Labels;
@@ -81,6 +81,7 @@ pub(crate) fn prepare(
         result: first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),
         items,
         is_aggregate_name,
+        lists: HashSet::new(),
         limit_open: false,
         places: HashMap::new(),
     };
@@ -151,6 +152,8 @@ struct Rewriter<'a> {
     /// The texts of its items.
     items: &'a [SourceText],
     is_aggregate_name: &'a dyn Fn(&str) -> bool,
+    /// Subqueries that stand for a list of values. Only ever compared.
+    lists: HashSet<*const Query>,
     limit_open: bool,
     places: HashMap<String, Span>,
 }
@@ -164,6 +167,10 @@ impl VisitorMut for Rewriter<'_> {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
         items::follow_renamed(query);
+        items::order_by_items(query);
+        if let SetExpr::Values(values) = query.body.as_mut() {
+            self.plain_rows(values);
+        }
         ControlFlow::Continue(())
     }
 
@@ -191,6 +198,11 @@ impl VisitorMut for Rewriter<'_> {
             Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(lower),
             Expr::QualifiedWildcard(name, _) => lower_object(name),
             Expr::Function(call) => lower_call(call),
+            Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => {
+                if let Expr::Subquery(query) = right.as_ref() {
+                    self.lists.insert(std::ptr::from_ref(query.as_ref()));
+                }
+            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -213,10 +225,9 @@ fn not_supported(what: &str) -> RelationalError {
     RelationalErrorKind::NotSupported(what.to_owned()).into()
 }
 
-/// In lower case, and quoted so that it stays so.
+/// In lower case, where DataFusion leaves it.
 fn lower(name: &mut Ident) {
     name.value = name.value.to_lowercase();
-    name.quote_style = Some('"');
 }
 
 fn lower_object(name: &mut ObjectName) {
@@ -330,7 +341,9 @@ impl Rewriter<'_> {
             match constraint(&mut join.join_operator) {
                 Some(JoinConstraint::Using(columns)) => columns.iter_mut().for_each(lower_object),
                 Some(JoinConstraint::Natural) if self.names_hidden => {
-                    return Err(not_supported("NATURAL JOIN in a statement that names a hidden column").help("write USING"));
+                    return Err(
+                        not_supported("NATURAL JOIN in a statement that names a hidden column").help("write USING")
+                    );
                 }
                 _ => {}
             }

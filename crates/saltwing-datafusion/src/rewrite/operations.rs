@@ -7,7 +7,7 @@ use saltwing_sql::{cast_type, expr_span};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
     self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, visit_expressions,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, Values, visit_expressions,
 };
 
 use super::{Result, Rewriter, not_supported};
@@ -51,12 +51,16 @@ impl Rewriter<'_> {
                 let escape = escape_of(escape_char)?;
                 self.call(Operation::Like { escape, ignore_case: true, negated }, vec![*expr, *pattern], span)
             }
-            Expr::Cast { kind: kind @ (CastKind::Cast | CastKind::DoubleColon), expr, data_type, array: false, format: None } => {
-                match cast_type(&data_type) {
-                    Some(ty) => self.call(Operation::Cast(ty), vec![*expr], span),
-                    None => Expr::Cast { kind, expr, data_type, array: false, format: None },
-                }
-            }
+            Expr::Cast {
+                kind: kind @ (CastKind::Cast | CastKind::DoubleColon),
+                expr,
+                data_type,
+                array: false,
+                format: None,
+            } => match cast_type(&data_type) {
+                Some(ty) => self.call(Operation::Cast(ty), vec![*expr], span),
+                None => Expr::Cast { kind, expr, data_type, array: false, format: None },
+            },
             Expr::Case { operand, conditions, else_result, .. } => {
                 let operation = Operation::Case { operand: operand.is_some(), otherwise: else_result.is_some() };
                 let whens = conditions.into_iter().flat_map(|when| [when.condition, when.result]);
@@ -80,12 +84,24 @@ impl Rewriter<'_> {
                 return Err(not_supported("a row value IN a subquery").help("write EXISTS"));
             }
             Expr::Subquery(mut query) => {
-                self.one_value(&mut query);
+                if !self.lists.contains(&std::ptr::from_ref(query.as_ref())) {
+                    self.one_value(&mut query);
+                }
                 Expr::Subquery(query)
             }
             other => other,
         };
         Ok(())
+    }
+
+    /// The rows of a VALUES agree in type only if the types are plain.
+    pub(super) fn plain_rows(&mut self, values: &mut Values) {
+        for value in values.rows.iter_mut().flat_map(|row| &mut row.content) {
+            if matches!(value, Expr::Function(_)) {
+                let typed = std::mem::replace(value, Expr::value(ast::Value::Null));
+                *value = self.call(Operation::Plain, vec![typed], None);
+            }
+        }
     }
 
     /// Makes a subquery that stands for one value an aggregate, unless it is one already.
@@ -96,7 +112,8 @@ impl Rewriter<'_> {
             && select.having.is_none()
             && !select.from.is_empty()
             && matches!(&select.group_by, GroupByExpr::Expressions(list, modifiers) if list.is_empty() && modifiers.is_empty());
-        let [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }] = select.projection.as_mut_slice()
+        let [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }] =
+            select.projection.as_mut_slice()
         else {
             return;
         };
@@ -142,9 +159,7 @@ impl Rewriter<'_> {
             | ast::Value::NationalStringLiteral(text) => as_is(ast::Value::SingleQuotedString(text)),
             ast::Value::DollarQuotedString(text) => as_is(ast::Value::SingleQuotedString(text.value)),
             ast::Value::HexStringLiteral(text) => match saltwing_types::text::unhex(&text) {
-                Some(bytes) => {
-                    self.call(Operation::Literal(Value::Bytes(bytes), SqlType::Varbinary), Vec::new(), span)
-                }
+                Some(bytes) => self.call(Operation::Literal(Value::Bytes(bytes), SqlType::Varbinary), Vec::new(), span),
                 None => return Err(ValueError::BadText { text, target: "hex string".into() }.into()),
             },
             ast::Value::Placeholder(name) => match self.parameter(&name)? {
@@ -196,13 +211,7 @@ impl Rewriter<'_> {
         }
     }
 
-    fn in_list(
-        &mut self,
-        left: Expr,
-        list: Vec<Expr>,
-        negated: bool,
-        span: Option<Span>,
-    ) -> Result<Expr> {
+    fn in_list(&mut self, left: Expr, list: Vec<Expr>, negated: bool, span: Option<Span>) -> Result<Expr> {
         let Expr::Tuple(mut args) = left else {
             let args = std::iter::once(left).chain(list).collect();
             return Ok(self.call(Operation::InList { negated }, args, span));
@@ -290,5 +299,6 @@ fn own_function(call: &ast::Function) -> Option<Function> {
 fn plain_args(call: ast::Function) -> Vec<Expr> {
     let FunctionArguments::List(list) = call.args else { return Vec::new() };
     let args = list.args.into_iter();
-    args.filter_map(|arg| if let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = arg { Some(e) } else { None }).collect()
+    args.filter_map(|arg| if let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = arg { Some(e) } else { None })
+        .collect()
 }

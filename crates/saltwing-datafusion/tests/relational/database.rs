@@ -20,6 +20,7 @@ pub struct Database {
     pub engine: Engine,
     pub guard: Guard,
     runtime: tokio::runtime::Runtime,
+    next_row_id: std::sync::atomic::AtomicI64,
 }
 
 /// A result as text.
@@ -46,7 +47,7 @@ impl Database {
         let engine = Engine::new(&EngineConfig::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let guard = Guard { setting: Some(Policy::Allow), ..Guard::default() };
-        let database = Self { tables, catalog, engine, guard, runtime };
+        let database = Self { tables, catalog, engine, guard, runtime, next_row_id: 1.into() };
         statements.iter().for_each(|sql| database.change(sql));
         database
     }
@@ -65,6 +66,10 @@ impl Database {
                 let mut writes = WriteSet::new();
                 for values in rows {
                     let mut row = vec![Value::Null; bound.table.def().columns.len()];
+                    if bound.table.def().has_hidden_key() {
+                        let id = bound.table.def().column_index("_row_id").unwrap();
+                        row[id] = Value::Int(self.next_row_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+                    }
                     bound.columns.iter().zip(values).for_each(|(&column, value)| row[column] = value);
                     writes.put(&bound.table, row).unwrap();
                 }

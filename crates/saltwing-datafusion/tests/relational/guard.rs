@@ -67,7 +67,8 @@ fn bounded_reads_pass() {
 #[test]
 fn refusals_name_what_is_missing() {
     let db = database();
-    let error = db.try_with("SELECT *\nFROM person p\nJOIN log l ON p.phone = l.phone WHERE p.name = 'ann'", &[]).unwrap_err();
+    let error =
+        db.try_with("SELECT *\nFROM person p\nJOIN log l ON p.phone = l.phone WHERE p.name = 'ann'", &[]).unwrap_err();
     let help = error.help.clone().unwrap_or_default();
     assert!(error.to_string().contains("phone") && help.contains("FULL_SCAN"), "{error}\n{help}");
     assert!(error.span.is_some());

@@ -17,7 +17,10 @@ fn labels_are_alias_name_or_text() {
     let db = database();
     let labels = |sql: &str| db.answer(sql).labels;
     assert_eq!(labels("SELECT phone, PHONE, \"Phone\", up AS Total FROM log"), ["Phone", "Phone", "Phone", "Total"]);
-    assert_eq!(labels("SELECT Up  +  1, count(*) AS \"N\", Max(down) FROM log GROUP BY up"), ["Up  +  1", "N", "Max(down)"]);
+    assert_eq!(
+        labels("SELECT Up  +  1, count(*) AS \"N\", Max(down) FROM log GROUP BY up"),
+        ["Up  +  1", "N", "Max(down)"]
+    );
     assert_eq!(labels("SELECT round(2.5), round(CAST(2.5 AS DOUBLE))"), ["round(2.5)", "round(CAST(2.5 AS DOUBLE))"]);
     assert_eq!(labels("SELECT 1, 1, 2.5, 2.5e0"), ["1", "1", "2.5", "2.5e0"]);
     assert_eq!(labels("SELECT * FROM log"), ["Phone", "Up", "down"]);
@@ -26,7 +29,10 @@ fn labels_are_alias_name_or_text() {
     assert_eq!(labels("SELECT * FROM log l JOIN other o USING (phone)"), ["Phone", "Up", "down", "note"]);
     assert_eq!(labels("SELECT * FROM (SELECT phone, up + 1, up AS Big FROM log) x"), ["Phone", "up + 1", "Big"]);
     assert_eq!(labels("SELECT A.Phone, b FROM (SELECT phone, up AS B FROM log) a"), ["Phone", "B"]);
-    assert_eq!(labels("WITH w (Aa, Bb) AS (SELECT phone, up FROM log) SELECT aa, BB, aa || 'x' FROM w"), ["Aa", "Bb", "aa || 'x'"]);
+    assert_eq!(
+        labels("WITH w (Aa, Bb) AS (SELECT phone, up FROM log) SELECT aa, BB, aa || 'x' FROM w"),
+        ["Aa", "Bb", "aa || 'x'"]
+    );
     assert_eq!(labels("SELECT phone AS A FROM log UNION ALL SELECT note AS b FROM other"), ["A"]);
     assert_eq!(labels("SELECT up AS A, up AS a FROM log ORDER BY A"), ["A", "a"]);
     assert_eq!(labels("SELECT * FROM log a, log b"), ["Phone", "Up", "down", "Phone", "Up", "down"]);
@@ -49,7 +55,10 @@ fn hidden_columns_show_only_when_named() {
     assert_eq!(db.value("SELECT * FROM bag"), "7");
     assert_eq!(db.value("SELECT _row_key, * FROM other"), "313338|138|x");
     assert_eq!(db.answer("SELECT *, _ROW_KEY FROM bag").labels, ["v", "_row_key"]);
-    assert_eq!(db.value("SELECT l.*, o._row_key, o.* FROM log l JOIN other o ON l.phone = o.phone"), "138|1|2|313338|138|x");
+    assert_eq!(
+        db.value("SELECT l.*, o._row_key, o.* FROM log l JOIN other o ON l.phone = o.phone"),
+        "138|1|2|313338|138|x"
+    );
     assert_eq!(db.value("SELECT * FROM log l JOIN other o ON l._row_key = o._row_key"), "138|1|2|138|x");
     assert_eq!(db.value("SELECT count(*) FROM (SELECT * FROM bag) b WHERE EXISTS (SELECT _row_key FROM other)"), "1");
     assert_eq!(db.value("SELECT * FROM (SELECT _row_key, phone FROM other) x"), "313338|138");

@@ -24,7 +24,11 @@ fn key_order_is_not_sorted() {
         let forward = "SELECT phone, ts FROM log ORDER BY phone, ts DESC LIMIT 3";
         let cases = [
             (forward, vec!["00|9", "00|8", "00|7"], 3 + buckets - 1),
-            ("SELECT phone, ts FROM log ORDER BY phone DESC, ts LIMIT 2 OFFSET 1", vec!["19|1", "19|2"], 3 + buckets - 1),
+            (
+                "SELECT phone, ts FROM log ORDER BY phone DESC, ts LIMIT 2 OFFSET 1",
+                vec!["19|1", "19|2"],
+                3 + buckets - 1,
+            ),
             ("SELECT ts AS t, phone AS p FROM log ORDER BY p, t DESC LIMIT 1", vec!["9|00"], buckets),
             ("SELECT up + 1 FROM log ORDER BY phone, ts DESC LIMIT 2", vec!["10", "9"], 2 + buckets - 1),
             ("SELECT ts FROM log WHERE phone = '05' ORDER BY ts DESC LIMIT 2", vec!["9", "8"], 2 + buckets - 1),
