@@ -204,7 +204,7 @@ fn condition(r: &mut Random, key: &[Column], depth: usize) -> String {
 const OPERATORS: [&str; 8] = ["=", "=", "=", "<>", "<", "<=", ">", ">="];
 
 fn operator(r: &mut Random) -> &'static str {
-    r.of(&OPERATORS)
+    r.of::<&str>(&OPERATORS)
 }
 
 /// A comparison of row values, over any of the key's columns.
