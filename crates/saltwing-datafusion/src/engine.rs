@@ -23,6 +23,7 @@ use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
 use saltwing_types::ErrorCode;
 use sqlparser::ast::{Query, Statement};
 
+use crate::correlation::Correlation;
 use crate::extreme::Extreme;
 use crate::label::Labels;
 use crate::lowering::Lowering;
@@ -141,6 +142,7 @@ impl Engine {
             .build();
         let mut analyzer = Analyzer::new();
         analyzer.rules.insert(0, Arc::new(Lowering));
+        analyzer.rules.insert(1, Arc::new(Correlation));
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();

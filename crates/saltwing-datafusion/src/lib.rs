@@ -26,6 +26,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod correlation;
 mod engine;
 mod error;
 mod expr_function;

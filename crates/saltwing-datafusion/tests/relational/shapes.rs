@@ -53,6 +53,29 @@ fn subqueries() {
         ["3"]
     );
     assert_eq!(db.rows("SELECT k FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k + 1) ORDER BY k"), ["2", "4"]);
+    db.refuses("SELECT (SELECT k FROM b) FROM a", "21000");
+    db.refuses("SELECT (SELECT k FROM b WHERE b.k >= a.k) FROM a", "21000");
+}
+
+#[test]
+fn subqueries_correlate_by_any_condition() {
+    let db = database();
+    let counts = "SELECT k, (SELECT count(*) FROM b WHERE b.k > a.k) FROM a ORDER BY k";
+    assert_eq!(db.rows(counts), ["1|2", "2|2", "3|1", "4|1"]);
+    assert_eq!(
+        db.rows("SELECT k, (SELECT max(w) + a.k FROM b WHERE b.k > a.k AND w < 3) AS m FROM a ORDER BY k"),
+        ["1|3.25", "2|4.25", "3|NULL", "4|NULL"]
+    );
+    assert_eq!(db.rows("SELECT k FROM a WHERE v > (SELECT sum(v) FROM a x WHERE x.v < a.v) ORDER BY k"), ["2"]);
+    assert_eq!(
+        db.rows("SELECT k FROM a WHERE 2 > (SELECT count(*) FROM a x WHERE x.v < a.v) ORDER BY k"),
+        ["1", "2", "4"]
+    );
+    assert_eq!(db.value("SELECT sum((SELECT count(*) FROM b WHERE b.k > a.k)) FROM a"), "6");
+    assert_eq!(
+        db.rows("SELECT k, (SELECT w FROM b WHERE b.k > a.k AND b.k < a.k + 2) FROM a WHERE k < 4 ORDER BY k"),
+        ["1|NULL", "2|2.25", "3|NULL"]
+    );
 }
 
 #[test]

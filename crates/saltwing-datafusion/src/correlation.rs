@@ -1,0 +1,224 @@
+//! Correlated subqueries of one value that DataFusion cannot join.
+//!
+//! DataFusion joins `(SELECT count(*) FROM x WHERE x.a = t.a)` to the outer query by
+//! its equalities. Where other conditions correlate (`x.a < t.a`), this rule makes
+//! the join:
+//!
+//! ```text
+//! keys   = the different values of the outer columns that are named
+//! values = keys JOIN x ON the conditions, grouped by the keys
+//! result = outer LEFT JOIN values ON the keys are the same, NULL included
+//! ```
+//! The outer query is planned twice: once for its rows, once for its keys.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, JoinType, NullEquality, Result, TableReference};
+use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{
+    Aggregate, Expr as PlanExpr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection,
+    Subquery, lit,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+use crate::translation::chain;
+
+/// The column that tells rows that found values from those that found none.
+const FOUND: &str = "found";
+
+/// The rule; it runs behind [`crate::lowering::Lowering`].
+#[derive(Debug)]
+pub(crate) struct Correlation;
+
+impl AnalyzerRule for Correlation {
+    fn name(&self) -> &str {
+        "saltwing_correlation"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let joins = Cell::new(0);
+        Ok(plan.transform_up_with_subqueries(|node| joined(node, &joins))?.data)
+    }
+}
+
+/// The node with its subqueries joined to its input.
+fn joined(node: LogicalPlan, joins: &Cell<usize>) -> Result<Transformed<LogicalPlan>> {
+    if !matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Aggregate(_)) {
+        return Ok(Transformed::no(node));
+    }
+    let Some(input) = node.inputs().first().map(|input| (*input).clone()) else { return Ok(Transformed::no(node)) };
+    let names = NamePreserver::new(&node);
+    let mut wide = input.clone();
+    let replaced = node.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let replaced = expr.transform_down(|part| match &part {
+            PlanExpr::ScalarSubquery(subquery) => match Correlated::of(subquery, &input)? {
+                Some(correlated) => {
+                    joins.set(joins.get() + 1);
+                    let (plan, value) = correlated.join(wide.clone(), joins.get())?;
+                    wide = plan;
+                    Ok(Transformed::yes(value))
+                }
+                None => Ok(Transformed::no(part)),
+            },
+            _ => Ok(Transformed::no(part)),
+        })?;
+        Ok(if replaced.transformed { replaced.update_data(|expr| name.restore(expr)) } else { replaced })
+    })?;
+    if !replaced.transformed {
+        return Ok(replaced);
+    }
+    let wide = Arc::new(wide);
+    Ok(Transformed::yes(match replaced.data {
+        LogicalPlan::Projection(projection) => LogicalPlan::Projection(Projection::try_new(projection.expr, wide)?),
+        LogicalPlan::Aggregate(aggregate) => {
+            LogicalPlan::Aggregate(Aggregate::try_new(wide, aggregate.group_expr, aggregate.aggr_expr)?)
+        }
+        LogicalPlan::Filter(filter) => {
+            let kept: Vec<PlanExpr> = input.schema().iter().map(PlanExpr::from).collect();
+            let filtered = LogicalPlan::Filter(Filter::try_new(filter.predicate, wide)?);
+            LogicalPlan::Projection(Projection::try_new(kept, Arc::new(filtered))?)
+        }
+        other => other,
+    }))
+}
+
+/// A subquery of the form `SELECT value(aggregates) FROM .. WHERE conditions`.
+struct Correlated<'a> {
+    outer: &'a LogicalPlan,
+    /// The outer columns that it names.
+    columns: Vec<Column>,
+    value: PlanExpr,
+    aggregate: &'a Aggregate,
+    /// What is aggregated, without the correlated conditions.
+    input: LogicalPlan,
+    conditions: Vec<PlanExpr>,
+}
+
+impl<'a> Correlated<'a> {
+    /// The subquery, if it has this form, and DataFusion cannot join it.
+    fn of(subquery: &'a Subquery, outer: &'a LogicalPlan) -> Result<Option<Self>> {
+        let LogicalPlan::Projection(projection) = subquery.subquery.as_ref() else { return Ok(None) };
+        let ([value], LogicalPlan::Aggregate(aggregate)) = (projection.expr.as_slice(), projection.input.as_ref())
+        else {
+            return Ok(None);
+        };
+        let LogicalPlan::Filter(filter) = aggregate.input.as_ref() else { return Ok(None) };
+        if !aggregate.group_expr.is_empty() || !filter.input.all_out_ref_exprs().is_empty() {
+            return Ok(None);
+        }
+        let (correlated, local): (Vec<_>, Vec<_>) =
+            chain(&filter.predicate, Operator::And).into_iter().cloned().partition(PlanExpr::contains_outer);
+        let simple = correlated.iter().all(is_equality)
+            && !value.contains_outer()
+            && !aggregate.aggr_expr.iter().any(PlanExpr::contains_outer);
+        let mut columns: Vec<Column> = Vec::new();
+        for expr in subquery.subquery.all_out_ref_exprs() {
+            match expr {
+                PlanExpr::OuterReferenceColumn(_, column) if outer.schema().has_column(&column) => {
+                    if !columns.contains(&column) {
+                        columns.push(column);
+                    }
+                }
+                // A column of a query further out.
+                _ => return Ok(None),
+            }
+        }
+        if simple || columns.is_empty() {
+            return Ok(None);
+        }
+        let mut input = filter.input.as_ref().clone();
+        if let Some(condition) = local.into_iter().reduce(PlanExpr::and) {
+            input = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(input))?);
+        }
+        Ok(Some(Self { outer, columns, value: value.clone(), aggregate, input, conditions: correlated }))
+    }
+
+    /// The outer query with the values joined to it, and the value in each row.
+    fn join(self, wide: LogicalPlan, number: usize) -> Result<(LogicalPlan, PlanExpr)> {
+        let keys_name = TableReference::bare(format!("\u{1}keys{number}"));
+        let values_name = TableReference::bare(format!("\u{1}values{number}"));
+        let key = |of: &TableReference, i: usize| Column::new(Some(of.clone()), format!("k{i}"));
+        let keys = self.columns.iter().enumerate().map(|(i, c)| PlanExpr::Column(c.clone()).alias(format!("k{i}")));
+        let keys = LogicalPlanBuilder::from(self.outer.clone()).project(keys)?.distinct()?;
+        let keys = keys.alias(keys_name.clone())?.build()?;
+        // Inside, an outer column is its key.
+        let inside: HashMap<Column, PlanExpr> =
+            self.columns.iter().enumerate().map(|(i, c)| (c.clone(), PlanExpr::Column(key(&keys_name, i)))).collect();
+        let conditions = self.conditions.into_iter().map(|c| in_place(c, &inside)).collect::<Result<Vec<_>>>()?;
+        let pairs = LogicalPlanBuilder::from(self.input).join_on(keys, JoinType::Inner, conditions)?;
+        let group: Vec<PlanExpr> = (0..self.columns.len()).map(|i| PlanExpr::Column(key(&keys_name, i))).collect();
+        let aggregates =
+            self.aggregate.aggr_expr.iter().map(|e| in_place(e.clone(), &inside)).collect::<Result<Vec<_>>>()?;
+        let grouped = pairs.aggregate(group.clone(), aggregates)?;
+        let results: Vec<PlanExpr> = grouped.schema().iter().skip(group.len()).map(PlanExpr::from).collect();
+        let named = group
+            .into_iter()
+            .enumerate()
+            .map(|(i, key)| key.alias(format!("k{i}")))
+            .chain(results.into_iter().enumerate().map(|(i, result)| result.alias(format!("a{i}"))))
+            .chain([lit(true).alias(FOUND)]);
+        let values = grouped.project(named)?.alias(values_name.clone())?.build()?;
+        let (left, right): (Vec<Column>, Vec<Column>) =
+            self.columns.iter().enumerate().map(|(i, c)| (c.clone(), key(&values_name, i))).unzip();
+        let plan = LogicalPlanBuilder::from(wide)
+            .join_detailed(values, JoinType::Left, (left, right), None, NullEquality::NullEqualsNull)?
+            .build()?;
+        let value = value_of(&self.value, self.aggregate, &self.columns, &values_name)?;
+        Ok((plan, value))
+    }
+}
+
+/// The value where rows were found, and where none was.
+fn value_of(value: &PlanExpr, aggregate: &Aggregate, columns: &[Column], values: &TableReference) -> Result<PlanExpr> {
+    let outside: HashMap<Column, PlanExpr> = columns.iter().map(|c| (c.clone(), PlanExpr::Column(c.clone()))).collect();
+    let (mut found, mut empty) = (HashMap::new(), HashMap::new());
+    for (i, (expr, (qualifier, field))) in aggregate.aggr_expr.iter().zip(aggregate.schema.iter()).enumerate() {
+        let column = Column::from((qualifier, field));
+        found.insert(column.clone(), PlanExpr::Column(Column::new(Some(values.clone()), format!("a{i}"))));
+        let call = expr.clone().unalias();
+        let default = match &call {
+            PlanExpr::AggregateFunction(call) => call.func.default_value(field.data_type())?,
+            other => other.get_type(&aggregate.schema)?.try_into()?,
+        };
+        empty.insert(column, PlanExpr::Literal(default, None));
+    }
+    let put = |columns: &HashMap<Column, PlanExpr>| -> Result<PlanExpr> {
+        let replaced = value.clone().unalias().transform(|part| match &part {
+            PlanExpr::Column(column) => Ok(match columns.get(column) {
+                Some(other) => Transformed::yes(other.clone()),
+                None => Transformed::no(part),
+            }),
+            _ => Ok(Transformed::no(part)),
+        })?;
+        in_place(replaced.data, &outside)
+    };
+    let found_any = PlanExpr::Column(Column::new(Some(values.clone()), FOUND));
+    let none = Box::new(found_any.is_null());
+    Ok(PlanExpr::Case(Case::new(None, vec![(none, Box::new(put(&empty)?))], Some(Box::new(put(&found)?)))))
+}
+
+/// An expression with other columns in the place of outer ones.
+fn in_place(expr: PlanExpr, columns: &HashMap<Column, PlanExpr>) -> Result<PlanExpr> {
+    let replaced = expr.transform(|part| match &part {
+        PlanExpr::OuterReferenceColumn(_, column) => Ok(match columns.get(column) {
+            Some(other) => Transformed::yes(other.clone()),
+            None => Transformed::no(part),
+        }),
+        _ => Ok(Transformed::no(part)),
+    })?;
+    Ok(replaced.data)
+}
+
+/// Whether a condition says that something inside is equal to something outside.
+fn is_equality(condition: &PlanExpr) -> bool {
+    let PlanExpr::BinaryExpr(binary) = condition else { return false };
+    let local = |expr: &PlanExpr| !expr.column_refs().is_empty();
+    let pair = |a: &PlanExpr, b: &PlanExpr| a.contains_outer() && !local(a) && !b.contains_outer();
+    binary.op == Operator::Eq && (pair(&binary.left, &binary.right) || pair(&binary.right, &binary.left))
+}
