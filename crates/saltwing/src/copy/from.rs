@@ -93,7 +93,7 @@ impl Session {
             skipped_count: 0,
         };
         loop {
-            context.check()?;
+            context.check().map_err(|error| load.stopped(&error.into()))?;
             let more = match reader.read() {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
@@ -255,6 +255,11 @@ impl Load<'_> {
         let column = column.map(|c| format!(", column {c}")).unwrap_or_default();
         let text = format!("line {line}{column}: {reason}; {} rows are committed and stay", self.done);
         Error::new(code, text).with_help(Some("ON ERROR SKIP leaves such lines out and reports them"))
+    }
+
+    /// A COPY that is told to stop, or runs out of its time.
+    fn stopped(&self, error: &Error) -> Error {
+        Error::new(error.code(), format!("{error}; {} rows are committed and stay", self.done))
     }
 
     fn result(self) -> ExecResult {
