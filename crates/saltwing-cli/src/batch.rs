@@ -6,6 +6,7 @@ use saltwing::Database;
 
 use crate::args::{Input, Run};
 use crate::failure::{EXIT_ERROR, EXIT_INTERRUPTED, Failure};
+use crate::interactive;
 use crate::interrupt::{Idle, Interrupt};
 use crate::open::open;
 use crate::runner::{Audience, Flow, Runner};
@@ -20,7 +21,10 @@ pub(crate) fn run(run: &Run) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let code = batch(&database, run);
+    let code = match run.inputs.is_empty() && interactive::is_terminal() {
+        true => interactive::run(&database, run),
+        false => batch(&database, run),
+    };
     match close(database, run) {
         Some(failed) if code == 0 => failed,
         _ => code,
@@ -69,7 +73,7 @@ pub(crate) fn exit_code(done: Result<Flow, Failure>) -> u8 {
     match done {
         Ok(_) => 0,
         Err(failure) if failure.is_reader_gone() => 0,
-        Err(Failure::Interrupted) => EXIT_INTERRUPTED,
+        Err(Failure::Interrupted(_)) => EXIT_INTERRUPTED,
         Err(_) => EXIT_ERROR,
     }
 }

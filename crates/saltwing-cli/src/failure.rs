@@ -20,8 +20,8 @@ pub(crate) enum Failure {
     Input(String, io::Error),
     /// A dot command that makes no sense.
     Usage(String),
-    /// Ctrl-C.
-    Interrupted,
+    /// Ctrl-C, and what the statement said to it.
+    Interrupted(String),
     /// It has been told already.
     Told,
 }

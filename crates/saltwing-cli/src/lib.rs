@@ -7,8 +7,8 @@
 //!  demo ────────────┘
 //! ```
 //!
-//! Results go to stdout, everything else to stderr. [`script`] cuts input into
-//! statements and knows their lines; [`interrupt`] turns Ctrl-C into a cancel.
+//! Results go to stdout, everything else to stderr. `script` cuts input into
+//! statements and knows their lines; `interrupt` turns Ctrl-C into a cancel.
 //!
 //! # Laws
 //! 1. A batch writes no colour, banner or prompt.
@@ -20,10 +20,13 @@
 
 mod args;
 mod batch;
+mod demo;
 mod dot_command;
 mod failure;
+mod interactive;
 mod interrupt;
 mod message;
+pub mod mobile_log;
 mod open;
 mod progress;
 mod render;
@@ -39,7 +42,7 @@ use args::Invocation;
 pub fn main() -> ExitCode {
     let code = match args::parse(std::env::args_os()) {
         Ok(Invocation::Run(run)) => batch::run(&run),
-        Ok(Invocation::Demo) => not_yet("demo"),
+        Ok(Invocation::Demo) => demo::run(),
         Ok(Invocation::NotYet(word)) => not_yet(word),
         Err(error) => {
             // Help and version come this way too, with the exit code 0.

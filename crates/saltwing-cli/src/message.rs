@@ -6,7 +6,7 @@ use std::time::Duration;
 use saltwing::{Error, Span, Stats, render_caret};
 
 use crate::failure::Failure;
-use crate::render::Paint;
+use crate::render::{Options, Paint, text_width};
 use crate::script::StatementText;
 use crate::statement_kind::lead_bytes;
 
@@ -15,17 +15,54 @@ const SHOWN_CHARS_MAX: usize = 160;
 /// Of these, in front of the place.
 const SHOWN_BEFORE: usize = 60;
 
+/// How messages are laid out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Look {
+    paint: Paint,
+    /// Cells of the terminal that lines are broken for; `None` breaks none.
+    width: Option<usize>,
+}
+
+impl Look {
+    /// As results are.
+    pub(crate) fn of(options: &Options) -> Self {
+        Self { paint: options.paint, width: options.width }
+    }
+
+    /// Breaks a line between words, so that it fits behind `before` cells; its other lines have `indent` blanks.
+    fn wrapped(self, text: &str, before: usize, indent: usize) -> String {
+        let Some(width) = self.width else { return text.to_owned() };
+        let (mut out, mut used) = (String::new(), before);
+        for word in text.split(' ') {
+            let cells = text_width(word);
+            if out.is_empty() {
+                used += cells;
+            } else if used + 1 + cells < width {
+                out.push(' ');
+                used += 1 + cells;
+            } else {
+                out.push('\n');
+                out.push_str(&" ".repeat(indent));
+                used = indent + cells;
+            }
+            out.push_str(word);
+        }
+        out
+    }
+}
+
 /// The text of a failure at a statement of the file `source`; without a last line feed.
-pub(crate) fn failure(failure: &Failure, source: Option<&str>, statement: &StatementText, paint: Paint) -> String {
+pub(crate) fn failure(failure: &Failure, source: Option<&str>, statement: &StatementText, look: &Look) -> String {
+    let paint = look.paint;
     match failure {
-        Failure::Sql(sql) => error(sql, source, statement, paint),
+        Failure::Sql(sql) => error(sql, source, statement, look),
         Failure::Output(io) => io_error(&format!("the output cannot be written: {io}"), paint),
         Failure::Input(name, io) => io_error(&format!("{name} cannot be read: {io}"), paint),
         Failure::Usage(text) => match source {
             Some(source) => format!("{}{text} ({source}:{})", paint.error("error: "), statement.line),
             None => format!("{}{text}", paint.error("error: ")),
         },
-        Failure::Interrupted => paint.notice("cancelled"),
+        Failure::Interrupted(text) => paint.notice(text),
         Failure::Told => String::new(),
     }
 }
@@ -43,9 +80,11 @@ fn io_error(text: &str, paint: Paint) -> String {
 ///    |        ^^^
 ///   help: did you mean flow?
 /// ```
-pub(crate) fn error(error: &Error, source: Option<&str>, statement: &StatementText, paint: Paint) -> String {
+fn error(error: &Error, source: Option<&str>, statement: &StatementText, look: &Look) -> String {
+    let paint = look.paint;
     let code = format!("error[{} {}]:", error.sqlstate(), error.code());
-    let mut out = format!("{} {}", paint.error(&code), paint.bold(&error.to_string()));
+    let text = look.wrapped(&error.to_string(), code.len() + 1, 2);
+    let mut out = format!("{} {}", paint.error(&code), paint.bold(&text));
     match error.span() {
         Some(span) => push_place(&mut out, span, source, statement, paint),
         None => {
@@ -57,7 +96,9 @@ pub(crate) fn error(error: &Error, source: Option<&str>, statement: &StatementTe
         }
     }
     for line in error.help().into_iter().flat_map(str::lines) {
-        push_line(&mut out, &format!("{}{line}", paint.help("  help: ")));
+        let help = "  help: ";
+        let text = look.wrapped(line, help.len(), help.len());
+        push_line(&mut out, &format!("{}{text}", paint.help(help)));
     }
     out
 }
@@ -173,29 +214,40 @@ mod tests {
             "UPSERT INTO t VALUES (NULL, 1)",
         ] {
             let e = error_of(sql);
-            assert_eq!(error(&e, None, &statement(sql, 1, ""), Paint::Off), e.render(sql), "{sql}");
+            assert_eq!(error(&e, None, &statement(sql, 1, ""), &Look::default()), e.render(sql), "{sql}");
         }
     }
 
     #[test]
     fn lines_and_columns_are_those_of_the_file() {
         let sql = " SELECT flw FROM t WHERE k = 1";
-        let text = error(&error_of(sql), Some("a.sql"), &statement(sql, 12, "SELECT 1;"), Paint::Off);
+        let text = error(&error_of(sql), Some("a.sql"), &statement(sql, 12, "SELECT 1;"), &Look::default());
         assert!(text.contains("\n  --> a.sql:12:18\n12 | SELECT 1; SELECT flw FROM t WHERE k = 1\n"), "{text}");
         assert!(text.contains("\n   |                  ^^^\n"), "{text}");
         let sql = "\n-- c\nUPSERT INTO t VALUES (NULL, 1)";
-        let text = error(&error_of(sql), Some("a.sql"), &statement(sql, 3, "x;"), Paint::Off);
+        let text = error(&error_of(sql), Some("a.sql"), &statement(sql, 3, "x;"), &Look::default());
         assert!(text.contains("a.sql:5"), "{text}");
     }
 
     #[test]
     fn long_lines_are_shown_around_the_place() {
         let sql = format!("SELECT k{}, flw FROM t WHERE k = 1", ", k".repeat(5000));
-        let text = error(&error_of(&sql), None, &statement(&sql, 1, ""), Paint::Off);
+        let text = error(&error_of(&sql), None, &statement(&sql, 1, ""), &Look::default());
         assert!(text.len() < 1000, "{text}");
         let lines: Vec<&str> = text.lines().collect();
         let at = lines[2].chars().position(|c| c == '^').unwrap();
         assert_eq!(lines[1].chars().skip(at).take(3).collect::<String>(), "flw");
+    }
+
+    #[test]
+    fn a_terminal_breaks_lines_between_words() {
+        let look = Look { width: Some(60), paint: Paint::Off };
+        let sql = "SELECT * FROM t WHERE flow = 1";
+        let text = error(&error_of(sql), None, &statement(sql, 1, ""), &look);
+        assert!(text.lines().all(|line| text_width(line) < 60), "{text}");
+        let whole = error(&error_of(sql), None, &statement(sql, 1, ""), &Look::default());
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&text), words(&whole));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Runs one thing at a time on one connection: what batch, shell and demo share.
 
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, IsTerminal, Write};
 use std::time::Instant;
 
 use saltwing::blocking::{Connection, Response};
@@ -14,7 +14,7 @@ use crate::message;
 use crate::progress::ProgressBar;
 use crate::render::{Mode, Options, Paint, Plain, Renderer};
 use crate::script::{Item, Script, StatementText};
-use crate::statement_kind::StatementKind;
+use crate::statement_kind::{StatementKind, reads_stdin};
 
 /// How deep files may read files.
 const READ_DEPTH_MAX: usize = 16;
@@ -114,11 +114,15 @@ impl<'a> Runner<'a> {
         }
         // Results before the message; an error of stdout itself is what is being told.
         let _ = self.out.flush();
-        let text = message::failure(&failure, source, place, self.paint());
+        let options = self.options();
+        let text = message::failure(&failure, source, place, &message::Look::of(&options));
+        // On a terminal Ctrl-C has left its `^C` on the line.
+        let at_key = matches!(failure, Failure::Interrupted(_)) && self.audience != Audience::Batch;
+        let start = if at_key { "\r" } else { "" };
         // Where stderr is gone too, the exit code says it.
-        let _ = writeln!(self.messages, "{text}");
+        let _ = writeln!(self.messages, "{start}{text}");
         match failure {
-            Failure::Interrupted => Failure::Interrupted,
+            Failure::Interrupted(text) => Failure::Interrupted(text),
             _ => Failure::Told,
         }
     }
@@ -133,6 +137,13 @@ impl<'a> Runner<'a> {
         let interrupt = self.interrupt.clone();
         let running = interrupt.begin();
         let started = Instant::now();
+        if self.audience != Audience::Batch && reads_stdin(&statement.sql) {
+            writeln!(
+                self.messages,
+                "{}",
+                self.paint().dim("Type or paste the rows. Ctrl-D on a line of its own ends them.")
+            )?;
+        }
         self.progress.begin();
         let done = connection.run(&statement.sql, ());
         self.progress.finish();
@@ -144,7 +155,7 @@ impl<'a> Runner<'a> {
         drop(running);
         match shown {
             Err(Failure::Sql(error)) if error.code() == ErrorCode::Cancelled && interrupt.came() => {
-                Err(Failure::Interrupted)
+                Err(Failure::Interrupted(error.to_string()))
             }
             shown => shown,
         }
@@ -166,12 +177,16 @@ impl<'a> Runner<'a> {
     }
 
     fn rows(&mut self, mut rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
-        let mut renderer = self.renderer(&rows, kind);
+        let is_text = self.shows_as_text(&rows, kind);
+        let mut renderer: Box<dyn Renderer> = match is_text {
+            true => Box::new(Plain::new(rows.columns(), "\n")),
+            false => self.mode.renderer(rows.columns(), &self.options_for(kind)),
+        };
         let mut count = 0;
         renderer.start(&mut self.out)?;
         while let Some(batch) = rows.next_blocking()? {
             if self.interrupt.came() {
-                return Err(Failure::Interrupted);
+                return Err(Failure::Interrupted("cancelled".into()));
             }
             count += batch.num_rows() as u64;
             renderer.batch(&batch, &mut self.out)?;
@@ -180,19 +195,25 @@ impl<'a> Runner<'a> {
         self.out.flush()?;
         let time = started.elapsed();
         self.notices(rows.notices())?;
-        if self.audience != Audience::Batch || self.timing {
+        if !is_text && (self.audience != Audience::Batch || self.timing) {
             let footer = message::footer(count, self.timing.then_some(time), rows.stats());
             writeln!(self.messages, "{}", self.paint().dim(&footer))?;
         }
         Ok(())
     }
 
-    fn renderer(&self, rows: &ArrowRows, kind: StatementKind) -> Box<dyn Renderer> {
+    /// Whether a result is lines for a person to read: plans and definitions.
+    fn shows_as_text(&self, rows: &ArrowRows, kind: StatementKind) -> bool {
         let for_people = matches!(self.mode, Mode::Table | Mode::Box) && self.audience != Audience::Batch;
-        if kind == StatementKind::Text && for_people && rows.columns().len() == 1 {
-            return Box::new(Plain::new(rows.columns(), "\n"));
+        for_people && kind == StatementKind::Text && rows.columns().len() == 1
+    }
+
+    /// In what the catalog says, NULL is nothing: it has no values that could be mistaken for it.
+    fn options_for(&self, kind: StatementKind) -> Options {
+        match (kind, &self.null_text) {
+            (StatementKind::Catalog, None) => Options { null_text: String::new(), ..self.options() },
+            _ => self.options(),
         }
-        self.mode.renderer(rows.columns(), &self.options())
     }
 
     fn options(&self) -> Options {
@@ -200,11 +221,9 @@ impl<'a> Runner<'a> {
             Audience::Batch => {
                 Options { width: None, null_text: self.null_text.clone().unwrap_or_default(), paint: Paint::Off }
             }
-            Audience::Terminal(paint) => Options {
-                width: crossterm::terminal::size().ok().map(|(columns, _)| columns.into()),
-                null_text: self.null_text.clone().unwrap_or_else(|| "NULL".into()),
-                paint,
-            },
+            Audience::Terminal(paint) => {
+                Options { width: width(), null_text: self.null_text.clone().unwrap_or_else(|| "NULL".into()), paint }
+            }
         }
     }
 
@@ -314,4 +333,10 @@ impl<'a> Runner<'a> {
         let done = self.file(path);
         done.map_err(|failure| self.tell(failure, None, &StatementText::default()))
     }
+}
+
+/// Cells of the terminal that results go to.
+fn width() -> Option<usize> {
+    let is_terminal = std::io::stdout().is_terminal();
+    crossterm::terminal::size().ok().filter(|_| is_terminal).map(|(columns, _)| columns.into())
 }

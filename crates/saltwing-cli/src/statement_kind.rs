@@ -9,6 +9,8 @@ pub(crate) enum StatementKind {
     Write(&'static str),
     /// Its rows are lines of text: EXPLAIN, SHOW CREATE TABLE.
     Text,
+    /// Its rows are about tables and settings, not from them: SHOW, DESCRIBE.
+    Catalog,
     /// Anything else.
     Other,
 }
@@ -23,9 +25,19 @@ impl StatementKind {
             Some("UPDATE") => Self::Write("updated"),
             Some("EXPLAIN") => Self::Text,
             Some("SHOW") if words.next().as_deref() == Some("CREATE") => Self::Text,
+            Some("SHOW" | "DESCRIBE" | "DESC") => Self::Catalog,
             _ => Self::Other,
         }
     }
+}
+
+/// Whether a statement reads what is typed behind it.
+pub(crate) fn reads_stdin(sql: &str) -> bool {
+    let is_word = |word: &str| {
+        let mut all = lexemes(sql).filter(|(kind, _)| *kind == Lexeme::Word);
+        all.any(|(_, range)| sql.get(range).is_some_and(|text| text.eq_ignore_ascii_case(word)))
+    };
+    words(sql).next().as_deref() == Some("COPY") && is_word("STDIN")
 }
 
 /// The words of a statement, in upper case.
@@ -46,18 +58,21 @@ mod tests {
 
     #[test]
     fn the_first_word_decides() {
-        use StatementKind::{Other, Text, Write};
+        use StatementKind::{Catalog, Other, Text, Write};
         for (sql, kind) in [
             ("-- c\n upsert into t values (1)", Write("written")),
             ("/* a */ DELETE /*+ FULL_SCAN */ FROM t", Write("deleted")),
             ("explain select 1", Text),
             ("SHOW CREATE TABLE t", Text),
-            ("SHOW TABLES", Other),
+            ("SHOW TABLES", Catalog),
+            ("describe t", Catalog),
             ("(SELECT 1)", Other),
             ("", Other),
         ] {
             assert_eq!(StatementKind::of(sql), kind, "{sql}");
         }
+        assert!(reads_stdin("copy t (a, b) from stdin with (format csv)"));
+        assert!(!reads_stdin("COPY t FROM 'STDIN'") && !reads_stdin("SELECT stdin FROM t"));
         assert_eq!(lead_bytes(" -- c\n SELECT 1"), 7);
     }
 }

@@ -378,3 +378,47 @@ fn a_definition_that_is_shown_makes_the_same_table() {
     let second = run(&["-f", &file, "-c", ".schema"]);
     expect(&second, &first.out, "", 0);
 }
+
+/// The tour, in a temporary directory of its own.
+fn demo(dir: &Directory) -> Command {
+    let mut command = command(&["demo"]);
+    command.env("TMPDIR", dir.0.path()).env("TMP", dir.0.path()).env("TEMP", dir.0.path()).stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn the_demo_tells_its_story_and_leaves_nothing() {
+    let dir = Directory::new();
+    let said = Said::from(demo(&dir).output().unwrap());
+    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    for part in [
+        "saltwing> CREATE TABLE mobile_log (\n",
+        "\n3,840 rows written, ",
+        "\n1 row, ",
+        ", 1 key read, 1 bucket\n",
+        "\n8 rows, ",
+        ", 8 keys read, 1 bucket\n",
+        "\nerror[54F01 full_scan_refused]: ",
+        "\n  help: add a condition on id",
+        ", 32 keys read, 1 bucket\n",
+        "\nrange of mobile_log, key (id)\n",
+    ] {
+        assert!(said.out.contains(part), "{part:?} is not in:\n{}", said.out);
+    }
+    assert_eq!(said.out.matches("error[").count(), 1, "one refusal, and no error:\n{}", said.out);
+    let wide = said.out.lines().filter(|line| line.chars().count() > 80 && !line.contains("saltwing-demo-"));
+    // What the library says is broken into lines on a terminal only.
+    assert_eq!(wide.filter(|line| !line.contains("help: ") && !line.contains("error[")).count(), 0, "{}", said.out);
+    assert!(!said.out.contains('\x1b'), "a file takes no colours");
+    assert_eq!(std::fs::read_dir(dir.0.path()).unwrap().count(), 0, "the temporary directory is gone");
+}
+
+#[test]
+fn the_demo_ends_quietly_when_no_one_reads_it() {
+    let dir = Directory::new();
+    let mut child = demo(&dir).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    assert_eq!(std::fs::read_dir(dir.0.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,174 @@
+//! `saltwing demo`: what it is about, told on a table that is made up on the spot.
+//!
+//! Every statement is run for real and uses one table only, so that the tour is the
+//! same with and without the relational engine. Everything goes to stdout, in order.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use reedline::Highlighter;
+use saltwing::Database;
+
+use crate::batch::exit_code;
+use crate::failure::{EXIT_ERROR, Failure};
+use crate::interactive::{self, PROMPT, PROMPT_NEXT, SqlColours};
+use crate::interrupt::{Idle, Interrupt};
+use crate::message::grouped;
+use crate::mobile_log::{self, COLUMNS, CREATE_TABLE, MobileLog};
+use crate::render::Paint;
+use crate::runner::{Audience, Flow, Runner};
+use crate::script::Script;
+
+/// Few enough for a second, and for a day that fits the screen.
+const LOG: MobileLog = MobileLog { phones: 120, days: 4, sessions_a_day: 8 };
+const PHONE: &str = "18601134210";
+const DAY: u32 = 20_140_624;
+
+/// Runs the tour, then a shell if someone is there; returns the exit code.
+pub(crate) fn run() -> u8 {
+    match tempfile::Builder::new().prefix("saltwing-demo-").tempdir() {
+        Ok(directory) => in_directory(directory.path()),
+        Err(error) => {
+            eprintln!("error[58030 io]: there is no temporary directory: {error}");
+            EXIT_ERROR
+        }
+    }
+}
+
+fn in_directory(directory: &Path) -> u8 {
+    let database = match Database::open(directory.join("db")) {
+        Ok(database) => database,
+        Err(error) => {
+            eprintln!("{}", error.render(""));
+            return EXIT_ERROR;
+        }
+    };
+    let has_shell = interactive::is_terminal();
+    let connection = database.connect().blocking();
+    let interrupt = Interrupt::listen(&connection, if has_shell { Idle::Stays } else { Idle::Ends });
+    let paint = if io::stdout().is_terminal() { interactive::paint() } else { Paint::Off };
+    let out = || Box::new(io::stdout());
+    let mut tour = Tour { runner: Runner::new(connection, interrupt, Audience::Terminal(paint), out(), out()), paint };
+    match tour.tell(directory, has_shell) {
+        Ok(()) if has_shell => interactive::type_and_run(&database, &mut tour.runner),
+        done => exit_code(done.map(|()| Flow::Go)),
+    }
+}
+
+struct Tour<'a> {
+    runner: Runner<'a>,
+    paint: Paint,
+}
+
+impl Tour<'_> {
+    fn tell(&mut self, directory: &Path, has_shell: bool) -> Result<(), Failure> {
+        let (prefix, rows) = (mobile_log::key_prefix(PHONE), grouped(LOG.row_count()));
+        let (from, to) = mobile_log::day_range(PHONE, DAY);
+
+        self.text("Saltwing is SQL over sorted keys. This is a tour of it, in two minutes.")?;
+        self.title("1. Rows are sorted by their key")?;
+        self.text(&format!(
+            "A log of mobile data sessions, {rows} of them, made up. A session's id is three\n\
+             hex digits of its phone's MD5 (they spread the phones), the phone, the time and\n\
+             16 more digits. So a phone's sessions lie side by side, in the order of time."
+        ))?;
+        self.show(&format!("{CREATE_TABLE};"))?;
+        let file = directory.join("sessions.csv");
+        write_sessions(&file).map_err(|error| Failure::Input(file.display().to_string(), error))?;
+        let name = file.display().to_string().replace('\'', "''");
+        self.show(&format!("COPY mobile_log FROM '{name}'\nWITH (FORMAT csv, HEADER);"))?;
+
+        self.title("2. One key is one read")?;
+        let id = some_id();
+        self.show(&format!("SELECT phone_no, start_time, site_name_id, flow FROM mobile_log\nWHERE id = '{id}';"))?;
+
+        self.title("3. A phone's day is a range of keys")?;
+        self.text(&format!("Phone {PHONE} on 2014-06-24: from its first possible id to the next day's."))?;
+        self.show(&format!(
+            "SELECT start_time, site_name_id, up_flow, down_flow FROM mobile_log\n\
+             WHERE id >= '{from}'\n\
+             AND id < '{to}';"
+        ))?;
+        self.text(&format!(
+            "The line below the table says what it cost: {} keys were read, of {rows}.",
+            LOG.sessions_a_day
+        ))?;
+
+        self.title("4. No accidental full scan")?;
+        self.text(
+            "phone_no is not the key. Nothing bounds what this would read, so it is refused\n\
+             before it reads: with few rows as with billions.",
+        )?;
+        self.show_refusal(&format!("SELECT start_time, flow FROM mobile_log\nWHERE phone_no = '{PHONE}';"))?;
+        self.text(
+            "The fix is to say it by the key. A prefix is a range; other conditions filter\n\
+             the rows in it.",
+        )?;
+        let fixed = format!(
+            "SELECT start_time, site_name_id, flow FROM mobile_log\n\
+             WHERE id LIKE '{prefix}%' AND site_name_id = 'video';"
+        );
+        self.show(&fixed)?;
+
+        self.title("5. Ask first")?;
+        self.text("EXPLAIN shows the keys that a statement would read, and runs nothing.")?;
+        self.show(&format!("EXPLAIN {fixed}"))?;
+        self.farewell(has_shell)
+    }
+
+    fn title(&mut self, text: &str) -> Result<(), Failure> {
+        self.runner.say(&format!("{}\n", self.paint.bold(text)))
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.runner.say(&format!("{text}\n"))
+    }
+
+    /// Shows a statement as if it were typed, and what it gives.
+    fn show(&mut self, sql: &str) -> Result<(), Failure> {
+        let coloured = SqlColours { paint: self.paint }.highlight(sql, 0);
+        let coloured = if self.paint == Paint::On { coloured.render_simple() } else { sql.to_owned() };
+        for (i, line) in coloured.lines().enumerate() {
+            let prompt = self.paint.help(if i == 0 { PROMPT } else { PROMPT_NEXT });
+            self.runner.say(&format!("{prompt}{line}"))?;
+        }
+        let done = self.runner.script(&mut Script::new(sql.as_bytes()), None);
+        self.runner.say("")?;
+        done.map(|_| ())
+    }
+
+    /// Shows a statement that is refused: its message is what there is to see.
+    fn show_refusal(&mut self, sql: &str) -> Result<(), Failure> {
+        match self.show(sql) {
+            Err(Failure::Told) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn farewell(&mut self, has_shell: bool) -> Result<(), Failure> {
+        match has_shell {
+            true => self.text(
+                "Now it is yours: try `\\d mobile_log`, or a query of your own. Tab completes,\n\
+                 .help helps, Ctrl-D leaves; the database goes then. `saltwing DIR` keeps one.",
+            ),
+            false => self.runner.say("At a terminal, a shell on this database opens here. `saltwing DIR` keeps one."),
+        }
+    }
+}
+
+/// The id of some session of the phone's day.
+fn some_id() -> String {
+    let (from, to) = mobile_log::day_range(PHONE, DAY);
+    LOG.sessions().map(|session| session.id).find(|id| *id >= from && *id < to).unwrap_or(from)
+}
+
+/// Writes the log as CSV: none of its texts needs quotes, and what is empty is NULL.
+fn write_sessions(path: &Path) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "id,{}", COLUMNS.join(","))?;
+    for session in LOG.sessions() {
+        writeln!(out, "{},{}", session.id, session.columns.join(","))?;
+    }
+    out.flush()
+}

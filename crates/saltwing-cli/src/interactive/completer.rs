@@ -1,0 +1,316 @@
+//! Completes keywords, tables and columns.
+//!
+//! | in front of the cursor | offered |
+//! |---|---|
+//! | the start of a statement | first words of statements |
+//! | FROM, JOIN, INTO, TABLE, DESCRIBE .. | tables |
+//! | `t.` | columns of the table that `t` names |
+//! | elsewhere | columns of the statement's tables, keywords, functions |
+//! | a string, a comment, a number | nothing |
+
+use reedline::{Completer, CompletionResult, Span, Suggestion};
+use saltwing::blocking::Connection;
+use saltwing::split_statements;
+use saltwing_sql::{Lexeme, lexemes, quote_name};
+
+use super::vocabulary::{COMMANDS, FUNCTIONS, KEYWORDS, SETTINGS, STATEMENTS, is_keyword};
+use crate::dot_command::DotCommand;
+use crate::render::Mode;
+
+/// Words behind which a table stands.
+const BEFORE_TABLES: &[&str] = &["COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
+
+pub(crate) struct SqlCompleter {
+    /// A connection of its own: the shell's may be inside a transaction.
+    pub(crate) connection: Connection,
+}
+
+impl Completer for SqlCompleter {
+    fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
+        let (start, texts) = self.candidates(line, pos);
+        let suggestion = |value: String| Suggestion {
+            // A call goes on with its bracket, a name with a point perhaps.
+            append_whitespace: value.ends_with(|c: char| c.is_alphanumeric() || c == '_') && is_keyword(&value),
+            span: Span::new(start, pos.max(start)),
+            value,
+            ..Suggestion::default()
+        };
+        CompletionResult::fresh(texts.into_iter().map(suggestion).collect::<Vec<_>>())
+    }
+}
+
+impl SqlCompleter {
+    /// Where the text to replace starts, and what may stand there.
+    fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<String>) {
+        let before = line.get(..pos).unwrap_or(line);
+        if DotCommand::is_one(before) {
+            return self.for_command(before);
+        }
+        // Only the statement that the cursor is in counts.
+        let piece = split_statements(line).find(|piece| piece.offset + piece.text.len() >= pos || !piece.complete);
+        let (offset, statement) = piece.map_or((0, ""), |piece| (piece.offset, piece.text));
+        let tokens = tokens(statement.get(..pos.saturating_sub(offset)).unwrap_or(statement));
+        let (prefix, tokens) = match tokens.split_last() {
+            Some((last, earlier)) if last.is_name() && offset + last.end == pos => (last.text, earlier),
+            Some((last, _)) if matches!(last.kind, Lexeme::Text | Lexeme::Number) && offset + last.end == pos => {
+                return (pos, Vec::new());
+            }
+            Some((last, _)) if matches!(last.kind, Lexeme::Open | Lexeme::Comment) => return (pos, Vec::new()),
+            _ => ("", tokens.as_slice()),
+        };
+        (pos - prefix.len(), self.in_context(tokens, statement, prefix))
+    }
+
+    fn in_context(&self, tokens: &[Token<'_>], statement: &str, prefix: &str) -> Vec<String> {
+        let is_word = |token: &Token<'_>, words: &[&str]| {
+            token.kind == Lexeme::Word && words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
+        };
+        match tokens {
+            [] => matching(STATEMENTS, prefix),
+            [.., qualifier, point] if point.text == "." => {
+                let table = tables_of(statement).into_iter().find(|table| table.is_named(qualifier.text));
+                let columns = self.columns(&table.map_or_else(|| qualifier.text.to_owned(), |table| table.name));
+                let mut found = starting(columns, prefix);
+                found.extend(starting(self.tables_in(qualifier.text), prefix));
+                found
+            }
+            [.., last] if is_word(last, BEFORE_TABLES) => starting(self.tables(), prefix),
+            [last] if is_word(last, &["SET"]) => starting(SETTINGS.iter().map(|s| (*s).to_owned()).collect(), prefix),
+            [last] if is_word(last, &["SHOW"]) => {
+                let mut found = matching(&["CREATE TABLE", "SCHEMAS", "TABLES"], prefix);
+                found.extend(starting(SETTINGS.iter().map(|s| (*s).to_owned()).collect(), prefix));
+                found
+            }
+            _ => {
+                let columns = tables_of(statement).into_iter().flat_map(|table| self.columns(&table.name)).collect();
+                let mut found = starting(columns, prefix);
+                // Without a letter to go by, all keywords are too many.
+                if !prefix.is_empty() {
+                    for words in [STATEMENTS, KEYWORDS, FUNCTIONS] {
+                        found.extend(matching(words, prefix));
+                    }
+                }
+                let mut seen = std::collections::HashSet::new();
+                found.retain(|text| seen.insert(text.to_lowercase()));
+                found
+            }
+        }
+    }
+
+    fn for_command(&self, before: &str) -> (usize, Vec<String>) {
+        let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let word = before.get(start..).unwrap_or("");
+        let command = before.split_whitespace().next().unwrap_or("");
+        let found = match command {
+            _ if before.trim_start() == word => starting(COMMANDS.iter().map(|c| (*c).to_owned()).collect(), word),
+            ".mode" => starting(Mode::ALL.map(|mode| mode.as_str().to_owned()).to_vec(), word),
+            "\\d" | ".schema" | ".describe" => starting(self.tables(), word),
+            ".timing" => starting(vec!["on".into(), "off".into()], word),
+            _ => Vec::new(),
+        };
+        (start, found)
+    }
+
+    /// All tables, as SQL names them.
+    fn tables(&self) -> Vec<String> {
+        self.table_names()
+            .into_iter()
+            .map(|(schema, name)| match schema {
+                Some(schema) => format!("{}.{}", quote_name(&schema), quote_name(&name)),
+                None => quote_name(&name),
+            })
+            .collect()
+    }
+
+    fn tables_in(&self, schema: &str) -> Vec<String> {
+        let names = self.table_names().into_iter();
+        names.filter(|(s, _)| s.as_deref().is_some_and(|s| same(s, schema))).map(|(_, n)| quote_name(&n)).collect()
+    }
+
+    /// Schema and name of each table. What cannot be read completes to nothing.
+    fn table_names(&self) -> Vec<(Option<String>, String)> {
+        let rows = self.connection.query("SHOW TABLES", ()).into_iter().flatten().flatten();
+        rows.filter_map(|row| Some((row.get(0).ok()?, row.get(1).ok()?))).collect()
+    }
+
+    fn columns(&self, table: &str) -> Vec<String> {
+        let rows = self.connection.query(&format!("DESCRIBE {table}"), ()).into_iter().flatten().flatten();
+        let column = |row: saltwing::Row| {
+            let (name, ty): (String, String) = (row.get("name").ok()?, row.get("type").ok()?);
+            // Facts of the table as a whole stand in brackets.
+            (ty != "(table)").then(|| quote_name(&name))
+        };
+        rows.filter_map(column).collect()
+    }
+}
+
+/// A lexeme that counts.
+#[derive(Clone, Copy, Debug)]
+struct Token<'a> {
+    kind: Lexeme,
+    text: &'a str,
+    end: usize,
+}
+
+impl Token<'_> {
+    fn is_name(&self) -> bool {
+        matches!(self.kind, Lexeme::Word | Lexeme::QuotedName)
+    }
+}
+
+/// The lexemes of a text without blanks, and without the comments and hints that are closed.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let all = lexemes(text).map(|(kind, range)| Token { kind, end: range.end, text: text.get(range).unwrap_or("") });
+    all.filter(|token| match token.kind {
+        Lexeme::Blank | Lexeme::Hint => false,
+        // A comment to the line's end goes on at the text's end.
+        Lexeme::Comment => token.end == text.len() && !token.text.ends_with("*/"),
+        _ => true,
+    })
+    .collect()
+}
+
+/// A table that a statement names.
+struct Named {
+    name: String,
+    alias: Option<String>,
+}
+
+impl Named {
+    fn is_named(&self, word: &str) -> bool {
+        same(self.alias.as_deref().unwrap_or(&self.name), word)
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.trim_matches('"').to_lowercase() == b.trim_matches('"').to_lowercase()
+}
+
+/// The tables that stand behind FROM, JOIN and their like.
+fn tables_of(statement: &str) -> Vec<Named> {
+    let tokens = tokens(statement);
+    let mut found = Vec::new();
+    let mut rest = tokens.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        let is_before = BEFORE_TABLES.iter().any(|word| first.text.eq_ignore_ascii_case(word));
+        if first.kind != Lexeme::Word || !is_before {
+            continue;
+        }
+        let (name, after) = match after {
+            [schema, point, table, after @ ..] if schema.is_name() && point.text == "." && table.is_name() => {
+                (format!("{}.{}", schema.text, table.text), after)
+            }
+            [table, after @ ..] if table.is_name() && !is_keyword(table.text) => (table.text.to_owned(), after),
+            _ => continue,
+        };
+        let after = match after {
+            [word, after @ ..] if word.text.eq_ignore_ascii_case("AS") => after,
+            after => after,
+        };
+        let alias = after.first().filter(|word| word.is_name() && !is_keyword(word.text));
+        found.push(Named { name, alias: alias.map(|word| word.text.to_owned()) });
+    }
+    found
+}
+
+/// The keywords that start with `prefix`, in the case that it is written in.
+fn matching(words: &[&str], prefix: &str) -> Vec<String> {
+    let is_lower = !prefix.is_empty() && prefix.chars().all(|c| !c.is_uppercase());
+    let found = words.iter().filter(|word| starts_with(word, prefix));
+    found.map(|word| if is_lower { word.to_lowercase() } else { (*word).to_owned() }).collect()
+}
+
+fn starting(words: Vec<String>, prefix: &str) -> Vec<String> {
+    words.into_iter().filter(|word| starts_with(word, prefix)).collect()
+}
+
+fn starts_with(word: &str, prefix: &str) -> bool {
+    let bare = |text: &str| text.trim_start_matches('"').to_lowercase();
+    bare(word).starts_with(&bare(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completer() -> SqlCompleter {
+        let connection = saltwing::Database::memory().unwrap().connect().blocking();
+        for sql in [
+            "CREATE SCHEMA s",
+            "CREATE TABLE log (host VARCHAR NOT NULL, ts DATE NOT NULL, up BIGINT, CONSTRAINT pk PRIMARY KEY (host, ts)) SALT_BUCKETS = 2",
+            "CREATE TABLE s.other (\"My Key\" INTEGER NOT NULL PRIMARY KEY, hue VARCHAR)",
+        ] {
+            connection.execute(sql, ()).unwrap();
+        }
+        SqlCompleter { connection }
+    }
+
+    /// What is offered where `|` stands, and the text that it replaces.
+    #[track_caller]
+    fn check(marked: &str, replaced: &str, expected: &[&str]) {
+        let pos = marked.find('|').unwrap();
+        let line = marked.replacen('|', "", 1);
+        let (start, found) = completer().candidates(&line, pos);
+        assert_eq!(
+            (&line[start..pos], found.as_slice()),
+            (replaced, expected.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>().as_slice()),
+            "{marked}"
+        );
+    }
+
+    #[test]
+    fn statements_begin_with_their_words() {
+        check("SEL|", "SEL", &["SELECT"]);
+        check("sh|", "sh", &["show"]);
+        check("SELECT 1; up|", "up", &["update", "upsert"]);
+        check("show ta|", "ta", &["tables"]);
+        check("SET full|", "full", &["full_scan"]);
+    }
+
+    #[test]
+    fn tables_stand_behind_from() {
+        check("SELECT * FROM |", "", &["log", "s.other"]);
+        check("SELECT * FROM lo|", "lo", &["log"]);
+        check("UPSERT INTO L|", "L", &["log"]);
+        check("SELECT * FROM s.|", "", &["other"]);
+        check("\\d l|", "l", &["log"]);
+    }
+
+    #[test]
+    fn columns_are_those_of_the_statements_tables() {
+        check("SELECT h| FROM log", "h", &["host", "having", "header"]);
+        check("SELECT ho| FROM log WHERE 1", "ho", &["host"]);
+        check("SELECT | FROM log", "", &["host", "ts", "up"]);
+        check("SELECT * FROM log l, x WHERE l.|", "", &["host", "ts", "up"]);
+        check("SELECT * FROM s.other AS o WHERE o.|", "", &["\"My Key\"", "hue"]);
+        check("SELECT * FROM s.other WHERE \"my k\"|", "\"my k\"", &[]);
+        check("DELETE FROM log;\nSELECT hos|", "hos", &[]);
+    }
+
+    #[test]
+    fn texts_numbers_and_comments_are_left_alone() {
+        check("SELECT 'se|", "", &[]);
+        check("SELECT 1|", "", &[]);
+        check("SELECT host -- se|", "", &[]);
+        check("SELECT /* se|", "", &[]);
+    }
+
+    #[test]
+    fn commands_have_their_own() {
+        check(".t|", ".t", &[".tables", ".timing"]);
+        check(".mode j|", "j", &["json", "jsonl"]);
+        check(".timing o|", "o", &["on", "off"]);
+        check(".schema |", "", &["log", "s.other"]);
+    }
+
+    #[test]
+    fn any_place_of_any_text_completes_to_something_or_nothing() {
+        let completer = completer();
+        let line = "SELECT é, 'ü;' FROM \"log\" l; .x /* ö */ -- ß\nDELETE FROM s.other WHERE (";
+        for (pos, _) in line.char_indices().chain([(line.len(), ' ')]) {
+            let (start, _) = completer.candidates(line, pos);
+            assert!(start <= pos && line.is_char_boundary(start));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The shell at a terminal.
+
+mod completer;
+mod highlighter;
+mod history;
+mod prompt;
+mod validator;
+mod vocabulary;
+
+use std::io::{BufWriter, IsTerminal};
+
+use reedline::{
+    ColumnarMenu, DefaultHinter, EditCommand, Emacs, InputMode, KeyCode, KeyModifiers, MenuBuilder, Reedline,
+    ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
+};
+use saltwing::Database;
+
+use crate::args::Run;
+use crate::failure::{EXIT_ERROR, Failure};
+use crate::interrupt::{Idle, Interrupt};
+use crate::render::Paint;
+use crate::runner::{Audience, Flow, Runner};
+use crate::script::Script;
+
+pub(crate) use highlighter::SqlColours;
+pub(crate) use prompt::{FIRST as PROMPT, NEXT as PROMPT_NEXT};
+
+const MENU: &str = "completion_menu";
+const MENU_COLUMNS: u16 = 4;
+/// What names are written with beside letters and digits.
+const WORD_CHARACTERS: &str = "_$\"";
+
+/// Whether a person sits at all ends: the line editor draws on them and asks them where the cursor is.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Colours, unless the user wants none or the terminal has none.
+pub(crate) fn paint() -> Paint {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let able = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    if wanted && able { Paint::On } else { Paint::Off }
+}
+
+/// Greets, and runs what is typed; returns the exit code.
+pub(crate) fn run(database: &Database, run: &Run) -> u8 {
+    let connection = database.connect().blocking();
+    let interrupt = Interrupt::listen(&connection, Idle::Stays);
+    let out = Box::new(BufWriter::new(std::io::stdout()));
+    let audience = Audience::Terminal(paint());
+    let mut runner = Runner::new(connection, interrupt, audience, out, Box::new(std::io::stderr()));
+    if let Some(mode) = run.mode {
+        runner.mode = mode;
+    }
+    let place = match &run.database {
+        Some(path) => format!("{} ({})", path.display(), database.store_name()),
+        None => "memory: nothing is kept".to_owned(),
+    };
+    let greeting = format!("saltwing {} on {place}. .help for help, Ctrl-D to leave.", env!("CARGO_PKG_VERSION"));
+    match runner.say(&greeting) {
+        Ok(()) => type_and_run(database, &mut runner),
+        Err(_) => EXIT_ERROR,
+    }
+}
+
+/// Runs what is typed, to the end of it; returns the exit code.
+pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
+    let mut editor = editor(database, runner.paint());
+    loop {
+        let typed = match editor.read_line(&prompt::ShellPrompt) {
+            Ok(Signal::Success(text)) => text,
+            Ok(Signal::CtrlD) => return 0,
+            Ok(_) => continue,
+            Err(error) => {
+                eprintln!("error[58030 io]: the terminal cannot be read: {error}");
+                return EXIT_ERROR;
+            }
+        };
+        match runner.script(&mut Script::new(typed.as_bytes()), None) {
+            Ok(Flow::Quit) => return 0,
+            // What went wrong is told; the shell goes on, unless no one is left to read.
+            Err(Failure::Output(_)) => return EXIT_ERROR,
+            Ok(Flow::Go) | Err(_) => {}
+        }
+    }
+}
+
+fn editor(database: &Database, paint: Paint) -> Reedline {
+    let completer = completer::SqlCompleter { connection: database.connect().blocking() };
+    let menu = ColumnarMenu::default().with_name(MENU).with_columns(MENU_COLUMNS).with_marker("");
+    // Columns of a table that is named behind the cursor count too; a blank ends a word, and with it the menu.
+    let menu = menu.with_input_mode(InputMode::FullBuffer).with_word_chars(WORD_CHARACTERS);
+    let mut keys = default_emacs_keybindings();
+    let complete = vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
+    keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+    let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
+    let editor = Reedline::create()
+        .with_ansi_colors(paint == Paint::On)
+        .with_highlighter(Box::new(SqlColours { paint }))
+        .with_validator(Box::new(validator::StatementEnd))
+        .with_completer(Box::new(completer))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
+        .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+        .with_edit_mode(Box::new(Emacs::new(keys)))
+        .use_bracketed_paste(true);
+    let editor = match paint {
+        Paint::On => {
+            let style = nu_ansi_term::Style::new().dimmed();
+            editor.with_hinter(Box::new(DefaultHinter::default().with_style(style)))
+        }
+        // A hint that looks like typed text is none.
+        Paint::Off => editor,
+    };
+    match history::open() {
+        Some(history) => editor.with_history(history),
+        None => editor,
+    }
+}

@@ -1,0 +1,174 @@
+//! The words that the shell completes and colours.
+
+/// First words of statements.
+pub(super) const STATEMENTS: &[&str] = &[
+    "ALTER", "COPY", "CREATE", "DELETE", "DESCRIBE", "DROP", "EXPLAIN", "INSERT", "SELECT", "SET", "SHOW", "TRUNCATE",
+    "UPDATE", "UPSERT", "WITH",
+];
+
+/// The other keywords.
+pub(super) const KEYWORDS: &[&str] = &[
+    "ALL",
+    "ANALYZE",
+    "AND",
+    "AS",
+    "ASC",
+    "BEGIN",
+    "BETWEEN",
+    "BIGINT",
+    "BINARY",
+    "BOOLEAN",
+    "BY",
+    "CASE",
+    "CAST",
+    "CHAR",
+    "COLUMN",
+    "COMMIT",
+    "CONSTRAINT",
+    "CROSS",
+    "CSV",
+    "DATE",
+    "DECIMAL",
+    "DEFAULT",
+    "DESC",
+    "DISTINCT",
+    "DOUBLE",
+    "ELSE",
+    "END",
+    "ERROR",
+    "EXCEPT",
+    "EXISTS",
+    "FALSE",
+    "FIRST",
+    "FLOAT",
+    "FORMAT",
+    "FROM",
+    "FULL",
+    "GROUP",
+    "HAVING",
+    "HEADER",
+    "IF",
+    "IN",
+    "INDEX",
+    "INNER",
+    "INTEGER",
+    "INTERSECT",
+    "INTERVAL",
+    "INTO",
+    "IS",
+    "JOIN",
+    "JSON",
+    "KEY",
+    "LAST",
+    "LEFT",
+    "LIKE",
+    "LIMIT",
+    "NOT",
+    "NULL",
+    "NULLS",
+    "OFFSET",
+    "ON",
+    "OR",
+    "ORDER",
+    "OUTER",
+    "OVER",
+    "PARTITION",
+    "PRIMARY",
+    "RIGHT",
+    "ROLLBACK",
+    "SALT_BUCKETS",
+    "SALT_BY",
+    "SCHEMA",
+    "SCHEMAS",
+    "SKIP",
+    "SMALLINT",
+    "STDIN",
+    "STDOUT",
+    "TABLE",
+    "TABLES",
+    "THEN",
+    "TIME",
+    "TIMESTAMP",
+    "TINYINT",
+    "TO",
+    "TRUE",
+    "TTL",
+    "UNION",
+    "UNIQUE",
+    "UNSIGNED_INT",
+    "UNSIGNED_LONG",
+    "USING",
+    "VALUES",
+    "VARBINARY",
+    "VARCHAR",
+    "VIEW",
+    "WHEN",
+    "WHERE",
+];
+
+/// Functions.
+pub(super) const FUNCTIONS: &[&str] = &[
+    "ABS",
+    "AVG",
+    "CEIL",
+    "COALESCE",
+    "COUNT",
+    "DATE_TRUNC",
+    "FLOOR",
+    "LENGTH",
+    "LOWER",
+    "MAX",
+    "MD5",
+    "MIN",
+    "NULLIF",
+    "REVERSE",
+    "ROUND",
+    "SHA256",
+    "SUBSTR",
+    "SUM",
+    "TRIM",
+    "UPPER",
+];
+
+/// Settings, behind SET and SHOW.
+pub(super) const SETTINGS: &[&str] =
+    &["bytes_max", "durability", "executor", "full_scan", "rows_max", "rows_warn", "statement_timeout"];
+
+/// Commands of the shell.
+pub(super) const COMMANDS: &[&str] =
+    &[".exit", ".help", ".mode", ".nullvalue", ".quit", ".read", ".schema", ".tables", ".timing", "\\d", "\\dt", "\\q"];
+
+/// Whether a word has a meaning of its own.
+pub(super) fn is_keyword(word: &str) -> bool {
+    let upper = word.to_ascii_uppercase();
+    [STATEMENTS, KEYWORDS].into_iter().any(|words| words.binary_search(&upper.as_str()).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dot_command::DotCommand;
+    use crate::failure::Failure;
+
+    #[test]
+    fn lists_are_sorted_and_keywords_are_found_in_any_case() {
+        for words in [STATEMENTS, KEYWORDS, FUNCTIONS, SETTINGS, COMMANDS] {
+            assert!(words.is_sorted(), "{words:?}");
+        }
+        assert!(is_keyword("select") && is_keyword("Where"));
+        assert!(!is_keyword("phone_no"));
+    }
+
+    #[test]
+    fn settings_and_commands_are_there() {
+        let connection = saltwing::Database::memory().unwrap().connect().blocking();
+        for setting in SETTINGS {
+            connection.execute(&format!("SHOW {setting}"), ()).unwrap();
+        }
+        for command in COMMANDS {
+            if let Err(Failure::Usage(text)) = DotCommand::parse(command) {
+                assert!(text.starts_with("usage: "), "{text}");
+            }
+        }
+    }
+}
