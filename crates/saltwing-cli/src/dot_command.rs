@@ -43,6 +43,15 @@ impl DotCommand {
         line.trim_start().starts_with(['.', '\\'])
     }
 
+    /// The command that a newcomer means with a bare word; no statement is one.
+    pub(crate) fn of_bare_word(line: &str) -> Option<&'static str> {
+        match line.trim().trim_end_matches(';').trim_end().to_lowercase().as_str() {
+            "help" => Some(".help"),
+            "exit" | "quit" => Some(".quit"),
+            _ => None,
+        }
+    }
+
     /// Reads a line that starts with `.` or `\`.
     ///
     /// # Errors
@@ -132,6 +141,13 @@ mod tests {
                 other => panic!("{line}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn bare_words_that_mean_a_command() {
+        assert_eq!(DotCommand::of_bare_word(" Exit; "), Some(".quit"));
+        assert_eq!(DotCommand::of_bare_word("help"), Some(".help"));
+        assert_eq!(DotCommand::of_bare_word("help me"), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use reedline::{
 use saltwing::Database;
 
 use crate::args::Run;
+use crate::dot_command::DotCommand;
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::interrupt::{Idle, Interrupt};
 use crate::render::Paint;
@@ -76,7 +77,8 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
                 return EXIT_ERROR;
             }
         };
-        match runner.script(&mut Script::new(typed.as_bytes()), None) {
+        let text = DotCommand::of_bare_word(&typed).unwrap_or(&typed);
+        match runner.script(&mut Script::new(text.as_bytes()), None) {
             Ok(Flow::Quit) => return 0,
             // What went wrong is told; the shell goes on, unless no one is left to read.
             Err(Failure::Output(_)) => return EXIT_ERROR,

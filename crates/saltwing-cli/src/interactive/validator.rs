@@ -14,7 +14,9 @@ impl Validator for StatementEnd {
 }
 
 fn is_complete(text: &str) -> bool {
-    DotCommand::is_one(text) || split_statements(text).all(|piece| piece.complete)
+    DotCommand::is_one(text)
+        || DotCommand::of_bare_word(text).is_some()
+        || split_statements(text).all(|piece| piece.complete)
 }
 
 #[cfg(test)]
@@ -23,9 +25,17 @@ mod tests {
 
     #[test]
     fn statements_end_at_their_semicolon() {
-        for text in
-            ["", "  ", "SELECT 1;", "SELECT 1; SELECT 2;", "-- only a comment", ".help", " \\d t", "SELECT 1; -- end"]
-        {
+        for text in [
+            "",
+            "  ",
+            "SELECT 1;",
+            "SELECT 1; SELECT 2;",
+            "-- only a comment",
+            ".help",
+            " \\d t",
+            "exit",
+            "SELECT 1; -- end",
+        ] {
             assert!(is_complete(text), "{text}");
         }
         for text in ["SELECT 1", "SELECT ';", "SELECT 1; SELECT", "/* open", "SELECT \"a;", "SELECT 1 -- ;"] {
