@@ -5,6 +5,7 @@
 //! Answers are compared before a figure is printed. Figures are of this machine and this run.
 
 mod engine;
+mod mobile;
 mod report;
 mod rows;
 mod work;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::engine::{Engine, Saltwing, Sqlite};
+use crate::mobile;
 use crate::report::Measure;
 use crate::rows::{Mix, ROWS_A_PHONE, log_row, phone, phones};
 
@@ -34,6 +35,10 @@ pub fn run(rows: u64, only: Option<&str>, rounds: usize) -> Result<Vec<Measure>>
     let mut engines: Vec<Box<dyn Engine>> =
         vec![Box::new(Saltwing::create(&folder.path().join("saltwing"))?), Box::new(Sqlite::create(folder.path())?)];
     let mut measures = Vec::new();
+    if only == Some("mobile_day") {
+        mobile::run(rows, rounds, folder.path(), &mut measures)?;
+        return Ok(measures);
+    }
     load(&mut engines, rows, &mut measures)?;
     let mut mix = Mix(42);
     for (work, ask) in QUESTIONS {
@@ -63,6 +68,9 @@ pub fn run(rows: u64, only: Option<&str>, rounds: usize) -> Result<Vec<Measure>>
     }
     if only.is_none_or(|name| name == "upsert1") {
         upsert(&mut engines, rows, rounds, &mut measures)?;
+    }
+    if only.is_none() {
+        mobile::run(rows, rounds, folder.path(), &mut measures)?;
     }
     Ok(measures)
 }
