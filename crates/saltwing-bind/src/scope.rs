@@ -88,7 +88,7 @@ impl Scope {
         let column = def.columns.get(index)?;
         if let Some(wanted) = family {
             let family = column.family.and_then(|f| def.families.get(f)?.clone());
-            if !family.is_some_and(|f| f.to_lowercase() == wanted.to_lowercase()) {
+            if family.is_none_or(|f| f.to_lowercase() != wanted.to_lowercase()) {
                 return None;
             }
         }

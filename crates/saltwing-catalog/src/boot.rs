@@ -1,5 +1,6 @@
 //! Reading the catalog at open, and changing it.
 
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -181,9 +182,9 @@ impl Catalog {
         if lower == INFORMATION_SCHEMA {
             return Err(CatalogError::ReservedName(name.into()));
         }
-        if !view.schemas.contains_key(&lower) {
+        if let Entry::Vacant(free) = view.schemas.entry(lower) {
             writes.put(&self.own.schemas, vec![Value::text(name)])?;
-            view.schemas.insert(lower, name.into());
+            free.insert(name.into());
         }
         Ok(())
     }
