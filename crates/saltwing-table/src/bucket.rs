@@ -5,11 +5,16 @@ use std::sync::Arc;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, Cursor, Direction};
 
-use crate::context::Counters;
 use crate::layout::{PREFIX_BYTES, range_bounds, store_key};
 use crate::row_format::write_time_ms;
 use crate::scan::RangeIter;
-use crate::{ReadView, Table, TableError};
+use crate::{ReadView, ScanContext, Table, TableError};
+
+/// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
+/// are mostly not there, and products of lists above all, then cost as many steps as there are rows at most.
+const MISSES_MAX: u32 = 1024;
+/// Ranges after which cancel and time are looked at.
+const CHECK_RANGES: u32 = 1024;
 
 /// One row as stored: its physical key and the stored form of each family asked for.
 pub(crate) struct StoredPair {
@@ -46,8 +51,23 @@ pub(crate) struct BucketScan {
     other_families: Vec<u8>,
     /// Rows written at or before this are expired.
     expired_ms: Option<i64>,
-    counters: Arc<Counters>,
+    context: ScanContext,
     walk: Option<Walk>,
+    /// Ranges entered since the last row.
+    misses: u32,
+    /// Ranges taken, for [`CHECK_RANGES`].
+    ranges_taken: u32,
+    ahead: Ahead,
+}
+
+/// What a look ahead has found.
+enum Ahead {
+    /// Nothing was looked for.
+    Unknown,
+    /// The next row has this logical key.
+    Row(Vec<u8>),
+    /// There is no row any more.
+    End,
 }
 
 /// The cursors of one range: the first family leads, the others follow.
@@ -71,10 +91,23 @@ impl BucketScan {
         direction: Direction,
         ranges: RangeIter,
         other_families: Vec<u8>,
-        counters: Arc<Counters>,
+        context: ScanContext,
     ) -> Self {
         let expired_ms = table.expired_ms(view.now_ms());
-        Self { view, table, bucket, direction, ranges, other_families, expired_ms, counters, walk: None }
+        Self {
+            view,
+            table,
+            bucket,
+            direction,
+            ranges,
+            other_families,
+            expired_ms,
+            context,
+            walk: None,
+            misses: 0,
+            ranges_taken: 0,
+            ahead: Ahead::Unknown,
+        }
     }
 
     /// The next visible row.
@@ -95,25 +128,76 @@ impl BucketScan {
                     if let Some(first) = families.first_mut() {
                         *first = Some(value);
                     }
+                    self.misses = 0;
                     return Ok(Some(StoredPair { store_key, families }));
                 }
                 self.walk = None;
             }
-            match self.ranges.next() {
-                None => return Ok(None),
-                Some(range) => {
-                    if let Some(pair) = self.enter(range)? {
-                        return Ok(Some(pair));
-                    }
+            let Some(range) = self.next_range()? else { return Ok(None) };
+            if let Some(pair) = self.enter(range)? {
+                self.misses = 0;
+                return Ok(Some(pair));
+            }
+        }
+    }
+
+    /// The next range that a row may lie in.
+    fn next_range(&mut self) -> Result<Option<KeyRange>, TableError> {
+        loop {
+            let Some(range) = self.ranges.next() else { return Ok(None) };
+            self.ranges_taken = self.ranges_taken.wrapping_add(1);
+            if self.ranges_taken.is_multiple_of(CHECK_RANGES) {
+                self.context.check()?;
+            }
+            let is_past =
+                matches!(&self.ahead, Ahead::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
+            if self.misses >= MISSES_MAX && (is_past || matches!(self.ahead, Ahead::Unknown)) {
+                self.look_ahead(&range)?;
+            }
+            match &self.ahead {
+                Ahead::End => return Ok(None),
+                Ahead::Row(key) if self.lies_before(&range, key) => {}
+                _ => {
+                    self.misses = self.misses.saturating_add(1);
+                    return Ok(Some(range));
                 }
             }
         }
     }
 
+    /// Whether the whole range comes before `key` in the direction of travel.
+    fn lies_before(&self, range: &KeyRange, key: &[u8]) -> bool {
+        match self.direction {
+            Direction::Forward => range.end().is_some_and(|end| end <= key),
+            Direction::Reverse => range.start() > key,
+        }
+    }
+
+    /// Finds the first row in or behind a range, and leaves out the ranges before it.
+    fn look_ahead(&mut self, range: &KeyRange) -> Result<(), TableError> {
+        let rest = match self.direction {
+            Direction::Forward => KeyRange::new(range.start().to_vec(), None),
+            Direction::Reverse => KeyRange::new(Vec::new(), range.end().map(<[u8]>::to_vec)),
+        };
+        // A range has an end behind its start, so that the rest is never empty.
+        let rest = rest.unwrap_or_else(KeyRange::all);
+        self.context.counters.seeks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let bounds = range_bounds(self.table.def().id, 0, self.bucket, &rest);
+        self.ahead = match self.view.cursor(bounds, self.direction)?.next()? {
+            None => Ahead::End,
+            Some((store_key, _)) => {
+                let logical = store_key.get(PREFIX_BYTES + usize::from(self.bucket.is_some())..).unwrap_or_default();
+                self.ranges.skip_to(logical);
+                Ahead::Row(logical.to_vec())
+            }
+        };
+        Ok(())
+    }
+
     /// Positions at a range: a point is got at once, for anything else a walk begins.
     fn enter(&mut self, range: KeyRange) -> Result<Option<StoredPair>, TableError> {
-        self.counters.seeks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.counters.touch_bucket(self.bucket.unwrap_or(0));
+        self.context.counters.seeks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
         if let Some(key) = point_key(&range) {
             let physical: Vec<u8> = self.bucket.into_iter().chain(key.iter().copied()).collect();
             return get_row(&self.view, &self.table, &physical, &self.other_families);

@@ -39,7 +39,7 @@ mod write_set;
 pub use commit::{CommitLog, CommitNo, ReadToken};
 pub use context::{Budget, Counters, ScanContext};
 pub use error::TableError;
-pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, Scan, ScanOrder, ScanRequest};
+pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, RangeWalk, Scan, ScanOrder, ScanRequest};
 pub use store::{Clock, EmbeddedTables, SystemClock, TableCapabilities, TableStore};
 pub use table::Table;
 pub use view::ReadView;

@@ -26,7 +26,20 @@ const BATCH_ROWS_MAX: usize = 8192;
 const CHECK_ROWS: u64 = 1024;
 
 /// Key ranges in the order of travel.
-pub type RangeIter = Box<dyn Iterator<Item = KeyRange> + Send>;
+pub type RangeIter = Box<dyn RangeWalk>;
+
+/// Key ranges in the order of travel, some of which can be left out.
+pub trait RangeWalk: Iterator<Item = KeyRange> + Send {
+    /// The scan knows that no row lies between the range given last and `key`:
+    /// ranges there need not be made. Those that are made all the same are passed over.
+    fn skip_to(&mut self, key: &[u8]) {
+        let _ = key;
+    }
+}
+
+impl RangeWalk for std::iter::Once<KeyRange> {}
+impl RangeWalk for std::vec::IntoIter<KeyRange> {}
+impl RangeWalk for std::iter::Rev<std::vec::IntoIter<KeyRange>> {}
 
 /// Where a scan's ranges come from: made as they are read, so that a product of
 /// lists is never held.
@@ -114,7 +127,7 @@ impl Scan {
         let bucket_scan = |bucket| {
             let ranges = ranges.ranges(bucket, direction);
             let families = decoder.other_families();
-            BucketScan::new(view.clone(), table.clone(), bucket, direction, ranges, families, context.counters.clone())
+            BucketScan::new(view.clone(), table.clone(), bucket, direction, ranges, families, context.clone())
         };
         let mut scans: Vec<BucketScan> = match (table.def().key.salt, buckets) {
             (None, _) => vec![bucket_scan(None)],

@@ -10,8 +10,8 @@ use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{
-    Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder,
-    ScanRequest, Table, WriteSet,
+    Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext,
+    ScanOrder, ScanRequest, Table, WriteSet,
 };
 use saltwing_types::{ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value};
 
@@ -290,4 +290,66 @@ fn row_ids_go_on_after_reopening() {
         ids.for_each(|id| drop(writes.put(&table, vec![Value::Int(id)]).unwrap()));
         store.commit(&writes, None, Durability::Buffered).unwrap();
     }
+}
+
+#[test]
+fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
+    for (salt, reverse) in [(0, false), (0, true), (3, false), (3, true)] {
+        let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+        let table = store.register(Arc::new(table(salt, false, None))).unwrap();
+        let mut writes = WriteSet::new();
+        // Two next to each other, one behind all ranges, one beside a point.
+        for (k, s) in [(5, None), (40_000, None), (40_001, None), (70_000, Some("a")), (99_999, None), (200_000, None)]
+        {
+            writes.put(&table, row(k, s, Some(0), None, None)).unwrap();
+        }
+        store.commit(&writes, None, Durability::Buffered).unwrap();
+        let logical = |k| table.codec().encode_logical(&[Value::Int(k), Value::Null]).unwrap();
+        let points: Vec<KeyRange> = (0..100_000).map(|k| KeyRange::point(logical(k))).collect();
+        let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+        let context = context();
+        let ranges = Arc::new(Ranges(points));
+        let rows = read(&store, ScanRequest { ranges, direction, ..request(&table, vec![0]) }, &context);
+        let mut expected: Vec<_> = [5, 40_000, 40_001, 99_999].map(|k| vec![Value::Int(k)]).into();
+        if reverse {
+            expected.reverse();
+        }
+        assert_eq!(rows, expected);
+        let seeks = context.counters.seeks.load(Ordering::Relaxed);
+        assert!(seeks < 8 * 1030 * u64::from(salt.max(1)), "{seeks} seeks, salt {salt}");
+    }
+}
+
+/// The same range for ever.
+struct Endless(KeyRange);
+
+impl Iterator for Endless {
+    type Item = KeyRange;
+
+    fn next(&mut self) -> Option<KeyRange> {
+        Some(self.0.clone())
+    }
+}
+
+impl RangeWalk for Endless {}
+
+impl RangeSource for Endless {
+    fn ranges(&self, _bucket: Option<u8>, _direction: Direction) -> RangeIter {
+        Box::new(Endless(self.0.clone()))
+    }
+}
+
+#[test]
+fn a_scan_that_finds_nothing_stops_in_time() {
+    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let table = store.register(Arc::new(table(0, false, None))).unwrap();
+    let mut writes = WriteSet::new();
+    writes.put(&table, row(1, None, Some(0), None, None)).unwrap();
+    store.commit(&writes, None, Durability::Buffered).unwrap();
+    let absent = KeyRange::point(table.codec().encode_logical(&[Value::Int(0), Value::Null]).unwrap());
+    let context =
+        ScanContext::new(Budget { time_max: Some(std::time::Duration::from_millis(20)), ..Budget::default() });
+    let request = ScanRequest { ranges: Arc::new(Endless(absent)), ..request(&table, vec![0]) };
+    let mut scan = store.scan(store.view().unwrap(), request, context).unwrap();
+    assert_eq!(scan.next_batch().unwrap_err().code().as_str(), "timeout");
 }

@@ -9,7 +9,7 @@ use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, Ranges, Request, RowLimit, choose,
 };
 use saltwing_rowkey::KeyRange;
-use saltwing_table::{Direction, RangeIter, RangeSource, ScanOrder, ScanRequest, Table};
+use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, Table};
 use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
@@ -138,9 +138,27 @@ impl RangeSource for PlannedRanges {
             Direction::Forward => self.0.iter(),
             Direction::Reverse => self.0.iter_reverse(),
         };
-        let mine = move |range: saltwing_plan::ScanRange| -> Option<KeyRange> {
-            (range.bucket.is_none() || range.bucket == bucket).then_some(range.range)
-        };
-        Box::new(all.filter_map(mine))
+        Box::new(BucketRanges { all, bucket })
+    }
+}
+
+/// Of a plan's ranges those that are read in one bucket.
+struct BucketRanges {
+    all: saltwing_plan::RangeIter,
+    bucket: Option<u8>,
+}
+
+impl Iterator for BucketRanges {
+    type Item = KeyRange;
+
+    fn next(&mut self) -> Option<KeyRange> {
+        let bucket = self.bucket;
+        self.all.find(|range| range.bucket.is_none() || range.bucket == bucket).map(|range| range.range)
+    }
+}
+
+impl RangeWalk for BucketRanges {
+    fn skip_to(&mut self, key: &[u8]) {
+        self.all.skip_to(key);
     }
 }
