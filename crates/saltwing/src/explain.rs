@@ -25,12 +25,12 @@ pub(crate) struct Explained {
 }
 
 impl Session {
-    pub(crate) fn run_explain(&self, explain: &Explain, sql: &str, params: &[Value]) -> Result<RowsOutcome, Error> {
+    pub(crate) fn run_explain(&self, explain: &Explain, params: &[Value]) -> Result<RowsOutcome, Error> {
         let explained = match (&*explain.statement, explain.analyze) {
-            (Statement::Query(query), false) => self.explain_query(query, sql, params)?,
-            (Statement::Query(query), true) => self.analyze_query(query, sql, params)?,
-            (statement, true) => self.analyze_write(statement, sql, params)?,
-            (statement, false) => self.explain_write(statement, sql, params)?,
+            (Statement::Query(query), false) => self.explain_query(query, params)?,
+            (Statement::Query(query), true) => self.analyze_query(query, params)?,
+            (statement, true) => self.analyze_write(statement, params)?,
+            (statement, false) => self.explain_write(statement, params)?,
         };
         let lines = match explain.format {
             ExplainFormat::Json => vec![explain_json(explained.executor, &explained.reports)],
@@ -45,13 +45,13 @@ impl Session {
         text_rows("plan", lines)
     }
 
-    fn query_run<'a>(&self, statement: &'a QueryStatement, sql: &'a str, params: &'a [Value]) -> QueryRun<'a> {
+    fn query_run<'a>(&self, statement: &'a QueryStatement, params: &'a [Value]) -> QueryRun<'a> {
         let guard = self.guard(&statement.hints);
-        QueryRun { statement, sql, params: Params::Given(params), catalog: self.catalog(), guard }
+        QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard }
     }
 
-    fn explain_query(&self, statement: &QueryStatement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
-        let mut run = self.query_run(statement, sql, params);
+    fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
+        let mut run = self.query_run(statement, params);
         // Without values a statement with parameters is explained as far as it is known.
         if params.is_empty() {
             run.params = Params::Open;
@@ -62,8 +62,8 @@ impl Session {
         }
     }
 
-    fn analyze_query(&self, statement: &QueryStatement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
-        let run = self.query_run(statement, sql, params);
+    fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
+        let run = self.query_run(statement, params);
         let context = self.begin();
         let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, params, context) };
         let mut rows = self.start_direct(&direct, context.clone())?;
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// The rows that an UPSERT SELECT or a DELETE reads.
-    fn explain_write(&self, statement: &Statement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
+    fn explain_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
         match statement {
             Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
                 RowSource::Values(_) => Ok(Explained { executor: "direct", reports: Vec::new(), plan: None }),
@@ -80,14 +80,14 @@ impl Session {
                     let hints = upsert.hints.clone();
                     let statement =
                         QueryStatement { query: query.clone(), hints, items: Vec::new(), span: upsert.span };
-                    self.explain_query(&statement, sql, params)
+                    self.explain_query(&statement, params)
                 }
             },
             Statement::Delete(delete) => {
                 let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
                 match self.plan_delete(delete, &self.catalog(), given)? {
                     Some(access) => Ok(direct_report(AccessReport { access, counters: None })),
-                    None => self.explain_query(&saltwing_bind::row_key_query(delete)?, sql, params),
+                    None => self.explain_query(&saltwing_bind::row_key_query(delete)?, params),
                 }
             }
             _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
@@ -95,9 +95,9 @@ impl Session {
         }
     }
 
-    fn analyze_write(&self, statement: &Statement, sql: &str, params: &[Value]) -> Result<Explained, Error> {
-        let mut explained = self.explain_write(statement, sql, params)?;
-        match self.run_statement(statement, sql, params)? {
+    fn analyze_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
+        let mut explained = self.explain_write(statement, params)?;
+        match self.run_statement(statement, params)? {
             Outcome::Done(_) => {}
             Outcome::Rows(mut rows) => while rows.source.next_blocking()?.is_some() {},
         }

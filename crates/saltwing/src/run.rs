@@ -21,7 +21,6 @@ use crate::session::{ExecutorChoice, Session};
 /// A query, and everything that decides how it runs.
 pub(crate) struct QueryRun<'a> {
     pub(crate) statement: &'a QueryStatement,
-    pub(crate) sql: &'a str,
     pub(crate) params: Params<'a>,
     pub(crate) catalog: Arc<CatalogView>,
     pub(crate) guard: Guard,
@@ -38,14 +37,14 @@ impl Session {
         self.database().shared.catalog.snapshot()
     }
 
-    pub(crate) fn run_statement(&self, statement: &Statement, sql: &str, params: &[Value]) -> Result<Outcome, Error> {
+    pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
         let catalog = &self.database().shared.catalog;
         match statement {
-            Statement::Query(query) => self.run_query(query, sql, params).map(Outcome::Rows),
-            Statement::Upsert(statement) => self.run_upsert(statement, false, sql, params),
-            Statement::Insert(statement) => self.run_upsert(statement, true, sql, params),
-            Statement::Delete(statement) => self.run_delete(statement, sql, params),
-            Statement::Explain(explain) => self.run_explain(explain, sql, params).map(Outcome::Rows),
+            Statement::Query(query) => self.run_query(query, params).map(Outcome::Rows),
+            Statement::Upsert(statement) => self.run_upsert(statement, false, params),
+            Statement::Insert(statement) => self.run_upsert(statement, true, params),
+            Statement::Delete(statement) => self.run_delete(statement, params),
+            Statement::Explain(explain) => self.run_explain(explain, params).map(Outcome::Rows),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::Truncate(truncate) => {
@@ -75,7 +74,7 @@ impl Session {
                 Ok(ExecResult::default().into())
             }
             Statement::CopyFrom(copy) => self.copy_from(copy).map(Outcome::Done),
-            Statement::CopyTo(copy) => self.copy_to(copy, sql, params).map(Outcome::Done),
+            Statement::CopyTo(copy) => self.copy_to(copy, params).map(Outcome::Done),
             Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
             Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
             Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
@@ -98,12 +97,12 @@ impl Session {
     }
 
     /// What PREPARE finds wrong with a statement: names, types, and the guard's verdict.
-    pub(crate) fn check(&self, statement: &Statement, sql: &str) -> Result<(), Error> {
+    pub(crate) fn check(&self, statement: &Statement) -> Result<(), Error> {
         let catalog = self.catalog();
         match statement {
             Statement::Query(statement) => {
                 let guard = self.guard(&statement.hints);
-                let run = QueryRun { statement, sql, params: Params::Open, catalog, guard };
+                let run = QueryRun { statement, params: Params::Open, catalog, guard };
                 match self.plan_direct(&run)? {
                     Some(direct) => direct.access.judge().map(drop).map_err(Error::from),
                     // The relational engine needs the parameters' values to plan.
@@ -120,10 +119,10 @@ impl Session {
         }
     }
 
-    fn run_query(&self, statement: &QueryStatement, sql: &str, params: &[Value]) -> Result<RowsOutcome, Error> {
+    fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
         let context = self.begin();
         let guard = self.guard(&statement.hints);
-        let run = QueryRun { statement, sql, params: Params::Given(params), catalog: self.catalog(), guard };
+        let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
         let rows = match self.plan_direct(&run)? {
             Some(direct) => self.start_direct(&direct, context)?,
             None => self.start_relational(&run, params, context)?,
@@ -184,7 +183,7 @@ impl Session {
         Err(not_supported("a query that is more than one table's rows", run.statement.span, help))
     }
 
-    fn run_upsert(&self, statement: &Upsert, insert: bool, sql: &str, params: &[Value]) -> Result<Outcome, Error> {
+    fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let catalog = self.catalog();
         let context = self.begin();
@@ -199,7 +198,7 @@ impl Session {
                     items: Vec::new(),
                     span: statement.span,
                 };
-                self.upsert_query(&writer, &bound, &statement, sql, params, context)?
+                self.upsert_query(&writer, &bound, &statement, params, context)?
             }
         };
         Ok(ExecResult { rows_affected: rows, notices }.into())
@@ -210,12 +209,11 @@ impl Session {
         writer: &Writer<'_>,
         bound: &BoundUpsert,
         statement: &QueryStatement,
-        sql: &str,
         params: &[Value],
         context: ScanContext,
     ) -> Result<(u64, Vec<String>), Error> {
         let guard = self.guard(&statement.hints);
-        let run = QueryRun { statement, sql, params: Params::Given(params), catalog: self.catalog(), guard };
+        let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
         let rows = match self.plan_direct(&run)? {
             Some(direct) => self.start_direct(&direct, context)?,
             None => self.start_relational(&run, params, context)?,
@@ -254,7 +252,7 @@ impl Session {
         Ok(Some(access.with_overrides(&self.guard(&statement.hints))))
     }
 
-    fn run_delete(&self, statement: &Delete, sql: &str, params: &[Value]) -> Result<Outcome, Error> {
+    fn run_delete(&self, statement: &Delete, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
         let writer = self.writer();
@@ -264,7 +262,7 @@ impl Session {
                 let deleted = writer.delete(&access, &context)?;
                 Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
             }
-            None => self.delete_query(&writer, statement, sql, params, context),
+            None => self.delete_query(&writer, statement, params, context),
         }
     }
 
@@ -273,14 +271,12 @@ impl Session {
         &self,
         writer: &Writer<'_>,
         statement: &Delete,
-        sql: &str,
         params: &[Value],
         context: ScanContext,
     ) -> Result<Outcome, Error> {
         let query = saltwing_bind::row_key_query(statement)?;
         let run = QueryRun {
             statement: &query,
-            sql,
             params: Params::Given(params),
             catalog: self.catalog(),
             guard: self.guard(&statement.hints),

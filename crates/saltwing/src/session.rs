@@ -181,16 +181,16 @@ impl Session {
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
         let parsed = parse_one(sql)?;
-        self.run_parsed(&parsed, sql, params)
+        self.run_parsed(&parsed, params)
     }
 
-    fn run_parsed(&self, parsed: &Parsed, sql: &str, params: Params) -> Result<Outcome, Error> {
+    fn run_parsed(&self, parsed: &Parsed, params: Params) -> Result<Outcome, Error> {
         let values = match &parsed.statement {
             // Explained as far as it is known without them.
             Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
             _ => params.values(&parsed.parameters)?,
         };
-        self.run_statement(&parsed.statement, sql, &values)
+        self.run_statement(&parsed.statement, &values)
     }
 
     pub(crate) fn execute(&self, sql: &str, params: Params) -> Result<ExecResult, Error> {
@@ -199,7 +199,7 @@ impl Session {
 
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let none = || Params::Positional(Vec::new());
-        parse(sql)?.iter().map(|parsed| drain(self.run_parsed(parsed, sql, none())?)).collect()
+        parse(sql)?.iter().map(|parsed| drain(self.run_parsed(parsed, none())?)).collect()
     }
 
     pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {
@@ -208,8 +208,8 @@ impl Session {
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
         let parsed = parse_one(sql)?;
-        self.check(&parsed.statement, sql)?;
-        Ok(Prepared { session: self.clone(), parsed: Arc::new(parsed), sql: sql.into() })
+        self.check(&parsed.statement)?;
+        Ok(Prepared { session: self.clone(), parsed: Arc::new(parsed) })
     }
 
     /// `SET name = value`.
@@ -221,7 +221,10 @@ impl Session {
         let mut settings = self.settings.lock();
         let default = Self::new(self.database.clone()).settings();
         let changed = match &set.value {
-            None => Some(default_of(&name, &mut settings, default)),
+            None => {
+                default_of(&name, &mut settings, default);
+                Some(())
+            }
             Some(value) => change(&name, &mut settings, &value_text(value)),
         };
         changed.ok_or_else(|| {
@@ -359,21 +362,20 @@ fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
 pub(crate) struct Prepared {
     session: Session,
     parsed: Arc<Parsed>,
-    sql: Arc<str>,
 }
 
 impl Prepared {
     /// The same statement on another session of the connection.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        Self { session: session.clone(), parsed: self.parsed.clone(), sql: self.sql.clone() }
+        Self { session: session.clone(), parsed: self.parsed.clone() }
     }
 
     pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
-        drain(self.session.run_parsed(&self.parsed, &self.sql, params)?)
+        drain(self.session.run_parsed(&self.parsed, params)?)
     }
 
     pub(crate) fn query(&self, params: Params) -> Result<RowsOutcome, Error> {
-        rows_of(self.session.run_parsed(&self.parsed, &self.sql, params)?)
+        rows_of(self.session.run_parsed(&self.parsed, params)?)
     }
 
     pub(crate) fn parameter_count(&self) -> usize {

@@ -98,9 +98,9 @@ impl Session {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
                 Err(error @ (RecordError::Io(_) | RecordError::OpenQuote | RecordError::TooLong)) => {
-                    return Err(load.failure(reader.line(), None, &error.to_string(), ErrorCode::BadText));
+                    return Err(load.failure(reader.first_line(), None, &error.to_string(), ErrorCode::BadText));
                 }
-                Err(error) => load.bad_line(reader.line(), None, &error.to_string(), ErrorCode::BadText)?,
+                Err(error) => load.bad_line(reader.first_line(), None, &error.to_string(), ErrorCode::BadText)?,
             };
             if !more || load.is_full() {
                 load.commit()?;
@@ -165,7 +165,7 @@ struct Load<'a> {
 impl Load<'_> {
     /// Takes the record that was read. Always `true`: there may be more.
     fn record<R: BufRead>(&mut self, reader: &RecordReader<R>) -> Result<bool, Error> {
-        let line = reader.line();
+        let line = reader.first_line();
         let fields = match reader.fields() {
             Ok(fields) => fields,
             Err(error) => return self.bad_line(line, None, &error.to_string(), ErrorCode::BadText),

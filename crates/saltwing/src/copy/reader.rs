@@ -75,7 +75,7 @@ impl<R: BufRead> RecordReader<R> {
     }
 
     /// The line on which the last record began, from 1.
-    pub(crate) fn line(&self) -> u64 {
+    pub(crate) fn first_line(&self) -> u64 {
         self.record_line
     }
 
@@ -287,8 +287,8 @@ mod tests {
     fn counts_lines_where_records_begin() {
         let mut reader = RecordReader::new("a,\"b\nc\"\nd,e\n".as_bytes(), CSV);
         assert!(reader.read().unwrap());
-        assert_eq!(reader.line(), 1);
+        assert_eq!(reader.first_line(), 1);
         assert!(reader.read().unwrap());
-        assert_eq!(reader.line(), 3);
+        assert_eq!(reader.first_line(), 3);
     }
 }

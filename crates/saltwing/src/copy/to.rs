@@ -14,9 +14,9 @@ use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
 
 impl Session {
-    pub(crate) fn copy_to(&self, copy: &CopyTo, sql: &str, params: &[Value]) -> Result<ExecResult, Error> {
+    pub(crate) fn copy_to(&self, copy: &CopyTo, params: &[Value]) -> Result<ExecResult, Error> {
         let rows = match &copy.source {
-            CopySource::Query(query) => self.copy_query(query, sql, params)?,
+            CopySource::Query(query) => self.copy_query(query, params)?,
             CopySource::Table { table, columns } => {
                 let list = match columns {
                     None => "*".to_owned(),
@@ -25,7 +25,7 @@ impl Session {
                 // COPY t TO names the whole table: there is nothing for the guard to ask.
                 let text = format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}");
                 match parse_one(&text)?.statement {
-                    Statement::Query(query) => self.copy_query(&query, &text, &[])?,
+                    Statement::Query(query) => self.copy_query(&query, &[])?,
                     _ => return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
                 }
             }
@@ -43,8 +43,8 @@ impl Session {
         Ok(ExecResult { rows_affected, notices: Vec::new() })
     }
 
-    fn copy_query(&self, query: &QueryStatement, sql: &str, params: &[Value]) -> Result<RowsOutcome, Error> {
-        match self.run_statement(&Statement::Query(query.clone()), sql, params)? {
+    fn copy_query(&self, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
+        match self.run_statement(&Statement::Query(query.clone()), params)? {
             Outcome::Rows(rows) => Ok(rows),
             Outcome::Done(_) => Err(Error::new(ErrorCode::Bug, "a query gave no rows")),
         }
