@@ -14,6 +14,8 @@ use crate::{SqlType, ValueError};
 const DIGITS_MAX: u32 = 38;
 /// 10^38: digits stay below it.
 const DIGITS_END: i128 = 10i128.pow(DIGITS_MAX);
+/// Most places that a quotient gets: as many as a bare DECIMAL is put out with.
+const PLACES_MAX: i32 = 38;
 /// Largest distance of the decimal point from the digits that is kept (either way).
 const SCALE_MAX: i32 = 400;
 
@@ -165,7 +167,7 @@ impl Decimal {
         Self::from_wide(I256::from(self.digits) * I256::from(other.digits), self.scale + other.scale)
     }
 
-    /// self / other to 38 digits.
+    /// self / other, rounded half up to 38 digits and at most 38 places: 0.01 / 3 has a value that can be put out.
     ///
     /// # Errors
     /// [`ValueError::DivisionByZero`].
@@ -175,8 +177,19 @@ impl Decimal {
         }
         // Raised to 76 digits, which still fit 256 bits, the quotient has at least 38.
         let raise = 2 * DIGITS_MAX - self.precision();
-        let quotient = I256::from(self.digits) * pow10_wide(raise) / I256::from(other.digits);
-        Self::from_wide(quotient, self.scale - other.scale + raise as i32)
+        let mut quotient = I256::from(self.digits) * pow10_wide(raise) / I256::from(other.digits);
+        let mut scale = self.scale - other.scale + raise as i32;
+        // One place more than is kept: what is beyond takes no part in rounding half up.
+        if let Ok(down @ 1..) = u32::try_from(scale - PLACES_MAX - 1) {
+            quotient = if down > 2 * DIGITS_MAX { I256::ZERO } else { quotient / pow10_wide(down) };
+            scale = PLACES_MAX + 1;
+        }
+        // With more than 38 digits the place goes as they are rounded, once.
+        if scale > PLACES_MAX && quotient.abs() < I256::from(DIGITS_END) {
+            quotient = (quotient + I256::from(if quotient.is_negative() { -5 } else { 5 })) / 10;
+            scale -= 1;
+        }
+        Self::from_wide(quotient, scale)
     }
 
     /// The remainder of self / other, with the sign of self.
@@ -187,8 +200,20 @@ impl Decimal {
         if other.digits == 0 {
             return Err(ValueError::DivisionByZero);
         }
-        let whole = self.checked_div(other)?.truncate(0);
-        self.checked_sub(whole.checked_mul(other)?)
+        if other.digits == 0 {
+            return Err(ValueError::DivisionByZero);
+        }
+        // Exactly, on the digits at the finer of both scales: a quotient to 38 digits may be one too many.
+        let divisor = I256::from(other.digits);
+        let up = self.scale.abs_diff(other.scale);
+        if self.scale <= other.scale {
+            let raised = (0..up).fold(I256::from(self.digits) % divisor, |rest, _| rest * 10 % divisor);
+            return Self::from_wide(raised, other.scale);
+        }
+        if other.precision() + up > 2 * DIGITS_MAX {
+            return Ok(self);
+        }
+        Self::from_wide(I256::from(self.digits) % (divisor * pow10_wide(up)), self.scale)
     }
 
     /// The decimal with the fewest digits that reads back as `value`: 0.1 for the double 0.1.
@@ -422,7 +447,22 @@ mod tests {
         assert_eq!(d("1.5").checked_mul(d("-2")).unwrap(), d("-3"));
         assert_eq!(d("1").checked_div(d("3")).unwrap(), d("0.33333333333333333333333333333333333333"));
         assert_eq!(d("10").checked_div(d("4")).unwrap(), d("2.5"));
+        assert_eq!(d("0.01").checked_div(d("3")).unwrap(), d("0.00333333333333333333333333333333333333"));
+        assert_eq!(d("-2").checked_div(d("300")).unwrap(), d("-0.00666666666666666666666666666666666667"));
+        assert_eq!(d("2").checked_div(d("3")).unwrap(), d("0.66666666666666666666666666666666666667"));
+        assert_eq!(d("5").checked_div(d("3e38")).unwrap(), d("2e-38"));
+        assert_eq!(d("1").checked_div(d("3e38")).unwrap(), Decimal::ZERO);
+        assert_eq!(d("1e-300").checked_div(d("7")).unwrap(), Decimal::ZERO);
+        assert_eq!(d("1e50").checked_div(d("3e10")).unwrap(), d("3333333333333333333333333333333333333300"));
         assert_eq!(d("-7").checked_rem(d("2.5")).unwrap(), d("-2"));
+        assert_eq!(d("7.5").checked_rem(d("-2")).unwrap(), d("1.5"));
+        assert_eq!(d("0").checked_rem(d("3")).unwrap(), Decimal::ZERO);
+        assert_eq!(d("99999999999999999999999999999999999997").checked_rem(d("1.5")).unwrap(), d("1"));
+        assert_eq!(d("1e37").checked_rem(d("0.03")).unwrap(), d("0.01"));
+        assert_eq!(d("1e300").checked_rem(d("7e-100")).unwrap(), d("4e-100"));
+        assert_eq!(d("1e-300").checked_rem(d("7e100")).unwrap(), d("1e-300"));
+        assert_eq!(d("12.34").checked_rem(d("5e50")).unwrap(), d("12.34"));
+        assert_eq!(d("1").checked_rem(d("0")), Err(ValueError::DivisionByZero));
         assert_eq!(d("1").checked_div(d("0")), Err(ValueError::DivisionByZero));
         assert_eq!(d("-1.5").floor(0).unwrap(), d("-2"));
         assert_eq!(d("-1.5").ceil(0).unwrap(), d("-1"));
