@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! keys   = the different values of the outer columns that are named
-//! values = keys JOIN x ON the conditions, grouped by the keys
+//! values = x for each of the keys, by the conditions, grouped by the keys
 //! result = outer LEFT JOIN values ON the keys are the same, NULL included
 //! ```
 //! The outer query is planned twice: once for its rows, once for its keys.
@@ -21,8 +21,8 @@ use datafusion::common::{Column, JoinType, NullEquality, Result, TableReference}
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, Expr as PlanExpr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection,
-    Subquery, lit,
+    Aggregate, Distinct, Expr as PlanExpr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator,
+    Projection, Subquery, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -60,9 +60,13 @@ fn joined(node: LogicalPlan, joins: &Cell<usize>) -> Result<Transformed<LogicalP
             PlanExpr::ScalarSubquery(subquery) => match Correlated::of(subquery, &input)? {
                 Some(correlated) => {
                     joins.set(joins.get() + 1);
-                    let (plan, value) = correlated.join(wide.clone(), joins.get())?;
-                    wide = plan;
-                    Ok(Transformed::yes(value))
+                    Ok(match correlated.join(wide.clone(), joins.get())? {
+                        Some((plan, value)) => {
+                            wide = plan;
+                            Transformed::yes(value)
+                        }
+                        None => Transformed::no(part),
+                    })
                 }
                 None => Ok(Transformed::no(part)),
             },
@@ -88,16 +92,13 @@ fn joined(node: LogicalPlan, joins: &Cell<usize>) -> Result<Transformed<LogicalP
     }))
 }
 
-/// A subquery of the form `SELECT value(aggregates) FROM .. WHERE conditions`.
+/// A subquery of the form `SELECT value(aggregates) FROM ..`.
 struct Correlated<'a> {
     outer: &'a LogicalPlan,
     /// The outer columns that it names.
     columns: Vec<Column>,
     value: PlanExpr,
     aggregate: &'a Aggregate,
-    /// What is aggregated, without the correlated conditions.
-    input: LogicalPlan,
-    conditions: Vec<PlanExpr>,
 }
 
 impl<'a> Correlated<'a> {
@@ -108,15 +109,6 @@ impl<'a> Correlated<'a> {
         else {
             return Ok(None);
         };
-        let LogicalPlan::Filter(filter) = aggregate.input.as_ref() else { return Ok(None) };
-        if !aggregate.group_expr.is_empty() || !filter.input.all_out_ref_exprs().is_empty() {
-            return Ok(None);
-        }
-        let (correlated, local): (Vec<_>, Vec<_>) =
-            chain(&filter.predicate, Operator::And).into_iter().cloned().partition(PlanExpr::contains_outer);
-        let simple = correlated.iter().all(is_equality)
-            && !value.contains_outer()
-            && !aggregate.aggr_expr.iter().any(PlanExpr::contains_outer);
         let mut columns: Vec<Column> = Vec::new();
         for expr in subquery.subquery.all_out_ref_exprs() {
             match expr {
@@ -129,48 +121,135 @@ impl<'a> Correlated<'a> {
                 _ => return Ok(None),
             }
         }
-        if simple || columns.is_empty() {
+        if columns.is_empty() || !aggregate.group_expr.is_empty() || is_left_to_datafusion(value, aggregate) {
             return Ok(None);
         }
-        let mut input = filter.input.as_ref().clone();
-        if let Some(condition) = local.into_iter().reduce(PlanExpr::and) {
-            input = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(input))?);
-        }
-        Ok(Some(Self { outer, columns, value: value.clone(), aggregate, input, conditions: correlated }))
+        Ok(Some(Self { outer, columns, value: value.clone(), aggregate }))
     }
 
-    /// The outer query with the values joined to it, and the value in each row.
-    fn join(self, wide: LogicalPlan, number: usize) -> Result<(LogicalPlan, PlanExpr)> {
+    /// The outer query with the values joined to it, and the value in each row; `None` where
+    /// there is something in the subquery that keys do not pass through.
+    fn join(self, wide: LogicalPlan, number: usize) -> Result<Option<(LogicalPlan, PlanExpr)>> {
         let keys_name = TableReference::bare(format!("\u{1}keys{number}"));
         let values_name = TableReference::bare(format!("\u{1}values{number}"));
-        let key = |of: &TableReference, i: usize| Column::new(Some(of.clone()), format!("k{i}"));
-        let keys = self.columns.iter().enumerate().map(|(i, c)| PlanExpr::Column(c.clone()).alias(format!("k{i}")));
+        let keys = self.columns.iter().enumerate().map(|(i, c)| PlanExpr::Column(c.clone()).alias(key_name(number, i)));
         let keys = LogicalPlanBuilder::from(self.outer.clone()).project(keys)?.distinct()?;
-        let keys = keys.alias(keys_name.clone())?.build()?;
-        // Inside, an outer column is its key.
-        let inside: HashMap<Column, PlanExpr> =
-            self.columns.iter().enumerate().map(|(i, c)| (c.clone(), PlanExpr::Column(key(&keys_name, i)))).collect();
-        let conditions = self.conditions.into_iter().map(|c| in_place(c, &inside)).collect::<Result<Vec<_>>>()?;
-        let pairs = LogicalPlanBuilder::from(self.input).join_on(keys, JoinType::Inner, conditions)?;
-        let group: Vec<PlanExpr> = (0..self.columns.len()).map(|i| PlanExpr::Column(key(&keys_name, i))).collect();
+        let keys = Keys { plan: keys.alias(keys_name)?.build()?, columns: &self.columns };
+        let Some(Keyed { plan, keys }) = keys.through(&self.aggregate.input)? else { return Ok(None) };
+        let inside = self.replacements(&keys);
         let aggregates =
             self.aggregate.aggr_expr.iter().map(|e| in_place(e.clone(), &inside)).collect::<Result<Vec<_>>>()?;
-        let grouped = pairs.aggregate(group.clone(), aggregates)?;
+        let group: Vec<PlanExpr> = keys.into_iter().map(PlanExpr::Column).collect();
+        let grouped = LogicalPlanBuilder::from(plan).aggregate(group.clone(), aggregates)?;
         let results: Vec<PlanExpr> = grouped.schema().iter().skip(group.len()).map(PlanExpr::from).collect();
         let named = group
             .into_iter()
             .enumerate()
-            .map(|(i, key)| key.alias(format!("k{i}")))
-            .chain(results.into_iter().enumerate().map(|(i, result)| result.alias(format!("a{i}"))))
+            .map(|(i, key)| key.alias(key_name(number, i)))
+            .chain(results.into_iter().enumerate().map(|(i, result)| result.alias(result_name(i))))
             .chain([lit(true).alias(FOUND)]);
         let values = grouped.project(named)?.alias(values_name.clone())?.build()?;
-        let (left, right): (Vec<Column>, Vec<Column>) =
-            self.columns.iter().enumerate().map(|(i, c)| (c.clone(), key(&values_name, i))).unzip();
+        let right: Vec<Column> =
+            (0..self.columns.len()).map(|i| Column::new(Some(values_name.clone()), key_name(number, i))).collect();
         let plan = LogicalPlanBuilder::from(wide)
-            .join_detailed(values, JoinType::Left, (left, right), None, NullEquality::NullEqualsNull)?
+            .join_detailed(values, JoinType::Left, (self.columns.clone(), right), None, NullEquality::NullEqualsNull)?
             .build()?;
         let value = value_of(&self.value, self.aggregate, &self.columns, &values_name)?;
-        Ok((plan, value))
+        Ok(Some((plan, value)))
+    }
+
+    fn replacements(&self, keys: &[Column]) -> HashMap<Column, PlanExpr> {
+        self.columns.iter().cloned().zip(keys.iter().cloned().map(PlanExpr::Column)).collect()
+    }
+}
+
+fn key_name(number: usize, i: usize) -> String {
+    format!("\u{1}k{number}_{i}")
+}
+
+fn result_name(i: usize) -> String {
+    format!("\u{1}a{i}")
+}
+
+/// The keys on their way up through a subquery's plan.
+struct Keys<'a> {
+    plan: LogicalPlan,
+    /// The outer columns that they are, in order.
+    columns: &'a [Column],
+}
+
+/// A plan with the keys beside its own columns, and their names there.
+struct Keyed {
+    plan: LogicalPlan,
+    keys: Vec<Column>,
+}
+
+impl Keys<'_> {
+    /// A plan with each of its rows for each of the keys that it holds for.
+    fn through(&self, plan: &LogicalPlan) -> Result<Option<Keyed>> {
+        if plan.all_out_ref_exprs().is_empty() {
+            let keys = self.plan.schema().columns();
+            let plan = LogicalPlanBuilder::from(plan.clone()).cross_join(self.plan.clone())?.build()?;
+            return Ok(Some(Keyed { plan, keys }));
+        }
+        match plan {
+            LogicalPlan::Filter(filter) => {
+                let Some(below) = self.through(&filter.input)? else { return Ok(None) };
+                let condition = self.inside(filter.predicate.clone(), &below.keys)?;
+                let plan = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(below.plan))?);
+                Ok(Some(Keyed { plan, keys: below.keys }))
+            }
+            LogicalPlan::Projection(projection) => {
+                let Some(below) = self.through(&projection.input)? else { return Ok(None) };
+                let mut exprs = Vec::with_capacity(projection.expr.len() + below.keys.len());
+                for expr in &projection.expr {
+                    exprs.push(self.inside(expr.clone(), &below.keys)?);
+                }
+                exprs.extend(below.keys.iter().cloned().map(PlanExpr::Column));
+                let plan = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(below.plan))?);
+                Ok(Some(Keyed { plan, keys: below.keys }))
+            }
+            LogicalPlan::SubqueryAlias(alias) => {
+                let Some(below) = self.through(&alias.input)? else { return Ok(None) };
+                let named = |key: Column| Column::new(Some(alias.alias.clone()), key.name);
+                let keys = below.keys.into_iter().map(named).collect();
+                let plan = LogicalPlanBuilder::from(below.plan).alias(alias.alias.clone())?.build()?;
+                Ok(Some(Keyed { plan, keys }))
+            }
+            LogicalPlan::Distinct(Distinct::All(input)) => {
+                let Some(below) = self.through(input)? else { return Ok(None) };
+                let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(below.plan)));
+                Ok(Some(Keyed { plan, keys: below.keys }))
+            }
+            LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty() => {
+                let Some(below) = self.through(&aggregate.input)? else { return Ok(None) };
+                let own = |list: &[PlanExpr]| {
+                    list.iter().map(|e| self.inside(e.clone(), &below.keys)).collect::<Result<Vec<_>>>()
+                };
+                let mut group = own(&aggregate.group_expr)?;
+                group.extend(below.keys.iter().cloned().map(PlanExpr::Column));
+                let aggregate = Aggregate::try_new(Arc::new(below.plan.clone()), group, own(&aggregate.aggr_expr)?)?;
+                Ok(Some(Keyed { plan: LogicalPlan::Aggregate(aggregate), keys: below.keys }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// An expression with the keys in the place of the outer columns.
+    fn inside(&self, expr: PlanExpr, keys: &[Column]) -> Result<PlanExpr> {
+        let columns = self.columns.iter().cloned().zip(keys.iter().cloned().map(PlanExpr::Column)).collect();
+        in_place(expr, &columns)
+    }
+}
+
+/// Whether equalities alone correlate, just below the aggregate: DataFusion joins by these.
+fn is_left_to_datafusion(value: &PlanExpr, aggregate: &Aggregate) -> bool {
+    let outside = value.contains_outer() || aggregate.aggr_expr.iter().any(PlanExpr::contains_outer);
+    match aggregate.input.as_ref() {
+        LogicalPlan::Filter(filter) if !outside && filter.input.all_out_ref_exprs().is_empty() => {
+            chain(&filter.predicate, Operator::And).into_iter().all(|c| !c.contains_outer() || is_equality(c))
+        }
+        _ => false,
     }
 }
 
@@ -180,7 +259,7 @@ fn value_of(value: &PlanExpr, aggregate: &Aggregate, columns: &[Column], values:
     let (mut found, mut empty) = (HashMap::new(), HashMap::new());
     for (i, (expr, (qualifier, field))) in aggregate.aggr_expr.iter().zip(aggregate.schema.iter()).enumerate() {
         let column = Column::from((qualifier, field));
-        found.insert(column.clone(), PlanExpr::Column(Column::new(Some(values.clone()), format!("a{i}"))));
+        found.insert(column.clone(), PlanExpr::Column(Column::new(Some(values.clone()), result_name(i))));
         let call = expr.clone().unalias();
         let default = match &call {
             PlanExpr::AggregateFunction(call) => call.func.default_value(field.data_type())?,

@@ -23,6 +23,7 @@ use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
 use saltwing_types::ErrorCode;
 use sqlparser::ast::{Query, Statement};
 
+use crate::average::ExactAverage;
 use crate::correlation::Correlation;
 use crate::extreme::Extreme;
 use crate::label::Labels;
@@ -128,8 +129,9 @@ impl Engine {
         rules.insert(0, Arc::new(ScanRule));
         let sum = Arc::new(AggregateUDF::new_from_impl(CheckedSum::default()));
         let native = SessionStateDefaults::default_aggregate_functions();
+        let average = Arc::new(AggregateUDF::new_from_impl(ExactAverage::default()));
         let single = Arc::new(AggregateUDF::new_from_impl(SingleValue::default()));
-        let aggregates = native.into_iter().chain([sum, single]).chain(Extreme::both()).collect();
+        let aggregates = native.into_iter().chain([sum, average, single]).chain(Extreme::both()).collect();
         let session = SessionStateBuilder::new()
             .with_config(options)
             .with_runtime_env(runtime.build_arc()?)
@@ -204,7 +206,7 @@ impl Engine {
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
         let physical = self.physical(&optimized)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
-        Ok(Planned { columns, reads, warnings, physical, task: self.task.clone() })
+        Ok(Planned { columns, reads, warnings, physical, task: self.task.clone(), context: request.context.clone() })
     }
 
     /// The physical plan. Making one waits for nothing: its leaves are in this process.
@@ -290,6 +292,7 @@ pub struct Planned {
     warnings: Vec<String>,
     physical: Arc<dyn ExecutionPlan>,
     task: Arc<TaskContext>,
+    context: ScanContext,
 }
 
 impl Planned {
@@ -325,6 +328,6 @@ impl Planned {
     /// What fails before the first row.
     pub fn stream(&self) -> Result<ResultStream, RelationalError> {
         let inner = execute_stream(self.physical.clone(), self.task.clone())?;
-        Ok(ResultStream::new(inner, &self.columns))
+        Ok(ResultStream::new(inner, &self.columns, self.context.clone()))
     }
 }

@@ -294,6 +294,12 @@ fn translate_plan(text: &str) -> RelationalError {
     if has("mbiguous") {
         return RelationalErrorKind::AmbiguousColumn(quoted()).into();
     }
+    if let Some(column) = text.split("column \"").nth(1).and_then(|rest| rest.split('"').next())
+        && has("GROUP BY")
+    {
+        let text = format!("{column} stands neither in GROUP BY nor in an aggregate");
+        return RelationalErrorKind::Syntax(text).into();
+    }
     RelationalErrorKind::Syntax(first_line(text)).into()
 }
 

@@ -26,6 +26,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod average;
 mod correlation;
 mod engine;
 mod error;
@@ -37,6 +38,7 @@ mod literal;
 mod lowering;
 mod names;
 mod operation;
+mod outer_join;
 mod output;
 mod rewrite;
 mod scan_rule;

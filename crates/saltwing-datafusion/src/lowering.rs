@@ -16,6 +16,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError, Result, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -30,6 +31,7 @@ use crate::error::span_of;
 use crate::expr_function::ExprFunction;
 use crate::label::plain;
 use crate::operation::{Operation, OperationFunction, compare_op, compare_operator};
+use crate::outer_join::without_extra_rows;
 use crate::sql_field::{declared_name, field_type};
 use crate::table_source::TableSource;
 use crate::translation::{Leaves, balanced, chain, translate};
@@ -56,6 +58,7 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let lowerer = Lowerer { schema: &schema };
     let plan = match plan {
         LogicalPlan::Filter(mut filter) => {
+            filter.input = without_extra_rows(&filter.input, &filter.predicate)?;
             filter.predicate = lowerer.condition(filter.predicate)?;
             LogicalPlan::Filter(filter)
         }
@@ -151,17 +154,9 @@ impl Lowerer<'_> {
                 Ok(PlanExpr::Alias(alias))
             }
             PlanExpr::GroupingSet(set) => self.grouping_set(set),
-            PlanExpr::InSubquery(ref test) => {
-                let column = test.subquery.subquery.schema().columns().into_iter().next();
-                if let Some(column) = column {
-                    let inner = Lowerer { schema: test.subquery.subquery.schema() };
-                    let (left, right) = (self.operand(&test.expr)?, inner.operand(&PlanExpr::Column(column))?);
-                    if let (Some(left), Some(right)) = (left, right) {
-                        let span = first_span(&test.expr);
-                        typing::compare(CompareOp::Eq, left, right).map_err(|e| RelationalError::from(e).at(span))?;
-                    }
-                }
-                self.parts(expr)
+            PlanExpr::InSubquery(test) => {
+                let test = self.in_subquery(test)?;
+                self.parts(PlanExpr::InSubquery(test))
             }
             expr if is_ours(&expr) => self.whole(expr),
             expr => self.parts(expr),
@@ -193,6 +188,26 @@ impl Lowerer<'_> {
             Some(own) if !keep => Ok(leaves.into_call(own)),
             _ => self.parts(expr),
         }
+    }
+
+    /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
+    fn in_subquery(&self, mut test: InSubquery) -> Result<InSubquery> {
+        let schema = test.subquery.subquery.schema();
+        let Some(column) = schema.columns().into_iter().next() else { return Ok(test) };
+        let span = first_span(&test.expr);
+        let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
+        let constant = translate(&test.expr, &mut leaves)?.filter(Expr::is_constant);
+        let left = if constant.is_some() { constant } else { self.operand(&test.expr)? };
+        let right = Lowerer { schema }.operand(&PlanExpr::Column(column))?;
+        if let (Some(left), Some(right)) = (left, right) {
+            let met = typing::compare(CompareOp::Eq, left, right).map_err(|e| RelationalError::from(e).at(span))?;
+            if let Expr::Compare(_, left, _) = met
+                && left.is_constant()
+            {
+                *test.expr = ExprFunction::call(*left, Vec::new());
+            }
+        }
+        Ok(test)
     }
 
     fn grouping_set(&self, set: GroupingSet) -> Result<PlanExpr> {

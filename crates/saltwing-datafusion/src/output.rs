@@ -11,6 +11,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{Stream, StreamExt};
 use saltwing_expr::{arrow_type, text_at};
+use saltwing_table::ScanContext;
 use saltwing_types::SqlType;
 
 use crate::RelationalError;
@@ -45,12 +46,13 @@ pub struct ResultStream {
     inner: SendableRecordBatchStream,
     types: Vec<SqlType>,
     schema: SchemaRef,
+    context: ScanContext,
 }
 
 impl ResultStream {
-    pub(crate) fn new(inner: SendableRecordBatchStream, columns: &[ResultColumn]) -> Self {
+    pub(crate) fn new(inner: SendableRecordBatchStream, columns: &[ResultColumn], context: ScanContext) -> Self {
         let types = columns.iter().map(|c| c.ty).collect();
-        Self { inner, types, schema: result_schema(columns) }
+        Self { inner, types, schema: result_schema(columns), context }
     }
 
     /// The schema of the batches: labels and Arrow types.
@@ -74,6 +76,10 @@ impl Stream for ResultStream {
     type Item = Result<RecordBatch, RelationalError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        // Also while no scan is read any more.
+        if let Err(stopped) = self.context.check() {
+            return Poll::Ready(Some(Err(stopped.into())));
+        }
         let next = std::task::ready!(self.inner.poll_next_unpin(context));
         Poll::Ready(next.map(|batch| self.convert(batch?)))
     }

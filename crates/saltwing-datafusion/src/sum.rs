@@ -34,7 +34,7 @@ pub(crate) struct CheckedSum {
 
 /// How a column is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Summed {
+pub(crate) enum Summed {
     /// In 128 bits.
     Integers,
     /// In 256 bits, at this scale.
@@ -42,7 +42,8 @@ enum Summed {
 }
 
 impl Summed {
-    fn of(ty: &DataType) -> Option<Self> {
+    /// How a column of this type is summed; `None` where that is left to DataFusion.
+    pub(crate) fn of(ty: &DataType) -> Option<Self> {
         match ty {
             DataType::Int64 | DataType::UInt64 => Some(Self::Integers),
             DataType::Decimal32(_, scale)
@@ -54,7 +55,7 @@ impl Summed {
     }
 
     /// The type in which partial sums are kept.
-    fn state_type(self) -> DataType {
+    pub(crate) fn state_type(self) -> DataType {
         match self {
             Self::Integers => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
             Self::Decimals(scale) => DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale),
@@ -146,7 +147,7 @@ impl AggregateUDFImpl for CheckedSum {
 }
 
 /// A number wide enough for sums.
-trait Total: Copy + Default + Debug + Eq + Hash + Send + Sync + 'static {
+pub(crate) trait Total: Copy + Default + Debug + Eq + Hash + Send + Sync + 'static {
     /// Sums of this kind as Arrow keeps them.
     type Kept: ArrowPrimitiveType<Native = Self>;
 
@@ -308,15 +309,34 @@ fn no_state() -> DataFusionError {
 
 /// The sum of one group, also of a moving window.
 #[derive(Debug)]
-struct OneSum<T> {
+pub(crate) struct OneSum<T> {
     sum: T,
     count: u64,
     summed: Summed,
 }
 
 impl<T: Total> OneSum<T> {
-    fn new(summed: Summed) -> Self {
+    pub(crate) fn new(summed: Summed) -> Self {
         Self { sum: T::default(), count: 0, summed }
+    }
+
+    /// How many values were summed.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The sum with its scale, and how many values it is of; `None` of no values.
+    pub(crate) fn total(&self) -> Option<(T, i8, u64)> {
+        let scale = if let Summed::Decimals(scale) = self.summed { scale } else { 0 };
+        (self.count > 0).then_some((self.sum, scale, self.count))
+    }
+
+    /// Adds partial sums, each with the number of values that it is of.
+    pub(crate) fn merge(&mut self, sums: &ArrayRef, counts: &PrimitiveArray<UInt64Type>) -> Result<()> {
+        let before = self.count;
+        self.update_batch(std::slice::from_ref(sums))?;
+        self.count = before + counts.values().iter().sum::<u64>();
+        Ok(())
     }
 }
 

@@ -139,7 +139,7 @@ fn column_name(expr: &Expr) -> Option<String> {
 }
 
 /// How wildcards name a table of FROM.
-fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
+pub(super) fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
     let mut name = match factor {
         TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
             ObjectName(vec![ObjectNamePart::Identifier(alias.name.clone())])

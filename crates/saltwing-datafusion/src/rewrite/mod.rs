@@ -7,8 +7,10 @@
 //!   statement names one at all.
 //! * What DataFusion would pass over in silence is refused.
 
+mod families;
 mod items;
 mod operations;
+mod predicates;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -24,6 +26,7 @@ use sqlparser::ast::{
     SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut, WindowType,
 };
 
+use self::families::Scope;
 use crate::label::Labels;
 use crate::operation::Operations;
 use crate::{RelationalError, RelationalErrorKind};
@@ -82,6 +85,7 @@ pub(crate) fn prepare(
         items,
         is_aggregate_name,
         lists: HashSet::new(),
+        scopes: Vec::new(),
         limit_open: false,
         places: HashMap::new(),
     };
@@ -154,6 +158,8 @@ struct Rewriter<'a> {
     is_aggregate_name: &'a dyn Fn(&str) -> bool,
     /// Subqueries that stand for a list of values. Only ever compared.
     lists: HashSet<*const Query>,
+    /// The tables in sight, from the outermost query in.
+    scopes: Vec<Scope>,
     limit_open: bool,
     places: HashMap<String, Span>,
 }
@@ -162,10 +168,16 @@ impl VisitorMut for Rewriter<'_> {
     type Break = RelationalError;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        let scope = match query.body.as_ref() {
+            SetExpr::Select(select) => self.scope(select),
+            _ => Scope::default(),
+        };
+        self.scopes.push(scope);
         broken(self.query(query))
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        self.scopes.pop();
         items::follow_renamed(query);
         items::order_by_items(query);
         if let SetExpr::Values(values) = query.body.as_mut() {
@@ -175,7 +187,14 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<RelationalError> {
+        let scope = self.scope(select);
+        self.scopes.push(scope);
         broken(self.select(select))
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<RelationalError> {
+        self.scopes.pop();
+        ControlFlow::Continue(())
     }
 
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<RelationalError> {
@@ -195,7 +214,10 @@ impl VisitorMut for Rewriter<'_> {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
         match expr {
             Expr::Identifier(name) => lower(name),
-            Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(lower),
+            Expr::CompoundIdentifier(parts) => {
+                parts.iter_mut().for_each(lower);
+                families::without_family(parts, &self.scopes);
+            }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
             Expr::Function(call) => lower_call(call),
             Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => {
@@ -249,6 +271,10 @@ fn lower_call(call: &mut ast::Function) {
 
 /// The clauses of a query and its names.
 impl Rewriter<'_> {
+    fn scope(&self, select: &Select) -> Scope {
+        Scope::of(&select.from, self.catalog, &|name| self.ctes.contains(name))
+    }
+
     fn query(&mut self, query: &mut Query) -> Result<()> {
         for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
             self.alias(&mut cte.alias);
@@ -327,6 +353,7 @@ impl Rewriter<'_> {
             }
         }
         self.name_items(select)?;
+        predicates::as_values(select)?;
         for window in &mut select.named_window {
             lower(&mut window.0);
             if let ast::NamedWindowExpr::NamedWindow(name) = &mut window.1 {

@@ -228,7 +228,7 @@ impl Rewriter<'_> {
     }
 }
 
-fn function_call(name: String, args: Vec<Expr>) -> Expr {
+pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
     Expr::Function(ast::Function {

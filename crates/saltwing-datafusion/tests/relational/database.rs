@@ -129,13 +129,6 @@ impl Database {
         self.answer(sql).rows
     }
 
-    /// The rows, sorted as text.
-    pub fn sorted(&self, sql: &str) -> Vec<String> {
-        let mut rows = self.rows(sql);
-        rows.sort();
-        rows
-    }
-
     /// The one value of one row.
     pub fn value(&self, sql: &str) -> String {
         let rows = self.rows(sql);

@@ -78,3 +78,16 @@ fn the_catalog_is_there_as_tables() {
     );
     assert!(db.value("SELECT count(*) FROM information_schema.schemata") != "0");
 }
+
+#[test]
+fn columns_may_be_named_by_family() {
+    let db = Database::new(&[
+        "CREATE TABLE fam (k INTEGER NOT NULL PRIMARY KEY, a.x INTEGER, b.y VARCHAR, z INTEGER)",
+        "UPSERT INTO fam VALUES (1, 10, 'p', 5), (2, 20, 'q', 6)",
+    ]);
+    assert_eq!(db.rows("SELECT a.x, B.Y FROM fam WHERE a.x > 10 ORDER BY b.y"), ["20|q"]);
+    assert_eq!(db.rows("SELECT f.a.x FROM fam f JOIN fam g ON f.k = g.k AND g.b.y = 'p'"), ["10"]);
+    assert_eq!(db.rows("SELECT a.k FROM fam a JOIN fam b ON a.x = b.x ORDER BY a.k"), ["1", "2"]);
+    assert_eq!(db.rows("SELECT k FROM fam WHERE EXISTS (SELECT 1 FROM (VALUES (10)) v (n) WHERE v.n = a.x)"), ["1"]);
+    db.refuses("SELECT a.y FROM fam", "42P01");
+}

@@ -8,5 +8,6 @@ mod guard;
 mod labels;
 mod meaning;
 mod order;
+mod property;
 mod pushdown;
 mod shapes;

@@ -39,6 +39,13 @@ fn overflow_is_an_error() {
     ] {
         db.refuses(sql, "22003");
     }
+    let large = "(VALUES (60000000000000000000000000000000000000), (90000000000000000000000000000000000000)) x (v)";
+    assert_eq!(db.value(&format!("SELECT avg(v) FROM {large}")), "75000000000000000000000000000000000000");
+    db.refuses(&format!("SELECT sum(v) FROM {large}"), "22003");
+    assert_eq!(
+        db.value("SELECT avg(v) FROM (VALUES (1.0), (1.0), (2)) x (v)"),
+        "1.3333333333333333333333333333333333333"
+    );
     // The sum itself fits, whatever came on the way.
     assert_eq!(db.value("SELECT sum(v) FROM (VALUES (9223372036854775807), (1), (-1)) x (v)"), "9223372036854775807");
     assert_eq!(db.rows("SELECT k FROM n WHERE b + 0 > 5 AND k = 1"), ["1"]);

@@ -158,3 +158,28 @@ fn scans_without_order_or_limit_are_divided_by_buckets() {
         (vec!["19900|200".to_owned()], 200)
     );
 }
+
+#[test]
+fn conditions_reach_the_far_side_of_outer_joins() {
+    let db = database();
+    let kind = |sql: &str, table: &str| reads(&db, sql).into_iter().find(|r| r.0 == table).unwrap().1;
+    let from = "SELECT count(*) FROM person p LEFT JOIN log l ON p.phone = l.phone WHERE";
+    for (condition, ranged, rows) in [
+        ("l.phone = '03'", true, "10"),
+        ("l.phone || 'x' = '03x' AND l.phone > '0'", true, "10"),
+        ("NOT (l.phone <> '03')", true, "10"),
+        ("l.phone = '03' OR l.phone = '04'", true, "20"),
+        ("l.phone IS NULL", false, "0"),
+        ("coalesce(l.phone, '03') = '03'", false, "10"),
+        ("l.phone = '03' OR p.phone = '04'", false, "20"),
+    ] {
+        let sql = format!("{from} {condition}");
+        assert_eq!(db.value(&sql), rows, "{sql}");
+        assert_eq!(kind(&sql, "log") != AccessKind::FullScan, ranged, "{sql}\n{}", db.plan_text(&sql));
+    }
+    let full =
+        "SELECT count(*) FROM person p FULL JOIN log l ON p.phone = l.phone WHERE l.phone = '03' AND p.name = 'p3'";
+    assert!(db.plan_text(full).contains("Inner"), "{}", db.plan_text(full));
+    let nested = "SELECT count(*) FROM person p LEFT JOIN log l ON p.phone = l.phone LEFT JOIN person q ON q.phone = l.note WHERE l.phone = '03'";
+    assert_eq!((db.value(nested).as_str(), kind(nested, "log")), ("10", AccessKind::Range));
+}

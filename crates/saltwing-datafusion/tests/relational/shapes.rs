@@ -79,6 +79,30 @@ fn subqueries_correlate_by_any_condition() {
 }
 
 #[test]
+fn in_and_exists_as_values() {
+    let db = database();
+    assert_eq!(db.rows("SELECT k IN (SELECT k FROM b) FROM a ORDER BY k"), ["true", "false", "true", "false"]);
+    assert_eq!(
+        db.rows("SELECT v NOT IN (SELECT v FROM a WHERE v < 30) FROM a ORDER BY k"),
+        ["false", "false", "true", "NULL"]
+    );
+    assert_eq!(db.rows("SELECT 7 IN (SELECT v FROM a), 10 IN (SELECT v FROM a), 7 IN (SELECT k FROM a), NULL IN (SELECT k FROM a WHERE k > 9)"), ["NULL|true|false|false"]);
+    assert_eq!(db.rows("SELECT EXISTS (SELECT 1 FROM b WHERE b.k = a.k), NOT EXISTS (SELECT * FROM b WHERE b.k > a.k) FROM a ORDER BY k"), ["true|false", "false|false", "true|false", "false|false"]);
+    assert_eq!(
+        db.answer("SELECT 1 IN (SELECT k FROM b), CASE WHEN '1' IN (SELECT k FROM b) THEN 'y' END FROM a LIMIT 1")
+            .labels[0],
+        "1 IN (SELECT k FROM b)"
+    );
+    assert_eq!(db.rows("SELECT k FROM a WHERE '3' IN (SELECT k FROM b) AND k = 1"), ["1"]);
+    db.refuses("SELECT 'x' IN (SELECT k FROM b)", "22P02");
+    db.refuses("SELECT k FROM a WHERE 'x' IN (SELECT k FROM b)", "22P02");
+    assert_eq!(
+        db.rows("SELECT k, (SELECT max(n) FROM (SELECT count(*) AS n FROM b WHERE b.k > a.k GROUP BY w) c) FROM a ORDER BY k"),
+        ["1|1", "2|1", "3|1", "4|1"]
+    );
+}
+
+#[test]
 fn groups_and_windows() {
     let db = database();
     assert_eq!(db.rows("SELECT g, sum(v), count(*) FROM a GROUP BY g ORDER BY g"), ["NULL|NULL|1", "x|30|2", "y|30|1"]);
@@ -106,7 +130,7 @@ fn groups_and_windows() {
     );
     assert_eq!(db.rows("SELECT DISTINCT g FROM a ORDER BY g"), ["NULL", "x", "y"]);
     assert_eq!(db.rows("SELECT DISTINCT v + 1 FROM a WHERE v < 25 ORDER BY v + 1"), ["11", "21"]);
-    assert_eq!(db.value("SELECT avg(v), avg(w) FROM a, b"), "20.0|2.250000");
+    assert_eq!(db.value("SELECT avg(v), avg(w) FROM a, b"), "20.0|2.25");
     assert_eq!(db.value("SELECT string_agg(g, ',' ORDER BY g DESC) FROM a"), "y,x,x");
 }
 

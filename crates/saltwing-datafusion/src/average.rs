@@ -1,0 +1,152 @@
+//! AVG of decimals, exact and without wrapping.
+//!
+//! The sum is kept in 256 bits, as SUM keeps it, and divided at the end as `/` divides:
+//! the average is a bare DECIMAL. Of anything else, AVG is DataFusion's, a DOUBLE.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Field, FieldRef, UInt64Type, i256};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::functions_aggregate::average::Avg;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
+use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature};
+use saltwing_expr::{ColumnBuilder, arrow_type};
+use saltwing_types::{Decimal, SqlType, Value};
+
+use crate::RelationalError;
+use crate::sum::{OneSum, Summed};
+
+/// `AVG`.
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct ExactAverage {
+    native: Avg,
+}
+
+/// How a column of decimals is summed.
+fn decimals(ty: &DataType) -> Option<Summed> {
+    Summed::of(ty).filter(|summed| matches!(summed, Summed::Decimals(_)))
+}
+
+fn of_args(args: &AccumulatorArgs<'_>) -> Option<Summed> {
+    decimals(args.expr_fields.first()?.data_type()).filter(|_| !args.is_distinct)
+}
+
+impl AggregateUDFImpl for ExactAverage {
+    fn name(&self) -> &str {
+        "avg"
+    }
+
+    fn signature(&self) -> &Signature {
+        self.native.signature()
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types.first().and_then(decimals) {
+            Some(_) => Ok(arrow_type(SqlType::Decimal(None))),
+            None => self.native.return_type(arg_types),
+        }
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        match of_args(&args) {
+            Some(summed) => Ok(Box::new(OneAverage { sum: OneSum::new(summed) })),
+            None => self.native.accumulator(args),
+        }
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        let summed = args.input_fields.first().and_then(|field| decimals(field.data_type()));
+        let Some(summed) = summed.filter(|_| !args.is_distinct) else { return self.native.state_fields(args) };
+        let sum = Field::new(format_state_name(args.name, "sum"), summed.state_type(), true);
+        let count = Field::new(format_state_name(args.name, "count"), DataType::UInt64, false);
+        Ok(vec![Arc::new(sum), Arc::new(count)])
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        of_args(&args).is_none() && self.native.groups_accumulator_supported(args)
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        self.native.create_groups_accumulator(args)
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        match of_args(&args) {
+            Some(_) => self.accumulator(args),
+            None => self.native.create_sliding_accumulator(args),
+        }
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
+    }
+}
+
+/// The average of one group, also of a moving window.
+#[derive(Debug)]
+struct OneAverage {
+    sum: OneSum<i256>,
+}
+
+impl Accumulator for OneAverage {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.sum.update_batch(values)
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let [sums, counts] = states else { return Err(RelationalError::bug("AVG without its state").into()) };
+        self.sum.merge(sums, counts.as_primitive::<UInt64Type>())
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.sum.retract_batch(values)
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let bare = SqlType::Decimal(None);
+        let value = match self.sum.total() {
+            None => Value::Null,
+            Some((sum, scale, count)) => {
+                let count =
+                    i64::try_from(count).map_err(|_| RelationalError::bug("AVG of more rows than there are"))?;
+                let sum = decimal(sum, scale).map_err(RelationalError::from)?;
+                Value::Decimal(sum.checked_div(Decimal::from(count)).map_err(RelationalError::from)?)
+            }
+        };
+        let mut builder = ColumnBuilder::new(bare, 1);
+        builder.append_value(&value).map_err(|error| DataFusionError::from(RelationalError::from(error)))?;
+        ScalarValue::try_from_array(&builder.finish(), 0)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        let mut state = self.sum.state()?;
+        state.push(ScalarValue::UInt64(Some(self.sum.count())));
+        Ok(state)
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+/// A sum as a decimal: beyond 38 digits the last ones are cut.
+fn decimal(sum: i256, scale: i8) -> std::result::Result<Decimal, saltwing_types::ValueError> {
+    let (mut digits, mut scale) = (sum, i32::from(scale));
+    loop {
+        if let Some(small) = digits.to_i128() {
+            return Decimal::new(small, scale);
+        }
+        digits = digits.wrapping_div(i256::from(10));
+        scale -= 1;
+    }
+}

@@ -1,0 +1,103 @@
+//! Columns named by their family: `family.column`, `table.family.column`.
+//!
+//! To DataFusion the first part of a name is a table. So a family gives way to its
+//! table, wherever no table of that name is in sight.
+
+use std::sync::Arc;
+
+use saltwing_catalog::CatalogView;
+use saltwing_table::Table;
+use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
+
+use super::items::factor_name;
+
+/// The tables of one FROM.
+#[derive(Default)]
+pub(super) struct Scope {
+    relations: Vec<Relation>,
+}
+
+struct Relation {
+    /// How columns name it, in lower case: its alias, or its name with its schema.
+    name: Vec<String>,
+    /// The table of the catalog that it is, if it is one.
+    table: Option<Arc<Table>>,
+}
+
+impl Scope {
+    /// The tables of a FROM clause; `is_cte` tells names that are no tables of the catalog.
+    pub(super) fn of(from: &[TableWithJoins], catalog: &CatalogView, is_cte: &dyn Fn(&str) -> bool) -> Self {
+        let mut scope = Self::default();
+        from.iter().for_each(|table| scope.add(table, catalog, is_cte));
+        scope
+    }
+
+    fn add(&mut self, table: &TableWithJoins, catalog: &CatalogView, is_cte: &dyn Fn(&str) -> bool) {
+        for factor in std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)) {
+            if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
+                self.add(table_with_joins, catalog, is_cte);
+            }
+            let Some(name) = factor_name(factor) else { continue };
+            let table = match factor {
+                TableFactor::Table { name, args: None, .. } => match parts(name).as_slice() {
+                    [name] if is_cte(name) => None,
+                    [name] => catalog.resolve(None, name).ok(),
+                    [schema, name] => catalog.resolve(Some(schema), name).ok(),
+                    _ => None,
+                },
+                _ => None,
+            };
+            self.relations.push(Relation { name: parts(&name), table });
+        }
+    }
+
+    fn named(&self, name: &str) -> Option<&Relation> {
+        self.relations.iter().find(|relation| relation.name.last().is_some_and(|last| last == name))
+    }
+
+    /// The table that has this family with this column.
+    fn with_family(&self, family: &str, column: &str) -> Option<&Relation> {
+        self.relations.iter().find(|relation| relation.has_family(family, column))
+    }
+}
+
+impl Relation {
+    fn has_family(&self, family: &str, column: &str) -> bool {
+        let Some(def) = self.table.as_ref().map(|table| table.def()) else { return false };
+        let index = def.column_index(column);
+        let family_index = index.and_then(|index| def.columns.get(index)?.family);
+        let name = family_index.and_then(|index| def.families.get(index)?.as_deref());
+        name.is_some_and(|name| name.to_lowercase() == family)
+    }
+}
+
+/// Puts tables in the place of families. The names are in lower case, the scopes from outer to inner.
+pub(super) fn without_family(name: &mut Vec<Ident>, scopes: &[Scope]) {
+    let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
+    let qualifier: Vec<String> = match parts.as_slice() {
+        [family, column] => {
+            if scopes.iter().any(|scope| scope.named(family).is_some()) {
+                return;
+            }
+            match scopes.iter().rev().find_map(|scope| scope.with_family(family, column)) {
+                Some(relation) => relation.name.clone(),
+                None => return,
+            }
+        }
+        [table, family, column] => {
+            let relation = scopes.iter().rev().find_map(|scope| scope.named(table));
+            match relation.filter(|relation| relation.has_family(family, column)) {
+                Some(relation) => relation.name.clone(),
+                None => return,
+            }
+        }
+        _ => return,
+    };
+    if let Some(column) = name.pop() {
+        *name = qualifier.into_iter().map(|part| Ident::with_quote('"', part)).chain([column]).collect();
+    }
+}
+
+fn parts(name: &ObjectName) -> Vec<String> {
+    name.0.iter().filter_map(|part| part.as_ident()).map(|part| part.value.to_lowercase()).collect()
+}
