@@ -120,7 +120,9 @@ pub(crate) fn store_code(error: &StoreError) -> ErrorCode {
         StoreError::KeyTooLong { .. } | StoreError::EmptyKey => ErrorCode::BadKey,
         StoreError::BatchTooLarge { .. } => ErrorCode::StatementTooLarge,
         StoreError::CommitUnknown { .. } => ErrorCode::CommitUnknown,
-        StoreError::NotSupported { .. } | StoreError::NewerFormat { .. } => ErrorCode::NotSupported,
+        StoreError::NotSupported { .. } | StoreError::NewerFormat { .. } | StoreError::OtherStore { .. } => {
+            ErrorCode::NotSupported
+        }
         _ => ErrorCode::Io,
     }
 }
