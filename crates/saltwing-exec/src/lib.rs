@@ -1,6 +1,6 @@
 //! The direct path: statements over one table, without a relational engine and without an async runtime.
 //!
-//! [`select`] reads, [`write`] writes. Rows that only a relational engine can
+//! [`select`] reads, [`mod@write`] writes. Rows that only a relational engine can
 //! make come in as batches, whoever made them.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]

@@ -11,7 +11,7 @@
 //! [table id, 4 bytes][family, 1 byte][row key]  ->  [version][write time][slots][null bitmap][fixed][offsets][variable]
 //! ```
 //! The first family's pair is the row: it is always there. Another family's
-//! pair is there when a column of it is not NULL. See [`row_format`].
+//! pair is there when a column of it is not NULL. See the module `row_format`.
 //!
 //! # Invariants
 //! 1. A reader sees exactly the commits up to its view's number ([`ReadView`]).

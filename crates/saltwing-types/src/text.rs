@@ -71,7 +71,7 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     digits.chunks(2).map(|pair| Some((digit(*pair.first()?)? * 16 + digit(*pair.get(1)?)?) as u8)).collect()
 }
 
-/// Reads text as a value of `ty`: what [`format`] writes, and ISO 8601.
+/// Reads text as a value of `ty`: what [`format()`] writes, and ISO 8601.
 ///
 /// Limits of the type (length, range) are checked.
 ///
