@@ -48,6 +48,9 @@ pub enum BindErrorKind {
         /// As written.
         column: String,
     },
+    /// A column of a table that the statement does not read.
+    #[error("no table {0} in the FROM clause")]
+    NoSuchQualifier(String),
     /// A column is named twice.
     #[error("column {0} is named twice")]
     DuplicateColumn(String),
@@ -97,6 +100,7 @@ impl BindError {
             BindErrorKind::Plan(error) => error.code(),
             BindErrorKind::FullScanRefused(_) => ErrorCode::FullScanRefused,
             BindErrorKind::NoSuchColumn { .. } => ErrorCode::NoSuchColumn,
+            BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,

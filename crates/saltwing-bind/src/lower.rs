@@ -68,6 +68,13 @@ impl Lowerer<'_> {
             ast::Expr::Identifier(ident) => Ok(Expr::Column(self.scope.resolve(&[&ident.value], expr_span(e))?)),
             ast::Expr::CompoundIdentifier(parts) => {
                 let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
+                if let Some((_, qualifier)) = parts.split_last()
+                    && !self.scope.is_empty()
+                    && !self.scope.is_qualifier(qualifier)
+                {
+                    let error = BindErrorKind::NoSuchQualifier(qualifier.join("."));
+                    return Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))));
+                }
                 Ok(Expr::Column(self.scope.resolve(&parts, expr_span(e))?))
             }
             ast::Expr::Value(value) => self.value(&value.value, e),

@@ -23,6 +23,11 @@ impl Scope {
         Self { table: None, alias: None }
     }
 
+    /// Whether there are no columns at all.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_none()
+    }
+
     /// The columns of `table`, under its own name or `alias`.
     pub fn of(table: Arc<Table>, alias: Option<String>) -> Self {
         Self { table: Some(table), alias }
@@ -56,6 +61,20 @@ impl Scope {
             let error = BindErrorKind::NoSuchColumn { table: def.name.to_string(), column: written };
             crate::BindError::from(error).at(span).help(help)
         })
+    }
+
+    /// Whether `parts`, which stand before a column, are this table, one of its families, or both.
+    pub fn is_qualifier(&self, parts: &[&str]) -> bool {
+        let is_family = |name: &str| {
+            let families = self.table.iter().flat_map(|table| table.def().families.iter().flatten());
+            families.into_iter().any(|family| family.to_lowercase() == name.to_lowercase())
+        };
+        self.is_named(parts)
+            || match parts {
+                [family] => is_family(family),
+                [table, family] => self.is_named(&[table]) && is_family(family),
+                _ => false,
+            }
     }
 
     /// Whether `parts` name the table of this scope.
