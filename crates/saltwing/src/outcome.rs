@@ -54,20 +54,28 @@ pub(crate) enum BatchSource {
 }
 
 impl BatchSource {
-    /// The next batch, on the caller's thread.
+    /// The next batch with rows in it, on the caller's thread.
     pub(crate) fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        match self {
-            BatchSource::Ready(batches) => Ok(batches.pop_front()),
-            BatchSource::Direct(rows) => Ok(rows.next_batch()?),
-            BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose(),
+        loop {
+            let batch = match self {
+                BatchSource::Ready(batches) => batches.pop_front(),
+                BatchSource::Direct(rows) => rows.next_batch()?,
+                BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
+            };
+            if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
+                return Ok(batch);
+            }
         }
     }
 
-    /// The next batch; only of what is ready or comes from elsewhere.
+    /// The next batch with rows in it; only of what is ready or comes from elsewhere.
     pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
-        match self {
-            BatchSource::Channel(receiver) => receiver.recv().await.ok().transpose(),
-            here => here.next_blocking(),
+        loop {
+            let BatchSource::Channel(receiver) = &mut *self else { return self.next_blocking() };
+            let batch = receiver.recv().await.ok().transpose()?;
+            if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
+                return Ok(batch);
+            }
         }
     }
 
@@ -82,10 +90,9 @@ impl BatchSource {
 }
 
 impl RowsOutcome {
-    /// A result that is made already: `columns` with one batch, or none where it has no rows.
+    /// A result that is made already: `columns` with one batch.
     pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
-        let batches = if batch.num_rows() > 0 { VecDeque::from([batch]) } else { VecDeque::new() };
-        let source = BatchSource::Ready(batches);
+        let source = BatchSource::Ready(VecDeque::from([batch]));
         Self { columns: columns.into(), source, contexts: Vec::new(), notices: Vec::new() }
     }
 }
