@@ -271,7 +271,7 @@ fn judged(
     let (mut reads, mut warnings) = (Vec::new(), Vec::new());
     for node in scans(plan)? {
         let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
-        let access = scan.access().clone().with_overrides(guard);
+        let access = scan.access()?.clone().with_overrides(guard);
         if mode == Mode::Execute {
             warnings.extend(access.judge()?);
         }

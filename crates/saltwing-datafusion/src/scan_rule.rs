@@ -163,7 +163,7 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         asked.order = order;
         asked.limit = limit;
     })?;
-    if !ordered.access().is_ordered() {
+    if !ordered.is_ordered() {
         return Ok(None);
     }
     let all_rows = path.all_rows;

@@ -98,7 +98,8 @@ pub(crate) struct Ends {
 pub(crate) struct TableScanExec {
     of: TableUse,
     asked: Asked,
-    access: TableAccess,
+    /// `None` until the plan above is known: [`crate::scan_rule`] asks anew in any case.
+    access: Option<TableAccess>,
     /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
     parts: Vec<Part>,
     schema: SchemaRef,
@@ -115,29 +116,36 @@ enum Part {
 }
 
 impl TableScanExec {
-    /// Plans a scan.
-    pub(crate) fn new(of: TableUse, asked: Asked) -> Result<Self, RelationalError> {
+    /// A scan of which nothing is planned yet.
+    pub(crate) fn new(of: TableUse, asked: Asked) -> Self {
         let context = of.reading.context.for_another_scan();
-        Self::with_context(of, asked, context)
+        Self::with_parts(of, asked, None, vec![Part::All], context)
     }
 
-    fn with_context(of: TableUse, asked: Asked, context: ScanContext) -> Result<Self, RelationalError> {
-        let access = plan(request(&of, &asked))?;
-        let parts = parts(&of, &asked, &access)?;
+    fn with_parts(
+        of: TableUse,
+        asked: Asked,
+        access: Option<TableAccess>,
+        parts: Vec<Part>,
+        context: ScanContext,
+    ) -> Self {
         let schema = of.schema(&asked.columns);
-        let orderings = ordering(&of, &asked, &access, &schema);
+        let is_ordered = access.as_ref().is_some_and(TableAccess::is_ordered);
+        let orderings = ordering(&of, &asked, is_ordered, &schema);
         let equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
         let partitioning = Partitioning::UnknownPartitioning(parts.len());
         let properties =
             PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded);
-        Ok(Self { of, asked, access, parts, schema, properties: Arc::new(properties), context })
+        Self { of, asked, access, parts, schema, properties: Arc::new(properties), context }
     }
 
-    /// The same scan, asked for something else.
+    /// The same scan, asked for something else, and planned.
     pub(crate) fn asked_for(&self, change: impl FnOnce(&mut Asked)) -> Result<Self, RelationalError> {
         let mut asked = self.asked.clone();
         change(&mut asked);
-        Self::with_context(self.of.clone(), asked, self.context.clone())
+        let access = plan(request(&self.of, &asked))?;
+        let parts = parts(&self.of, &asked, &access)?;
+        Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
     }
 
     /// What it is asked for.
@@ -146,8 +154,13 @@ impl TableScanExec {
     }
 
     /// How the table is read.
-    pub(crate) fn access(&self) -> &TableAccess {
-        &self.access
+    pub(crate) fn access(&self) -> Result<&TableAccess, RelationalError> {
+        self.access.as_ref().ok_or_else(|| RelationalError::bug("a scan was not planned"))
+    }
+
+    /// Whether rows come in the order asked for.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.access.as_ref().is_some_and(TableAccess::is_ordered)
     }
 
     /// The use of the table that this is.
@@ -164,9 +177,9 @@ impl TableScanExec {
         let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
         let columns = self.asked.columns.clone();
         let request = match part {
-            Part::All => self.access.scan_request(columns, self.asked.limit),
+            Part::All => self.access()?.scan_request(columns, self.asked.limit),
             Part::Buckets(buckets) => {
-                let mut request = self.access.scan_request(columns, self.asked.limit);
+                let mut request = self.access()?.scan_request(columns, self.asked.limit);
                 request.buckets = Buckets::Some(buckets.clone());
                 request
             }
@@ -244,13 +257,13 @@ fn ends_of(of: &TableUse, asked: &Asked, ends: Ends) -> Result<Vec<Part>, Relati
 }
 
 /// The order in which rows come, as far as it is in the columns put out.
-fn ordering(of: &TableUse, asked: &Asked, access: &TableAccess, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
+fn ordering(of: &TableUse, asked: &Asked, is_ordered: bool, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
     let item = |column: usize, order: SortOrder, nulls_first: bool| {
         let index = asked.columns.iter().position(|&c| c == column)?;
         let options = SortOptions { descending: order == SortOrder::Desc, nulls_first };
         Some(PhysicalSortExpr::new(Arc::new(Column::new(schema.field(index).name(), index)), options))
     };
-    let items: Vec<PhysicalSortExpr> = if access.is_ordered() {
+    let items: Vec<PhysicalSortExpr> = if is_ordered {
         asked.order.iter().map_while(|o| item(o.column, o.order, o.nulls_first)).collect()
     } else if of.table.def().key.salt.is_none() && asked.ends.is_none() {
         // CHAR sorts as if padded, and Arrow does not pad.
@@ -270,12 +283,13 @@ impl fmt::Debug for TableScanExec {
 
 impl DisplayAs for TableScanExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self.access.access();
-        write!(f, "TableScanExec: table={}, kind={}", self.of.table.def().name, plan.kind.as_str())?;
+        write!(f, "TableScanExec: table={}", self.of.table.def().name)?;
         if let Some(alias) = &self.of.alias {
             write!(f, ", alias={alias}")?;
         }
-        if self.access.is_ordered() {
+        let Some(plan) = self.access.as_ref().map(TableAccess::access) else { return Ok(()) };
+        write!(f, ", kind={}", plan.kind.as_str())?;
+        if self.is_ordered() {
             write!(f, ", order={}", plan.order.as_str())?;
         }
         if let Some(limit) = self.asked.limit {

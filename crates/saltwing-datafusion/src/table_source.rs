@@ -95,7 +95,7 @@ impl TableProvider for TableSource {
             ends: None,
             partitions: 1,
         };
-        Ok(Arc::new(TableScanExec::new(self.of.clone(), asked)?))
+        Ok(Arc::new(TableScanExec::new(self.of.clone(), asked)))
     }
 }
 

@@ -22,8 +22,9 @@ use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{Span, Value, text, typing};
 use sqlparser::ast::{
-    self, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query, Select,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut, WindowType,
+    self, BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query,
+    Select, SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut,
+    WindowType,
 };
 
 use self::families::Scope;
@@ -231,8 +232,9 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
-        let span = expr_span(expr);
-        broken(self.operation(expr).map_err(|error| error.at(span)))
+        // The place of a long chain would be looked for at every link.
+        let is_chain = matches!(expr, Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. });
+        broken(if is_chain { Ok(()) } else { self.operation(expr) })
     }
 }
 

@@ -19,6 +19,10 @@ impl Rewriter<'_> {
     /// Makes an expression a call if it is an operation of the language; its operands have been seen already.
     pub(super) fn operation(&mut self, expr: &mut Expr) -> Result<()> {
         let span = expr_span(expr);
+        self.operation_at(expr, span).map_err(|error| error.at(span))
+    }
+
+    fn operation_at(&mut self, expr: &mut Expr, span: Option<Span>) -> Result<()> {
         let taken = std::mem::replace(expr, Expr::value(ast::Value::Null));
         *expr = match taken {
             Expr::Nested(inner) => *inner,
