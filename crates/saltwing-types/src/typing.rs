@@ -371,7 +371,8 @@ fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
             common = match (common, ty) {
                 (SqlType::Null, ty) | (ty, SqlType::Null) => ty,
                 (a, b) if a == b => a,
-                (a, _) if strings && a.family() != TypeFamily::Text => a,
+                // A literal may have more digits than the column beside it has room for.
+                (a, _) if strings && a.family() != TypeFamily::Text => wider(a, a).unwrap_or(a),
                 (a, b) => wider(a, b)
                     .ok_or_else(|| ValueError::TypeMismatch(format!("{e} is {b}, where {a} stands beside it")))?,
             };
@@ -383,6 +384,7 @@ fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
 fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
     use TypeFamily::*;
     Some(match (a.family(), b.family()) {
+        (Boolean, Boolean) => SqlType::Boolean,
         (Number, Number) if a.is_float() || b.is_float() => SqlType::Double,
         (Number, Number) if a.is_integer() && b.is_integer() => SqlType::BigInt,
         (Number, Number) => SqlType::Decimal(None),
@@ -498,6 +500,21 @@ mod tests {
             (Value::Timestamp(_), SqlType::Timestamp)
         ));
         assert_eq!(eq(SqlType::Decimal(Some((5, 2))), string("1.555")).0, Value::Decimal("1.555".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_string_beside_a_column_keeps_its_digits() {
+        for (ty, text, wide) in [
+            (SqlType::Decimal(Some((5, 2))), "1.555", SqlType::Decimal(None)),
+            (SqlType::TinyInt, "300", SqlType::BigInt),
+            (SqlType::Boolean, "TRUE", SqlType::Boolean),
+        ] {
+            let Expr::Call(_, args, common) = call(Function::Coalesce, vec![column(ty), string(text)]).unwrap() else {
+                panic!("{ty}");
+            };
+            assert_eq!((args[1].to_string().trim_matches('\''), common), (text, wide));
+            assert_eq!(args[0].sql_type(), Some(wide));
+        }
     }
 
     #[test]
