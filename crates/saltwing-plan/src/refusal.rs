@@ -81,7 +81,7 @@ pub(crate) fn of(request: &Request<'_>) -> Refusal {
     }
 }
 
-/// A condition on the leading column, and an index for the first condition that could use one.
+/// A condition on the leading column, and another key for the first condition that could use one.
 fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>) -> Vec<String> {
     let mut fixes = Vec::new();
     if let Some(key) = leading.filter(|key| key.name != ROW_ID_COLUMN) {
@@ -90,7 +90,7 @@ fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>) -> Vec<String> {
     let is_leading = |column: &ColumnRef| leading.is_some_and(|key| key.column == column.index);
     let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
     if let Some(column) = indexable.filter(|column| !is_leading(column)) {
-        fixes.push(format!("or make an index: CREATE INDEX {0}_{1} ON {0} ({1})", request.table, column.name));
+        fixes.push(format!("or keep these rows in a table whose key starts with {}", column.name));
     }
     fixes
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_plan::{Buckets, LISTED_MAX, OrderKind};
+use saltwing_plan::{Buckets, LISTED_MAX, OrderKind, Verdict};
 use saltwing_table::Counters;
 use saltwing_types::{SortOrder, text};
 use serde_json::{Value as Json, json};
@@ -111,6 +111,17 @@ pub fn explain_text(executor: &str, reports: &[AccessReport]) -> String {
     out
 }
 
+/// The verdict, and by which rule; of a refusal, what is missing.
+fn verdict_text(verdict: &Verdict) -> String {
+    let rule = verdict.rule.as_str();
+    match (verdict.allowed, &verdict.refusal) {
+        (Some(true), _) => format!("allowed: {rule}"),
+        (None, _) => format!("known with LIMIT's parameter: {rule}"),
+        (Some(false), Some(refusal)) => format!("{rule}: {}", refusal.message()),
+        (Some(false), None) => rule.to_owned(),
+    }
+}
+
 /// Spans and conditions shown to people.
 const SHOWN_MAX: usize = 8;
 
@@ -156,12 +167,7 @@ fn write_report(out: &mut String, report: &AccessReport) -> std::fmt::Result {
     if let Some(limit) = plan.limit {
         writeln!(out, "  limit     stops after {limit} rows")?;
     }
-    let verdict = match plan.verdict.allowed {
-        Some(true) => "allowed",
-        Some(false) => "refused",
-        None => "known with LIMIT's parameter",
-    };
-    writeln!(out, "  verdict   {verdict}: {}", plan.verdict.rule.as_str())?;
+    writeln!(out, "  verdict   {}", verdict_text(&plan.verdict))?;
     if let Some(counters) = &report.counters {
         let text: Vec<String> = counted(counters).iter().map(|(name, count)| format!("{name} {count}")).collect();
         writeln!(out, "  counted   {}", text.join(", "))?;
