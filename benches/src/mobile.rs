@@ -1,124 +1,52 @@
 //! The mobile log: a phone's day by a range on the id, among two million sessions.
 
-use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use md5::{Digest, Md5};
 use rusqlite::params;
 use saltwing::Database;
+use saltwing_cli::mobile_log::{COLUMNS, CREATE_TABLE, MobileLog, day_range, phone};
 
 use crate::report::Measure;
-use crate::rows::{Mix, phone};
+use crate::rows::Mix;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const COLUMNS: [&str; 19] = [
-    "PHONE_NO",
-    "TERM_MODEL_ID",
-    "LAC",
-    "CI",
-    "BUSI_ID",
-    "APP_ID",
-    "BUSI_TYPE_ID",
-    "START_TIME",
-    "UP_FLOW",
-    "DOWN_FLOW",
-    "SITE_NAME_ID",
-    "SITE_CHANNEL_ID",
-    "CHARGING_ID",
-    "C_GGSN_IP",
-    "EX_TL_DOMAIN",
-    "EX_COMP_DOMAIN",
-    "ACCE_URL",
-    "FLOW",
-    "REV_01",
-];
-
-/// Sessions of one phone on one day.
-const ROWS_A_DAY: u64 = 50;
-const DAYS: u64 = 10;
-
-/// The first three hex digits of a phone's MD5, and the phone.
-fn id_prefix(phone: &str) -> String {
-    let digest = Md5::digest(phone);
-    let hex = digest.iter().take(2).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    format!("{}{phone}", &hex[..3])
-}
-
-/// The id and the columns of session `index` of `rows`.
-fn session(index: u64, rows: u64) -> (String, [String; 19]) {
-    let phones = (rows / (ROWS_A_DAY * DAYS)).max(1);
-    let number = phone(index % phones);
-    let nth = index / phones;
-    let (day, second) = (20 + nth / ROWS_A_DAY, nth % ROWS_A_DAY * 60 * 20);
-    let clock = (second / 3600, second / 60 % 60, second % 60);
-    let id = format!("{}201406{day:02}{:02}{:02}{:02}{index:016x}", id_prefix(&number), clock.0, clock.1, clock.2);
-    let mut mix = Mix(index);
-    let mut digits = |end: u64| mix.below(end).to_string();
-    let columns = [
-        number,
-        digits(5000),
-        digits(65_536),
-        digits(65_536),
-        digits(100),
-        digits(2000),
-        digits(30),
-        format!("2014-06-{day:02} {:02}:{:02}:{:02}", clock.0, clock.1, clock.2),
-        digits(100_000),
-        digits(1_000_000),
-        digits(5000),
-        digits(500),
-        digits(1 << 32),
-        format!("10.{}.{}.{}", digits(256), digits(256), digits(256)),
-        "example.com".into(),
-        "www.example.com".into(),
-        format!("http://www.example.com/section/{}/article.html", digits(2000)),
-        digits(1_100_000),
-        String::new(),
-    ];
-    (id, columns)
-}
+/// Days, from the 22nd of June 2014 on, and sessions of one phone on one day.
+const DAYS: u64 = 8;
+const SESSIONS_A_DAY: u64 = 50;
 
 /// Loads both engines and asks for `rounds` phone-days, comparing the counts.
 pub fn run(rows: u64, rounds: usize, folder: &Path, measures: &mut Vec<Measure>) -> Result<()> {
+    let log = MobileLog { phones: (rows / (DAYS * SESSIONS_A_DAY)).max(1), days: DAYS, sessions_a_day: SESSIONS_A_DAY };
+    let rows = log.row_count();
     let file = folder.join("mobile.csv");
     let mut out = BufWriter::new(std::fs::File::create(&file)?);
-    for index in 0..rows {
-        let (id, columns) = session(index, rows);
-        writeln!(out, "{id},{}", columns.join(","))?;
+    for session in log.sessions() {
+        writeln!(out, "{},{}", session.id, session.columns.join(","))?;
     }
     out.into_inner()?.sync_all()?;
     let database = Database::open(folder.join("mobile"))?;
     let connection = database.connect().blocking();
-    let typed = |name: &&str| match *name {
-        "START_TIME" => "START_TIME DATE".to_owned(),
-        "UP_FLOW" | "DOWN_FLOW" | "FLOW" | "CHARGING_ID" => format!("{name} BIGINT"),
-        name => format!("{name} VARCHAR"),
-    };
-    let columns = COLUMNS.iter().map(typed).collect::<Vec<_>>().join(", ");
-    connection.execute(&format!("CREATE TABLE mobile (id VARCHAR NOT NULL PRIMARY KEY, {columns})"), ())?;
+    connection.execute(CREATE_TABLE, ())?;
     let started = Instant::now();
-    let loaded = connection.execute(&format!("COPY mobile FROM '{}'", file.display()), ())?.rows_affected;
+    let loaded = connection.execute(&format!("COPY mobile_log FROM '{}'", file.display()), ())?.rows_affected;
     let per_s = Some(loaded as f64 / started.elapsed().as_secs_f64());
     measures.push(Measure { work: "mobile_copy", engine: "saltwing", rows, times: Vec::new(), per_s });
     let mut sqlite = rusqlite::Connection::open(folder.join("mobile.sqlite"))?;
     sqlite.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -1000000;
-         CREATE TABLE mobile (id TEXT PRIMARY KEY, {columns}) WITHOUT ROWID;"
+         {CREATE_TABLE} WITHOUT ROWID;"
     ))?;
     let marks = vec!["?"; COLUMNS.len() + 1].join(", ");
     let started = Instant::now();
-    for start in (0..rows).step_by(5000) {
+    let mut sessions = log.sessions().peekable();
+    while sessions.peek().is_some() {
         let transaction = sqlite.transaction()?;
-        let mut insert = transaction.prepare_cached(&format!("INSERT INTO mobile VALUES ({marks})"))?;
-        for index in start..(start + 5000).min(rows) {
-            let (id, columns) = session(index, rows);
-            insert.execute(rusqlite::params_from_iter(std::iter::once(&id).chain(&columns)))?;
+        let mut insert = transaction.prepare_cached(&format!("INSERT INTO mobile_log VALUES ({marks})"))?;
+        for session in sessions.by_ref().take(5000) {
+            insert.execute(rusqlite::params_from_iter(std::iter::once(&session.id).chain(&session.columns)))?;
         }
         drop(insert);
         transaction.commit()?;
@@ -126,14 +54,13 @@ pub fn run(rows: u64, rounds: usize, folder: &Path, measures: &mut Vec<Measure>)
     let per_s = Some(rows as f64 / started.elapsed().as_secs_f64());
     measures.push(Measure { work: "mobile_copy", engine: "sqlite", rows, times: Vec::new(), per_s });
 
-    let sql = "SELECT id, PHONE_NO, START_TIME, UP_FLOW, DOWN_FLOW, ACCE_URL FROM mobile WHERE id >= ? AND id < ?";
+    let sql = "SELECT id, phone_no, start_time, up_flow, down_flow, acce_url FROM mobile_log WHERE id >= ? AND id < ?";
     let (ours, mut theirs) = (connection.prepare(sql)?, sqlite.prepare(sql)?);
     let mut times = [Vec::with_capacity(rounds), Vec::with_capacity(rounds)];
     let mut mix = Mix(7);
     for _ in 0..rounds {
-        let prefix = id_prefix(&phone(mix.below((rows / (ROWS_A_DAY * DAYS)).max(1))));
-        let day = 20 + mix.below(DAYS);
-        let (from, to) = (format!("{prefix}201406{day:02}"), format!("{prefix}201406{:02}", day + 1));
+        let day = 20_140_622 + mix.below(DAYS) as u32;
+        let (from, to) = day_range(&phone(mix.below(log.phones)), day);
         let started = Instant::now();
         let mut found = ours.query(saltwing::params![from.as_str(), to.as_str()])?;
         let count = found.by_ref().try_fold(0u64, |n, row| row.and_then(|row| row.get::<String>(5)).map(|_| n + 1))?;
