@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use saltwing_catalog::nearest;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, DefaultSpec, KeyPart, OptionSpec, OptionValue};
+use saltwing_types::suggest;
 use saltwing_types::table::{BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableOption};
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName, Value, eval, number,
@@ -258,7 +258,7 @@ impl Builder {
             let place = |error: BindError| error.at(Some(part.span));
             let found = columns.iter().position(|c| c.name.to_lowercase() == part.name.to_lowercase());
             let Some(column) = found else {
-                let near = nearest(&part.name, columns.iter().map(|c| c.name.as_str())).map(str::to_owned);
+                let near = suggest(&part.name, columns.iter().map(|c| c.name.as_str())).map(str::to_owned);
                 let error = BindErrorKind::NoSuchColumn { table: self.table.clone(), column: part.name.clone() };
                 let error = place(error.into());
                 return Err(match near {
@@ -347,7 +347,7 @@ impl Builder {
                 }
                 _ => {
                     let known = KEPT_OPTIONS.iter().chain(HONOURED_OPTIONS).copied();
-                    let near = nearest(&name, known);
+                    let near = suggest(&name, known);
                     let error =
                         invalid(format!("there is no table option {}", spec.name.text)).at(Some(spec.name.span));
                     return Err(match near {

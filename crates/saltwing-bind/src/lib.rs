@@ -27,7 +27,7 @@ pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, row_key_query, targ
 pub use error::{BindError, BindErrorKind, Result};
 pub use lower::{Lowered, Lowerer, Params};
 pub use scope::Scope;
-pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, query};
+pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, ResultColumn, query};
 
 /// The table that a statement names.
 ///

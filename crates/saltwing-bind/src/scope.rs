@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use saltwing_catalog::nearest;
 use saltwing_table::Table;
+use saltwing_types::suggest;
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnRef, Span, SqlType};
 
@@ -54,7 +54,7 @@ impl Scope {
         };
         found.ok_or_else(|| {
             let name = parts.last().copied().unwrap_or_default();
-            let near = nearest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
+            let near = suggest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
             let columns =
                 def.columns.iter().filter(|c| !c.hidden).take(20).map(|c| c.name.as_str()).collect::<Vec<_>>();
             let help = near.map_or_else(|| format!("it has {}", columns.join(", ")), |near| format!("there is {near}"));

@@ -56,6 +56,17 @@ pub struct OutputColumn {
     pub ty: SqlType,
 }
 
+/// One column of a result, of either executor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultColumn {
+    /// Its label; labels may repeat.
+    pub label: String,
+    /// Its type. What SQL has no type for (lists, intervals) comes as text.
+    pub ty: SqlType,
+    /// Whether it can be NULL.
+    pub nullable: bool,
+}
+
 /// One column of an ORDER BY.
 #[derive(Clone, Debug)]
 pub struct OrderColumn {

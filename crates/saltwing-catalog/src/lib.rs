@@ -18,10 +18,8 @@
 
 mod boot;
 mod error;
-mod suggestion;
 mod view;
 
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use error::CatalogError;
-pub use suggestion::nearest;
 pub use view::{CatalogView, INFORMATION_SCHEMA};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use saltwing_table::Table;
 use saltwing_types::TableName;
 
-use crate::{CatalogError, nearest};
+use crate::CatalogError;
 
 /// The schema of the catalog's own views.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
@@ -43,7 +43,7 @@ impl CatalogView {
         }
         let asked = TableName { schema: schema.map(str::to_owned), name: name.into() }.to_string();
         let names: Vec<String> = self.tables.values().map(|t| t.def().name.to_string()).collect();
-        let nearest = nearest(&asked, names.iter().map(String::as_str)).map(str::to_owned);
+        let nearest = saltwing_types::suggest(&asked, names.iter().map(String::as_str)).map(str::to_owned);
         Err(CatalogError::NoSuchTable { name: asked, nearest })
     }
 

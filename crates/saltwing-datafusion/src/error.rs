@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use saltwing_bind::BindError;
-use saltwing_catalog::{CatalogError, nearest};
+use saltwing_catalog::CatalogError;
 use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, Position, Span, ValueError};
 
@@ -265,7 +265,7 @@ fn no_such_column(field: &Column, valid: &[Column]) -> RelationalError {
         _ => RelationalErrorKind::NoSuchColumn(written),
     };
     let error = RelationalError::from(kind).at(span_of(field));
-    match nearest(&field.name, valid.iter().map(|c| c.name.as_str())) {
+    match saltwing_types::suggest(&field.name, valid.iter().map(|c| c.name.as_str())) {
         Some(near) if known => error.help(format!("there is {near}")),
         _ => error,
     }

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
-use saltwing_catalog::{CatalogError, CatalogView, INFORMATION_SCHEMA, nearest};
+use saltwing_catalog::{CatalogError, CatalogView, INFORMATION_SCHEMA};
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SqlType, Value};
 
@@ -32,7 +32,7 @@ pub(crate) fn table(name: &str, catalog: &CatalogView) -> Result<Arc<dyn TablePr
         _ => {
             let name = format!("{INFORMATION_SCHEMA}.{name}");
             let known: Vec<String> = TABLES.iter().map(|table| format!("{INFORMATION_SCHEMA}.{table}")).collect();
-            let nearest = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
+            let nearest = saltwing_types::suggest(&name, known.iter().map(String::as_str)).map(str::to_owned);
             return Err(RelationalError::from(CatalogError::NoSuchTable { name, nearest }).into());
         }
     };

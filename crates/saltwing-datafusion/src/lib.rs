@@ -51,4 +51,4 @@ mod translation;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
 pub use error::{RelationalError, RelationalErrorKind};
-pub use output::{ResultColumn, ResultStream};
+pub use output::ResultStream;

@@ -10,23 +10,13 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{Stream, StreamExt};
+use saltwing_bind::ResultColumn;
 use saltwing_expr::{arrow_type, text_at};
 use saltwing_table::ScanContext;
 use saltwing_types::SqlType;
 
 use crate::RelationalError;
 use crate::sql_field::field_type;
-
-/// One column of a result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResultColumn {
-    /// Its label; labels may repeat.
-    pub label: String,
-    /// Its type. What SQL has no type for (lists, intervals) comes as text.
-    pub ty: SqlType,
-    /// Whether it can be NULL.
-    pub nullable: bool,
-}
 
 /// The type in which a field is put out.
 pub(crate) fn result_type(field: &Field) -> SqlType {

@@ -10,5 +10,5 @@ pub mod select;
 pub mod write;
 
 pub use error::ExecError;
-pub use select::{DirectRows, ResultColumn};
+pub use select::DirectRows;
 pub use write::{DeleteOutcome, Writer};

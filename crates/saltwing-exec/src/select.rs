@@ -6,23 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_bind::access::TableAccess;
-use saltwing_bind::{BoundSelect, Output};
+use saltwing_bind::{BoundSelect, Output, ResultColumn};
 use saltwing_expr::{arrow_type, evaluate};
 use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, Table};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;
-
-/// One column of a result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResultColumn {
-    /// Label; labels may repeat.
-    pub label: String,
-    /// Type.
-    pub ty: SqlType,
-    /// Whether it can be NULL.
-    pub nullable: bool,
-}
 
 /// A running SELECT: batches with the columns of [`DirectRows::columns`].
 pub struct DirectRows {

@@ -19,7 +19,6 @@ use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
 use crate::error::SqlError;
-use crate::words;
 
 /// The longest CHAR, BINARY or VARCHAR, in its own units.
 pub const TYPE_LENGTH_MAX: u32 = 10_485_760;
@@ -140,7 +139,7 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
 
 fn unknown(cursor: &Cursor<'_>, word: &str, start: usize, column: &str) -> SqlError {
     let error = SqlError::invalid(format!("column {column}: unknown type {word}"), cursor.span_at(start));
-    match words::suggest(word, TYPE_NAMES) {
+    match saltwing_types::suggest(word, TYPE_NAMES) {
         Some(meant) => error.with_help(format!("did you mean {meant}?")),
         None => error,
     }

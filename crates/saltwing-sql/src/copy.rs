@@ -16,7 +16,6 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::query;
 use crate::statement::{CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnError, Statement};
-use crate::words;
 
 const OPTIONS: [&str; 7] = ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR"];
 
@@ -146,7 +145,7 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
         "CSV" => set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT"),
         _ => {
             let error = SqlError::syntax(format!("{word} is no option of COPY"), cursor.span_at(start));
-            Err(match words::suggest(&word, OPTIONS) {
+            Err(match saltwing_types::suggest(&word, OPTIONS) {
                 Some(meant) => error.with_help(format!("did you mean {meant}?")),
                 None => error.with_help(format!("the options are {}", OPTIONS.join(", "))),
             })

@@ -78,4 +78,3 @@ pub use place::render_caret;
 pub use print::{expr_text, qualified_name, query_text};
 pub use split::{Piece, split_statements};
 pub use statement::Statement;
-pub use words::suggest;

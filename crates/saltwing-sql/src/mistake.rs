@@ -32,7 +32,7 @@ impl Cursor<'_> {
             [] => "nothing".to_owned(),
         };
         let error = self.expected(&what);
-        match self.word(0).and_then(|found| words::suggest(found, words.iter().copied())) {
+        match self.word(0).and_then(|found| saltwing_types::suggest(found, words.iter().copied())) {
             Some(meant) => error.with_help(format!("did you mean {meant}?")),
             None => error,
         }
@@ -75,7 +75,7 @@ impl Cursor<'_> {
         for candidate in [Some(index), index.checked_sub(1)].into_iter().flatten() {
             if let Some(word) = word(candidate)
                 && word.keyword == Keyword::NoKeyword
-                && let Some(meant) = words::suggest(&word.value, CLAUSES)
+                && let Some(meant) = saltwing_types::suggest(&word.value, CLAUSES)
                 && !word.value.eq_ignore_ascii_case(meant)
             {
                 return Some(format!("did you mean {meant} instead of \"{}\"?", word.value));

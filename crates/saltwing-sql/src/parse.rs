@@ -12,7 +12,7 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, Piece};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
-use crate::{copy, create_table, dml, guard, hint, place, query, session, words};
+use crate::{copy, create_table, dml, guard, hint, place, query, session};
 
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
@@ -169,7 +169,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         }
         _ => {
             let error = SqlError::syntax(format!("no statement starts with {verb}"), cursor.span_at(start));
-            Err(match words::suggest(&verb, VERBS) {
+            Err(match saltwing_types::suggest(&verb, VERBS) {
                 Some(meant) => error.with_help(format!("did you mean {meant}?")),
                 None => error,
             })

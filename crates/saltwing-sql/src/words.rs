@@ -253,62 +253,9 @@ pub(crate) fn starts_nothing(keyword: Keyword) -> bool {
         )
 }
 
-/// The word of `known` that `word` was most likely meant to be.
-///
-/// At most two slips (a letter wrong, missing, too many, or two swapped), and
-/// fewer than half of the letters.
-pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word: Vec<char> = word.to_lowercase().chars().collect();
-    let slips_max = if word.len() <= 3 { 1 } else { 2 };
-    known
-        .into_iter()
-        .map(|candidate| (slips(&word, &candidate.to_lowercase().chars().collect::<Vec<_>>()), candidate))
-        .filter(|(slips, candidate)| *slips <= slips_max && slips * 2 < candidate.chars().count())
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Optimal string alignment distance: edits and swaps of neighbours.
-fn slips(a: &[char], b: &[char]) -> usize {
-    // A long word is no slip of a short one; this also bounds the work.
-    if a.len().abs_diff(b.len()) > 2 {
-        return usize::MAX / 2;
-    }
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let changed = last.get(j).copied().unwrap_or(0) + usize::from(x != y);
-            let removed = last.get(j + 1).copied().unwrap_or(0) + 1;
-            let added = row.get(j).copied().unwrap_or(0) + 1;
-            let mut best = changed.min(removed).min(added);
-            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if swapped && let Some(cost) = before.get(j - 1) {
-                best = best.min(cost + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slips_are_forgiven_and_strangers_are_not() {
-        let known = ["SELECT", "UPSERT", "DELETE", "CREATE"];
-        assert_eq!(suggest("SELCT", known), Some("SELECT"));
-        assert_eq!(suggest("slect", known), Some("SELECT"));
-        assert_eq!(suggest("ESLECT", known), Some("SELECT"));
-        assert_eq!(suggest("UPSRET", known), Some("UPSERT"));
-        assert_eq!(suggest("FOO", known), None);
-        assert_eq!(suggest("", known), None);
-        assert_eq!(suggest("SELECTION", known), None);
-    }
 
     #[test]
     fn a_clause_word_is_reserved_and_a_reserved_word_is_a_keyword() {

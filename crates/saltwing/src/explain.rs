@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, StringArray};
 use saltwing_bind::Params;
+use saltwing_bind::ResultColumn;
 use saltwing_bind::access::{AccessReport, explain_json, explain_text};
-use saltwing_exec::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement, RowSource};

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use saltwing_exec::{DirectRows, ResultColumn};
+use saltwing_bind::ResultColumn;
+use saltwing_exec::DirectRows;
 use saltwing_table::ScanContext;
 
 use crate::Error;

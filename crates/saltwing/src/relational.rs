@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
-use saltwing_exec::ResultColumn;
 use saltwing_table::ScanContext;
 use saltwing_types::Value;
 
@@ -39,7 +38,7 @@ impl Session {
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
         let planned = self.plan_relational(run, context.clone(), Mode::Execute)?;
-        let columns = planned.columns().iter().map(result_column).collect();
+        let columns = planned.columns().into();
         let notices = planned.warnings().to_vec();
         let contexts = planned.counters().into_iter().map(|counters| context.with_counters(counters)).collect();
         let source = BatchSource::Channel(self.pump(Arc::new(planned))?);
@@ -101,10 +100,6 @@ impl Session {
         });
         Ok(receiver)
     }
-}
-
-fn result_column(column: &saltwing_datafusion::ResultColumn) -> ResultColumn {
-    ResultColumn { label: column.label.clone(), ty: column.ty, nullable: column.nullable }
 }
 
 fn explained(planned: &Planned, with_counters: bool) -> Explained {

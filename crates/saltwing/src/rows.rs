@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use saltwing_exec::ResultColumn;
+use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
 use saltwing_table::ScanContext;

@@ -246,7 +246,7 @@ impl Session {
     }
 
     fn no_setting(&self, name: &str) -> Error {
-        let near = saltwing_catalog::nearest(name, NAMES.iter().map(|(name, _)| *name));
+        let near = saltwing_types::suggest(name, NAMES.iter().map(|(name, _)| *name));
         let all = NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         let help = near.map_or_else(|| format!("there are {all}"), |near| format!("did you mean {near}?"));
         Error::new(ErrorCode::BadParameter, format!("there is no setting {name}")).with_help(Some(help))

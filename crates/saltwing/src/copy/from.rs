@@ -133,8 +133,7 @@ fn header_columns(table: &std::sync::Arc<saltwing_table::Table>, header: &[Strin
     for name in header {
         let found = def.column_index(name).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden));
         let Some(column) = found else {
-            let near =
-                saltwing_catalog::nearest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
+            let near = saltwing_types::suggest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
             let help = near.map_or_else(
                 || "name the columns: COPY t (a, b) FROM ..".to_owned(),
                 |near| format!("there is {near}; or name the columns: COPY t (a, b) FROM .."),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
-use saltwing_exec::ResultColumn;
+use saltwing_bind::ResultColumn;
 use saltwing_expr::write_text;
 use saltwing_types::ErrorCode;
 
