@@ -229,6 +229,14 @@ pub struct Upsert {
     pub span: Span,
 }
 
+impl Upsert {
+    /// `query`, whose rows it writes, as a statement of its own, with its hints.
+    pub fn source_query(&self, query: &Query) -> QueryStatement {
+        let hints = self.hints.clone();
+        QueryStatement { query: Box::new(query.clone()), hints, items: Vec::new(), span: self.span }
+    }
+}
+
 /// Where the rows of an UPSERT come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowSource {

@@ -58,14 +58,14 @@ impl Session {
         }
         match self.plan_direct(&run)? {
             Some(direct) => Ok(direct_report(AccessReport { access: direct.access, counters: None })),
-            None => self.explain_relational(&run, params),
+            None => self.explain_relational(&run),
         }
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
         let run = self.query_run(statement, params);
         let context = self.begin();
-        let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, params, context) };
+        let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, context) };
         let mut rows = self.start_direct(&direct, context.clone())?;
         while rows.source.next_blocking()?.is_some() {}
         Ok(direct_report(AccessReport { access: direct.access, counters: Some(context.counters) }))
@@ -76,12 +76,7 @@ impl Session {
         match statement {
             Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
                 RowSource::Values(_) => Ok(Explained { executor: "direct", reports: Vec::new(), plan: None }),
-                RowSource::Query(query) => {
-                    let hints = upsert.hints.clone();
-                    let statement =
-                        QueryStatement { query: query.clone(), hints, items: Vec::new(), span: upsert.span };
-                    self.explain_query(&statement, params)
-                }
+                RowSource::Query(query) => self.explain_query(&upsert.source_query(query), params),
             },
             Statement::Delete(delete) => {
                 let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
@@ -105,25 +100,6 @@ impl Session {
             report.counters = Some(context.counters);
         }
         Ok(explained)
-    }
-
-    #[cfg(not(feature = "datafusion"))]
-    fn explain_relational(&self, run: &QueryRun<'_>, params: &[Value]) -> Result<Explained, Error> {
-        self.analyze_relational(run, params, self.begin())
-    }
-
-    #[cfg(not(feature = "datafusion"))]
-    fn analyze_relational(
-        &self,
-        run: &QueryRun<'_>,
-        params: &[Value],
-        context: saltwing_table::ScanContext,
-    ) -> Result<Explained, Error> {
-        self.start_relational(run, params, context).map(|_| Explained {
-            executor: "datafusion",
-            reports: Vec::new(),
-            plan: None,
-        })
     }
 }
 

@@ -41,6 +41,9 @@ mod outcome;
 mod params;
 #[cfg(feature = "datafusion")]
 mod relational;
+#[cfg(not(feature = "datafusion"))]
+#[path = "without_relational.rs"]
+mod relational;
 mod rows;
 mod run;
 mod session;

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
 use saltwing_table::ScanContext;
-use saltwing_types::Value;
+use saltwing_types::ErrorCode;
 
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome};
@@ -31,12 +31,7 @@ impl From<RelationalError> for Error {
 }
 
 impl Session {
-    pub(crate) fn start_relational(
-        &self,
-        run: &QueryRun<'_>,
-        _params: &[Value],
-        context: ScanContext,
-    ) -> Result<RowsOutcome, Error> {
+    pub(crate) fn start_relational(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
         let planned = self.plan_relational(run, context.clone(), Mode::Execute)?;
         let columns = planned.columns().into();
         let notices = planned.warnings().to_vec();
@@ -45,17 +40,22 @@ impl Session {
         Ok(RowsOutcome { columns, source, contexts, notices })
     }
 
-    pub(crate) fn explain_relational(&self, run: &QueryRun<'_>, _params: &[Value]) -> Result<Explained, Error> {
+    /// What PREPARE can tell of a query before its parameters have values: a name that is not there, a full scan.
+    ///
+    /// Without a value a parameter may have no type yet; what is wrong for that alone shows when the query runs.
+    pub(crate) fn check_relational(&self, run: &QueryRun<'_>) -> Result<(), Error> {
+        match self.plan_relational(run, self.begin(), Mode::Execute) {
+            Err(error) if is_known_before_values(error.code()) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn explain_relational(&self, run: &QueryRun<'_>) -> Result<Explained, Error> {
         let planned = self.plan_relational(run, self.begin(), Mode::Explain)?;
         Ok(explained(&planned, false))
     }
 
-    pub(crate) fn analyze_relational(
-        &self,
-        run: &QueryRun<'_>,
-        _params: &[Value],
-        context: ScanContext,
-    ) -> Result<Explained, Error> {
+    pub(crate) fn analyze_relational(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<Explained, Error> {
         let planned = Arc::new(self.plan_relational(run, context, Mode::Execute)?);
         let batches = self.pump(planned.clone())?;
         while let Ok(batch) = batches.recv_blocking() {
@@ -100,6 +100,18 @@ impl Session {
         });
         Ok(receiver)
     }
+}
+
+fn is_known_before_values(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::FullScanRefused
+            | ErrorCode::NoSuchTable
+            | ErrorCode::NoSuchColumn
+            | ErrorCode::NoSuchFunction
+            | ErrorCode::AmbiguousColumn
+            | ErrorCode::NotSupported
+    )
 }
 
 fn explained(planned: &Planned, with_counters: bool) -> Explained {

@@ -100,22 +100,27 @@ impl Session {
     pub(crate) fn check(&self, statement: &Statement) -> Result<(), Error> {
         let catalog = self.catalog();
         match statement {
-            Statement::Query(statement) => {
-                let guard = self.guard(&statement.hints);
-                let run = QueryRun { statement, params: Params::Open, catalog, guard };
-                match self.plan_direct(&run)? {
-                    Some(direct) => direct.access.judge().map(drop).map_err(Error::from),
-                    // The relational engine needs the parameters' values to plan.
-                    None => Ok(()),
+            Statement::Query(statement) => self.check_query(statement),
+            Statement::Upsert(statement) | Statement::Insert(statement) => {
+                match upsert(statement, false, &catalog, Params::Open)?.source {
+                    BoundSource::Rows(_) => Ok(()),
+                    BoundSource::Query(query) => self.check_query(&statement.source_query(&query)),
                 }
             }
-            Statement::Upsert(statement) => Ok(upsert(statement, false, &catalog, Params::Open).map(drop)?),
-            Statement::Insert(statement) => Ok(upsert(statement, true, &catalog, Params::Open).map(drop)?),
             Statement::Delete(statement) => match self.plan_delete(statement, &catalog, Params::Open)? {
                 Some(access) => Ok(access.judge().map(drop)?),
-                None => Ok(()),
+                None => self.check_query(&saltwing_bind::row_key_query(statement)?),
             },
             _ => Ok(()),
+        }
+    }
+
+    fn check_query(&self, statement: &QueryStatement) -> Result<(), Error> {
+        let guard = self.guard(&statement.hints);
+        let run = QueryRun { statement, params: Params::Open, catalog: self.catalog(), guard };
+        match self.plan_direct(&run)? {
+            Some(direct) => Ok(direct.access.judge().map(drop)?),
+            None => self.check_relational(&run),
         }
     }
 
@@ -125,7 +130,7 @@ impl Session {
         let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
         let rows = match self.plan_direct(&run)? {
             Some(direct) => self.start_direct(&direct, context)?,
-            None => self.start_relational(&run, params, context)?,
+            None => self.start_relational(&run, context)?,
         };
         self.settled(rows)
     }
@@ -172,17 +177,6 @@ impl Session {
         Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts: vec![context], notices })
     }
 
-    #[cfg(not(feature = "datafusion"))]
-    pub(crate) fn start_relational(
-        &self,
-        run: &QueryRun<'_>,
-        _params: &[Value],
-        _context: ScanContext,
-    ) -> Result<RowsOutcome, Error> {
-        let help = "build with the feature `datafusion`";
-        Err(not_supported("a query that is more than one table's rows", run.statement.span, help))
-    }
-
     fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let catalog = self.catalog();
@@ -192,13 +186,7 @@ impl Session {
         let (rows, notices) = match &bound.source {
             BoundSource::Rows(rows) => (writer.upsert(&bound, rows)?, Vec::new()),
             BoundSource::Query(query) => {
-                let statement = QueryStatement {
-                    query: query.clone(),
-                    hints: statement.hints.clone(),
-                    items: Vec::new(),
-                    span: statement.span,
-                };
-                self.upsert_query(&writer, &bound, &statement, params, context)?
+                self.upsert_query(&writer, &bound, &statement.source_query(query), params, context)?
             }
         };
         Ok(ExecResult { rows_affected: rows, notices }.into())
@@ -216,7 +204,7 @@ impl Session {
         let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
         let rows = match self.plan_direct(&run)? {
             Some(direct) => self.start_direct(&direct, context)?,
-            None => self.start_relational(&run, params, context)?,
+            None => self.start_relational(&run, context)?,
         };
         let rows = self.settled(rows)?;
         if rows.columns.len() != bound.columns.len() {
@@ -283,7 +271,7 @@ impl Session {
         };
         let table = resolve(&run.catalog, &statement.table)?;
         let token = self.database().shared.tables.view()?.token();
-        let rows = self.settled(self.start_relational(&run, params, context)?)?;
+        let rows = self.settled(self.start_relational(&run, context)?)?;
         let RowsOutcome { mut source, notices, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
         let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;

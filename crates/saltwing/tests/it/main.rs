@@ -5,6 +5,7 @@ mod direct;
 mod durability;
 mod flights;
 mod mobile_log;
+mod prepare;
 mod runtime;
 mod tidy;
 
