@@ -3,7 +3,7 @@
 //! What our expression language lacks is [`Lowered::Foreign`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::expr_span;
+use saltwing_sql::{expr_span, extract_field, own_call};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -146,6 +146,10 @@ impl Lowerer<'_> {
             ast::Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
                 typed(typing::call(Function::Trim, vec![self.lower(expr)?]))
             }
+            ast::Expr::Extract { field, expr, .. } => match extract_field(field) {
+                Some(field) => typed(typing::call(Function::Extract(field), vec![self.lower(expr)?])),
+                None => foreign(&format!("EXTRACT({field} ..)")),
+            },
             ast::Expr::Function(function) => self.call(e, function),
             ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => foreign("a subquery"),
             other => foreign(&format!("`{other}`")),
@@ -200,6 +204,15 @@ impl Lowerer<'_> {
             BinaryOperator::LtEq => CompareOp::LtEq,
             BinaryOperator::Gt => CompareOp::Gt,
             BinaryOperator::GtEq => CompareOp::GtEq,
+            BinaryOperator::PGRegexMatch
+            | BinaryOperator::PGRegexIMatch
+            | BinaryOperator::PGRegexNotMatch
+            | BinaryOperator::PGRegexNotIMatch => {
+                use BinaryOperator::{PGRegexIMatch, PGRegexNotIMatch, PGRegexNotMatch};
+                let ignore_case = matches!(op, PGRegexIMatch | PGRegexNotIMatch);
+                let negated = matches!(op, PGRegexNotMatch | PGRegexNotIMatch);
+                return typed(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated));
+            }
             BinaryOperator::StringConcat => {
                 return typed(typing::call(Function::Concat, vec![self.lower(left)?, self.lower(right)?]));
             }
@@ -266,28 +279,10 @@ impl Lowerer<'_> {
     }
 
     fn call(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
-        let foreign = || Err(Lowered::Foreign(format!("the function {}", call.name), expr_span(e)));
-        let plain = call.filter.is_none()
-            && call.over.is_none()
-            && call.within_group.is_empty()
-            && call.null_treatment.is_none();
-        let function = match call.name.0.as_slice() {
-            [part] => part.as_ident().and_then(|name| Function::by_name(&name.value)),
-            _ => None,
+        let Some((function, args)) = own_call(call) else {
+            return Err(Lowered::Foreign(format!("the function {}", call.name), expr_span(e)));
         };
-        let (Some(function), true, ast::FunctionArguments::List(list)) = (function, plain, &call.args) else {
-            return foreign();
-        };
-        let mut args = Vec::with_capacity(list.args.len());
-        for arg in &list.args {
-            match arg {
-                ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) => args.push(self.lower(e)?),
-                _ => return foreign(),
-            }
-        }
-        if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
-            return foreign();
-        }
+        let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<_, _>>()?;
         typing::call(function, args).map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
     }
 

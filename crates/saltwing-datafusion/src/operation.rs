@@ -46,6 +46,8 @@ pub(crate) enum Operation {
     RowInList { width: usize, negated: bool },
     /// Text and pattern.
     Like { escape: Option<char>, ignore_case: bool, negated: bool },
+    /// Text and regular expression.
+    Regexp { ignore_case: bool, negated: bool },
     /// Two operands.
     Arith(ArithOp),
     /// Unary minus.
@@ -90,6 +92,7 @@ impl Operation {
             Self::Like { escape, ignore_case, negated } => {
                 typing::like(next()?, next()?, *escape, *ignore_case, *negated)
             }
+            Self::Regexp { ignore_case, negated } => typing::regexp(next()?, next()?, *ignore_case, *negated),
             Self::Arith(op) => typing::arith(*op, next()?, next()?),
             Self::Negate => typing::negate(next()?),
             Self::Cast(ty) => typing::cast(next()?, *ty),
@@ -119,6 +122,7 @@ impl Operation {
                 | Self::InList { .. }
                 | Self::RowInList { .. }
                 | Self::Like { .. }
+                | Self::Regexp { .. }
         )
     }
 
@@ -162,6 +166,13 @@ impl Operation {
             }
             Self::Call(Function::Coalesce) => datafusion::functions::expr_fn::coalesce(args),
             Self::Call(Function::NullIf) => datafusion::functions::expr_fn::nullif(operands.next()?, operands.next()?),
+            Self::Call(Function::DateTrunc) => {
+                datafusion::functions::expr_fn::date_trunc(operands.next()?, operands.next()?)
+            }
+            Self::Call(Function::Extract(field)) => {
+                let name = datafusion::prelude::lit(field.name());
+                datafusion::functions::expr_fn::date_part(name, operands.next()?)
+            }
             Self::Call(Function::Reverse) => datafusion::functions_nested::expr_fn::array_reverse(operands.next()?),
             Self::Call(Function::Length) => datafusion::functions_nested::expr_fn::cardinality(operands.next()?),
             Self::Plain => operands.next()?,
@@ -186,6 +197,8 @@ impl Operation {
                 types.try_fold(first, |common, ty| comparison_coercion(&common, ty))
             }
             Self::Call(Function::Length) => Some(DataType::UInt64),
+            Self::Call(Function::DateTrunc) => types.get(1).cloned(),
+            Self::Call(Function::Extract(_)) => Some(DataType::Int32),
             Self::Negate | Self::Plain | Self::Call(_) => types.first().cloned(),
             Self::Case { operand, otherwise } => {
                 let conditions = types.get(usize::from(*operand)..)?;

@@ -69,6 +69,7 @@ fn is_unknown(expr: &PlanExpr, is_null: &dyn Fn(&Column) -> bool) -> bool {
                 Some((
                     Operation::Compare(_)
                     | Operation::Like { .. }
+                    | Operation::Regexp { .. }
                     | Operation::Arith(_)
                     | Operation::Negate
                     | Operation::Cast(_)

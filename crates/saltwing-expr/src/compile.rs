@@ -1,6 +1,7 @@
 //! Expressions into steps.
 
 use saltwing_types::like::LikePattern;
+use saltwing_types::regexp::Regexp;
 use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, eval};
 
 use crate::arithmetic::{Arithmetic, SignChange};
@@ -8,9 +9,12 @@ use crate::arrow_type;
 use crate::choice::{Case, Coalesce, NullIf};
 use crate::comparison::Comparison;
 use crate::conversion::Cast;
+use crate::hash_call::HashCall;
+use crate::instant_call::InstantCall;
 use crate::logic::{Chain, IsNull, IsTruth, Not};
 use crate::membership::{InConstants, RowInConstants};
-use crate::pattern::Like;
+use crate::pattern::{Like, RegexpMatch};
+use crate::rounding::Rounding;
 use crate::row_wise::RowWise;
 use crate::step::{Compute, Step};
 use crate::text_call::{self, TextCall};
@@ -195,6 +199,30 @@ fn call(expr: &Expr, function: Function, args: &[Expr], ty: SqlType) -> Option<S
             let equal = Comparison { op: CompareOp::Eq, a: compile(a), b: compile(b), padded: false };
             Box::new(NullIf { value: compile(a), equal })
         }
+        (Function::Hash, [value]) => Box::new(HashCall { value: compile(value) }),
+        (Function::Ceil | Function::Floor | Function::Round | Function::Trunc, [value]) => {
+            Box::new(Rounding { value: compile(value), ty, function })
+        }
+        (Function::RegexpLike, [text, pattern, flags @ ..]) => {
+            let (Value::Text(pattern), flags) =
+                (literal(pattern)?, flags.first().map_or(Some(Value::text("")), literal)?)
+            else {
+                return None;
+            };
+            let Value::Text(flags) = flags else { return None };
+            let regexp = Regexp::parse(&pattern, Function::regexp_ignores_case(&flags).ok()?).ok()?;
+            Box::new(RegexpMatch { text: compile(text), regexp })
+        }
+        (
+            Function::Ceil
+            | Function::DateBin
+            | Function::DateTrunc
+            | Function::Extract(_)
+            | Function::Floor
+            | Function::Round
+            | Function::Trunc,
+            _,
+        ) => Box::new(InstantCall::new(function, steps(), ty)?),
         (function, _) if text_call::is_known(function) => Box::new(TextCall { function, args: steps() }),
         _ => return None,
     };

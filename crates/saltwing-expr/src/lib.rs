@@ -44,11 +44,14 @@ mod conversion;
 pub mod evaluate;
 #[cfg(test)]
 mod generators;
+mod hash_call;
+mod instant_call;
 mod logic;
 mod membership;
 mod operand;
 mod pattern;
 mod placement;
+mod rounding;
 mod row_wise;
 mod step;
 pub mod text;

@@ -1,9 +1,10 @@
-//! LIKE with a constant pattern.
+//! LIKE and regular expressions with a constant pattern.
 
 use arrow::array::{Array, AsArray, BooleanArray};
 use memchr::memmem::Finder;
 use saltwing_types::Value;
 use saltwing_types::like::{LikePattern, Step as PatternStep};
+use saltwing_types::regexp::Regexp;
 
 use crate::batch::Batch;
 use crate::bits::pack_bytes;
@@ -44,6 +45,27 @@ impl Compute for Like {
                     Matcher::Prefix(prefix) => pack_bytes(texts, |text| text.as_bytes().starts_with(prefix.as_bytes())),
                     matcher => pack_bytes(texts, |text| matcher.matches(text)),
                 };
+                Vector::of(BooleanArray::new(mask, array.nulls().cloned()))
+            }
+        })
+    }
+}
+
+/// A constant regular expression.
+#[derive(Debug)]
+pub(crate) struct RegexpMatch {
+    pub(crate) text: Step,
+    pub(crate) regexp: Regexp,
+}
+
+impl Compute for RegexpMatch {
+    fn compute(&self, batch: &Batch) -> Columnwise<Vector> {
+        Ok(match self.text.compute(batch)? {
+            Vector::Constant(Value::Text(text)) => Truth::Constant(Some(self.regexp.matches(&text))).into(),
+            Vector::Constant(_) => Truth::Constant(None).into(),
+            Vector::Array(array) => {
+                let texts = array.as_string_opt::<i32>().ok_or(RowByRow)?;
+                let mask = pack_bytes(texts, |text| self.regexp.matches(text));
                 Vector::of(BooleanArray::new(mask, array.nulls().cloned()))
             }
         })

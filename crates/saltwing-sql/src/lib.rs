@@ -41,6 +41,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, clippy::expect_used))]
 
+mod call;
 mod column_type;
 mod copy;
 mod create_table;
@@ -66,6 +67,7 @@ mod split;
 pub mod statement;
 mod words;
 
+pub use call::{extract_field, own_call};
 pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use error::SqlError;

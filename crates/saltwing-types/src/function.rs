@@ -2,16 +2,31 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ValueError;
+use crate::calendar::DateField;
+
 /// A deterministic function of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Function {
     /// `ABS(n)`.
     Abs,
+    /// `CEIL(number [, places])`, `CEIL(instant, unit [, count])`.
+    Ceil,
     /// `COALESCE(a, b, ..)`: the first that is not NULL.
     Coalesce,
     /// `a || b`, `CONCAT(a, ..)`: NULL when any part is NULL.
     Concat,
+    /// `DATE_BIN(stride, instant [, origin])`: the start of the bin that holds the instant; bins count from 1970.
+    DateBin,
+    /// `DATE_TRUNC(unit, instant)`: the start of the unit that holds the instant.
+    DateTrunc,
+    /// `YEAR(instant)`, `EXTRACT(YEAR FROM instant)` and its kin.
+    Extract(DateField),
+    /// `FLOOR(number [, places])`, `FLOOR(instant, unit [, count])`.
+    Floor,
+    /// `HASH(value)`: a number of 63 bits; [`crate::hash`] says which.
+    Hash,
     /// `LEFT(text, n)`.
     Left,
     /// `LENGTH(text)`: in characters; of binary, in bytes.
@@ -22,8 +37,12 @@ pub enum Function {
     Md5,
     /// `NULLIF(a, b)`.
     NullIf,
+    /// `text ~ pattern`, `REGEXP_LIKE(text, pattern [, flags])`: whether a regular expression matches somewhere in the text.
+    RegexpLike,
     /// `REVERSE(text)`: by characters.
     Reverse,
+    /// `ROUND(number [, places])`, halves away from zero; `ROUND(instant, unit [, count])`, halves to the later.
+    Round,
     /// `SHA256(text)`: lower-case hex text.
     Sha256,
     /// `STARTS_WITH(text, prefix)`.
@@ -38,6 +57,8 @@ pub enum Function {
     ToTimestamp,
     /// `TRIM(text)`: blanks at both ends.
     Trim,
+    /// `TRUNC(number [, places])`, toward zero; `TRUNC(instant, unit [, count])`, to the earlier.
+    Trunc,
     /// `UPPER(text)`.
     Upper,
 }
@@ -48,14 +69,21 @@ impl Function {
         use Function::*;
         Some(match name.to_ascii_uppercase().as_str() {
             "ABS" => Abs,
+            "CEIL" | "CEILING" => Ceil,
             "COALESCE" => Coalesce,
             "CONCAT" => Concat,
+            "DATE_BIN" => DateBin,
+            "DATE_TRUNC" => DateTrunc,
+            "FLOOR" => Floor,
+            "HASH" => Hash,
             "LEFT" => Left,
             "LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" => Length,
             "LOWER" => Lower,
             "MD5" => Md5,
             "NULLIF" => NullIf,
+            "REGEXP_LIKE" => RegexpLike,
             "REVERSE" => Reverse,
+            "ROUND" => Round,
             "SHA256" => Sha256,
             "STARTS_WITH" => StartsWith,
             "SUBSTR" | "SUBSTRING" => Substr,
@@ -63,8 +91,9 @@ impl Function {
             "TO_TIME" => ToTime,
             "TO_TIMESTAMP" => ToTimestamp,
             "TRIM" | "BTRIM" => Trim,
+            "TRUNC" => Trunc,
             "UPPER" => Upper,
-            _ => return None,
+            name => return DateField::by_function_name(name).map(Extract),
         })
     }
 
@@ -73,14 +102,22 @@ impl Function {
         use Function::*;
         match self {
             Abs => "ABS",
+            Ceil => "CEIL",
             Coalesce => "COALESCE",
             Concat => "CONCAT",
+            DateBin => "DATE_BIN",
+            DateTrunc => "DATE_TRUNC",
+            Extract(field) => field.function_name(),
+            Floor => "FLOOR",
+            Hash => "HASH",
             Left => "LEFT",
             Length => "LENGTH",
             Lower => "LOWER",
             Md5 => "MD5",
             NullIf => "NULLIF",
+            RegexpLike => "REGEXP_LIKE",
             Reverse => "REVERSE",
+            Round => "ROUND",
             Sha256 => "SHA256",
             StartsWith => "STARTS_WITH",
             Substr => "SUBSTR",
@@ -88,7 +125,22 @@ impl Function {
             ToTime => "TO_TIME",
             ToTimestamp => "TO_TIMESTAMP",
             Trim => "TRIM",
+            Trunc => "TRUNC",
             Upper => "UPPER",
+        }
+    }
+
+    /// Whether the flags of [`Function::RegexpLike`] say that case does not count: `i` does, `c` does not.
+    ///
+    /// # Errors
+    /// [`ValueError::BadArgument`] for other flags.
+    pub fn regexp_ignores_case(flags: &str) -> Result<bool, ValueError> {
+        match flags {
+            "" | "c" => Ok(false),
+            "i" => Ok(true),
+            other => {
+                Err(ValueError::BadArgument(format!("'{other}': 'i' and 'c' are the flags of a regular expression")))
+            }
         }
     }
 }

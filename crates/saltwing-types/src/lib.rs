@@ -9,22 +9,27 @@
 //! | [`sql_type`] | [`SqlType`]: the SQL types of Apache Phoenix |
 //! | [`value`] | [`Value`]: one SQL value, and how values compare |
 //! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
-//! | [`datetime`] | instants as text and back |
+//! | [`datetime`], [`calendar`] | instants as text and back; units of time |
 //! | [`text`] | values as text and back |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
+//! | [`function`], [`hash`], [`regexp`], [`like`] | the functions of the language, and what they need |
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+pub mod calendar;
+mod call;
 pub mod datetime;
 pub mod decimal;
 pub mod error;
 pub mod eval;
 pub mod expr;
 pub mod function;
+pub mod hash;
 pub mod like;
 pub mod number;
+pub mod regexp;
 pub mod span;
 pub mod sql_type;
 mod suggestion;
@@ -33,6 +38,8 @@ pub mod text;
 pub mod typing;
 pub mod value;
 
+pub use calendar::DateField;
+pub use call::round_number;
 pub use decimal::Decimal;
 pub use error::{ErrorCode, ValueError};
 pub use expr::{ArithOp, ColumnRef, CompareOp, Expr};

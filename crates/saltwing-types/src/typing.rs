@@ -7,7 +7,11 @@
 //! arithmetic is DECIMAL, anything with a float is DOUBLE.
 
 use crate::sql_type::TypeFamily;
-use crate::{ArithOp, CompareOp, Decimal, Expr, Function, SqlType, Value, ValueError, like, number};
+use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, like, number};
+
+mod call;
+
+pub use call::{call, regexp};
 
 type Typed = Result<Expr, ValueError>;
 
@@ -396,81 +400,10 @@ fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
     })
 }
 
-/// A function call.
-///
-/// # Errors
-/// [`ValueError::NoSuchFunction`] when the arguments do not fit in number, a type mismatch when not in type.
-pub fn call(function: Function, args: Vec<Expr>) -> Typed {
-    use Function::*;
-    let (least, most) = match function {
-        Coalesce | Concat => (1, usize::MAX),
-        Substr => (2, 3),
-        Left | NullIf | StartsWith => (2, 2),
-        ToDate | ToTime | ToTimestamp => (1, 1),
-        _ => (1, 1),
-    };
-    if !(least..=most).contains(&args.len()) {
-        return Err(ValueError::NoSuchFunction(format!("{} with {} arguments", function.name(), args.len())));
-    }
-    let text = |args: Vec<Expr>| args.into_iter().map(|e| as_text(e, function.name())).collect::<Result<Vec<_>, _>>();
-    let varchar = SqlType::Varchar(None);
-    match function {
-        Abs => {
-            let ty = args.first().and_then(Expr::sql_type).unwrap_or(SqlType::Null);
-            let ty = arith_type(ArithOp::Add, ty, ty).filter(|ty| ty.family() == TypeFamily::Number);
-            let ty = ty.ok_or_else(|| ValueError::TypeMismatch("ABS takes a number".into()))?;
-            Ok(Expr::Call(function, args, ty))
-        }
-        Coalesce | NullIf => {
-            let ty = common_type(&args.iter().collect::<Vec<_>>())?;
-            let args = args.into_iter().map(|e| as_type(e, ty)).collect::<Result<Vec<_>, _>>()?;
-            Ok(Expr::Call(function, args, ty))
-        }
-        Concat => {
-            let args = args.into_iter().map(concat_part).collect::<Result<Vec<_>, _>>()?;
-            Ok(Expr::Call(function, args, varchar))
-        }
-        Length if args.first().and_then(Expr::sql_type).is_some_and(|ty| ty.family() == TypeFamily::Bytes) => {
-            Ok(Expr::Call(function, args, SqlType::Integer))
-        }
-        Length => Ok(Expr::Call(function, text(args)?, SqlType::Integer)),
-        StartsWith => Ok(Expr::Call(function, text(args)?, SqlType::Boolean)),
-        Left | Substr => {
-            let mut args = args.into_iter();
-            let mut typed: Vec<Expr> =
-                args.next().map(|e| as_text(e, function.name())).transpose()?.into_iter().collect();
-            for count in args {
-                let count = meet_type(count, SqlType::BigInt)?;
-                if !count.sql_type().is_some_and(|ty| ty.is_integer() || ty == SqlType::Null) {
-                    return Err(ValueError::TypeMismatch(format!(
-                        "{} counts in integers, and {count} is none",
-                        function.name()
-                    )));
-                }
-                typed.push(count);
-            }
-            Ok(Expr::Call(function, typed, varchar))
-        }
-        ToDate => Ok(Expr::Call(function, text(args)?, SqlType::Date)),
-        ToTime => Ok(Expr::Call(function, text(args)?, SqlType::Time)),
-        ToTimestamp => Ok(Expr::Call(function, text(args)?, SqlType::Timestamp)),
-        Lower | Upper | Trim | Reverse | Md5 | Sha256 => Ok(Expr::Call(function, text(args)?, varchar)),
-    }
-}
-
-/// What `||` joins: text as it is, a number or another value as its text.
-fn concat_part(e: Expr) -> Typed {
-    match e.sql_type().map(SqlType::family) {
-        None | Some(TypeFamily::Null) => meet_type(e, SqlType::Varchar(None)),
-        Some(TypeFamily::Text) => Ok(e),
-        Some(_) => cast(e, SqlType::Varchar(None)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ColumnRef;
+    use crate::{ColumnRef, Function};
 
     fn column(ty: SqlType) -> Expr {
         Expr::Column(ColumnRef { index: 0, name: "c".into(), ty, nullable: true, span: None })

@@ -1,9 +1,10 @@
 //! Operations and constants as calls and values.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use saltwing_bind::{BindError, BindErrorKind, Params};
-use saltwing_sql::{cast_type, expr_span};
+use saltwing_sql::{cast_type, expr_span, extract_field, own_call};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
     self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
@@ -80,8 +81,15 @@ impl Rewriter<'_> {
             Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
                 self.call(Operation::Call(Function::Trim), vec![*expr], span)
             }
-            Expr::Function(function) => match own_function(&function) {
-                Some(own) => self.call(Operation::Call(own), plain_args(function), span),
+            Expr::Extract { field, syntax, expr } => match extract_field(&field) {
+                Some(field) => self.call(Operation::Call(Function::Extract(field)), vec![*expr], span),
+                None => Expr::Extract { field, syntax, expr },
+            },
+            Expr::Function(function) => match own_call(&function) {
+                Some((own, args)) => {
+                    let args = args.into_iter().map(Cow::into_owned).collect();
+                    self.call(Operation::Call(own), args, span)
+                }
                 None => Expr::Function(function),
             },
             Expr::InSubquery { expr, .. } if matches!(*expr, Expr::Tuple(_)) => {
@@ -270,6 +278,10 @@ fn binary_operation(op: &BinaryOperator) -> Option<Operation> {
         BinaryOperator::Divide => Operation::Arith(ArithOp::Div),
         BinaryOperator::Modulo => Operation::Arith(ArithOp::Rem),
         BinaryOperator::StringConcat => Operation::Call(Function::Concat),
+        BinaryOperator::PGRegexMatch => Operation::Regexp { ignore_case: false, negated: false },
+        BinaryOperator::PGRegexIMatch => Operation::Regexp { ignore_case: true, negated: false },
+        BinaryOperator::PGRegexNotMatch => Operation::Regexp { ignore_case: false, negated: true },
+        BinaryOperator::PGRegexNotIMatch => Operation::Regexp { ignore_case: true, negated: true },
         _ => return None,
     })
 }
@@ -281,28 +293,4 @@ fn escape_of(escape: Option<ast::ValueWithSpan>) -> Result<Option<char>> {
         Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => Ok(text.chars().next()),
         Some(other) => Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into()),
     }
-}
-
-/// The function of the language that a call is one of.
-fn own_function(call: &ast::Function) -> Option<Function> {
-    let [part] = call.name.0.as_slice() else { return None };
-    let function = Function::by_name(&part.as_ident()?.value)?;
-    let plain = call.filter.is_none()
-        && call.over.is_none()
-        && call.within_group.is_empty()
-        && call.null_treatment.is_none()
-        && matches!(call.parameters, FunctionArguments::None);
-    let FunctionArguments::List(list) = &call.args else { return None };
-    let plain = plain
-        && list.duplicate_treatment.is_none()
-        && list.clauses.is_empty()
-        && list.args.iter().all(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Expr(_))));
-    plain.then_some(function)
-}
-
-fn plain_args(call: ast::Function) -> Vec<Expr> {
-    let FunctionArguments::List(list) = call.args else { return Vec::new() };
-    let args = list.args.into_iter();
-    args.filter_map(|arg| if let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = arg { Some(e) } else { None })
-        .collect()
 }

@@ -1,6 +1,6 @@
 //! Random expressions, built by SQL's typing rules as the front ends do.
 
-use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, SqlType, Value, ValueError, typing};
+use saltwing_types::{ArithOp, ColumnRef, CompareOp, DateField, Expr, Function, SqlType, Value, ValueError, typing};
 
 /// The columns that expressions name.
 pub(crate) const COLUMN_TYPES: [SqlType; 18] = [
@@ -37,6 +37,8 @@ pub(crate) enum Kind {
 }
 
 const KINDS: [Kind; 5] = [Kind::Number, Kind::Text, Kind::Instant, Kind::Condition, Kind::Bytes];
+
+const ROUNDINGS: [Function; 4] = [Function::Floor, Function::Ceil, Function::Round, Function::Trunc];
 
 type Built = Result<Expr, ValueError>;
 
@@ -194,6 +196,13 @@ impl Choices<'_> {
                 let args = vec![self.of_kind(Kind::Text, depth), self.of_kind(Kind::Text, depth)];
                 typing::call(Function::StartsWith, args)
             }
+            6 if self.pick(2) == 0 => {
+                let pattern = match self.pick(6) {
+                    0 => self.of_kind(Kind::Text, depth),
+                    _ => typing::string(self.one_of(&["^a", "^a$", "b", "[0-9]+", "é|A", "^$", "(a)+$"])),
+                };
+                typing::regexp(self.of_kind(Kind::Text, depth), pattern, self.pick(3) == 0, self.pick(4) == 0)
+            }
             _ => {
                 let op = self.compare_op();
                 typing::compare(op, self.of_kind(kind, depth), self.of_kind(kind, depth))
@@ -267,11 +276,38 @@ impl Choices<'_> {
                 let kind = self.one_of(&[Kind::Text, Kind::Text, Kind::Bytes]);
                 typing::call(Function::Length, vec![self.of_kind(kind, depth)])
             }
+            5 => {
+                let fields = [DateField::Year, DateField::Quarter, DateField::Month, DateField::Week, DateField::Day];
+                let clock = [DateField::Hour, DateField::Minute, DateField::Second, DateField::Dow];
+                let days = [DateField::DayOfYear, DateField::DayOfWeek];
+                let field = self.one_of(&[&fields[..], &clock, &days].concat());
+                typing::call(Function::Extract(field), vec![self.of_kind(Kind::Instant, depth)])
+            }
+            6 => match self.pick(3) {
+                0 => {
+                    let kind = self.one_of(&KINDS);
+                    typing::call(Function::Hash, vec![self.of_kind(kind, depth)])
+                }
+                _ => {
+                    let mut args = vec![self.of_kind(Kind::Number, depth)];
+                    if self.pick(3) == 0 {
+                        args.push(self.places(depth));
+                    }
+                    typing::call(self.one_of(&ROUNDINGS), args)
+                }
+            },
             _ => {
                 use ArithOp::*;
                 let op = self.one_of(&[Add, Sub, Mul, Div, Rem]);
                 typing::arith(op, self.of_kind(Kind::Number, depth), self.of_kind(Kind::Number, depth))
             }
+        }
+    }
+
+    fn places(&mut self, depth: usize) -> Expr {
+        match self.pick(8) {
+            0 => self.of_kind(Kind::Number, depth),
+            n => Expr::Literal(Value::Int(n as i64 - 4), SqlType::BigInt),
         }
     }
 
@@ -305,6 +341,30 @@ impl Choices<'_> {
             2 => {
                 let function = self.one_of(&[ToDate, ToTime, ToTimestamp]);
                 typing::call(function, vec![self.of_kind(Kind::Text, depth)])
+            }
+            3 | 4 => {
+                let units = ["day", "WEEK", "months", "year", "hour", "minute", "microsecond", "quarter", "decade"];
+                let unit = match self.pick(8) {
+                    0 => self.of_kind(Kind::Text, depth),
+                    _ => typing::string(self.one_of(&units)),
+                };
+                let instant = self.of_kind(Kind::Instant, depth);
+                if self.pick(2) == 0 {
+                    return typing::call(DateTrunc, vec![unit, instant]);
+                }
+                let mut args = vec![instant, unit];
+                if self.pick(2) == 0 {
+                    args.push(self.places(depth));
+                }
+                typing::call(self.one_of(&ROUNDINGS), args)
+            }
+            5 => {
+                let stride = typing::string(self.one_of(&["15 minutes", "1 day 3 hours", "7 seconds", "1 month"]));
+                let mut args = vec![stride, self.of_kind(Kind::Instant, depth)];
+                if self.pick(2) == 0 {
+                    args.push(self.of_kind(Kind::Instant, depth.min(1)));
+                }
+                typing::call(DateBin, args)
             }
             _ => {
                 let op = self.one_of(&[ArithOp::Add, ArithOp::Sub]);

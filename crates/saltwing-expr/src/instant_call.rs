@@ -1,0 +1,111 @@
+//! Functions of instants: DATE_TRUNC, DATE_BIN, FLOOR and its kin to a unit, EXTRACT.
+
+use arrow::array::{Array, AsArray, Int32Array, TimestampMillisecondArray, TimestampNanosecondArray};
+use arrow::buffer::{NullBuffer, ScalarBuffer};
+use arrow::datatypes::{TimestampMillisecondType, TimestampNanosecondType};
+use saltwing_types::calendar::{Bins, DateUnit};
+use saltwing_types::value::Timestamp;
+use saltwing_types::{DateField, Function, SqlType, Value, text};
+
+use crate::batch::Batch;
+use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
+
+/// A function of one instant; what else it takes is constant.
+#[derive(Debug)]
+pub(crate) struct InstantCall {
+    value: Step,
+    ty: SqlType,
+    operation: Operation,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// FLOOR, CEIL, ROUND or TRUNC to bins.
+    Cut(Function, Bins),
+    Field(DateField),
+}
+
+impl InstantCall {
+    /// `None` for a call of another shape.
+    pub(crate) fn new(function: Function, mut args: Vec<Step>, ty: SqlType) -> Option<Self> {
+        let text_at = |i: usize| match args.get(i)?.as_constant()? {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        let (index, operation) = match (function, args.len()) {
+            (Function::Extract(field), 1) => (0, Operation::Field(field)),
+            (Function::DateTrunc, 2) => {
+                (1, Operation::Cut(Function::Floor, Bins::of_unit(DateUnit::by_name(text_at(0)?).ok()?)))
+            }
+            (Function::DateBin, 2 | 3) => {
+                let origin = match args.get(2) {
+                    None => Timestamp { ms: 0, nanos: 0 },
+                    Some(origin) => text::instant(origin.as_constant()?)?,
+                };
+                (1, Operation::Cut(Function::Floor, Bins::of_stride(text_at(0)?, origin).ok()?))
+            }
+            (Function::Ceil | Function::Floor | Function::Round | Function::Trunc, 2 | 3) => {
+                let count = match args.get(2).map(Step::as_constant) {
+                    None => 1,
+                    Some(Some(Value::Int(count))) => *count,
+                    Some(_) => return None,
+                };
+                let unit = DateUnit::by_name(text_at(1)?).ok()?;
+                (0, Operation::Cut(function, Bins::of_units(unit, count).ok()?))
+            }
+            _ => return None,
+        };
+        (index < args.len()).then(|| Self { value: args.swap_remove(index), ty, operation })
+    }
+}
+
+impl Compute for InstantCall {
+    fn compute(&self, batch: &Batch) -> Columnwise<Vector> {
+        let array = match self.value.compute(batch)? {
+            Vector::Constant(Value::Null) => return Ok(Vector::Constant(Value::Null)),
+            Vector::Constant(_) => return Err(RowByRow),
+            Vector::Array(array) => array,
+        };
+        let nulls = array.nulls().cloned();
+        if let Some(ms) = array.as_primitive_opt::<TimestampMillisecondType>() {
+            return self.of(ms.values(), 1_000_000, nulls);
+        }
+        let nanos = array.as_primitive_opt::<TimestampNanosecondType>().ok_or(RowByRow)?;
+        self.of(nanos.values(), 1, nulls)
+    }
+}
+
+impl InstantCall {
+    /// The result for instants counted in ticks of so many nanoseconds.
+    fn of(&self, ticks: &[i64], tick_nanos: i64, nulls: Option<NullBuffer>) -> Columnwise<Vector> {
+        match self.operation {
+            Operation::Field(field) => {
+                let per_ms = 1_000_000 / tick_nanos;
+                // Whole milliseconds tell every field.
+                let of = |tick: &i64| field.of(Timestamp { ms: tick.div_euclid(per_ms), nanos: 0 }) as i32;
+                let values: Vec<i32> = ticks.iter().map(of).collect();
+                Ok(Vector::of(Int32Array::new(ScalarBuffer::from(values), nulls)))
+            }
+            Operation::Cut(function, bins) => {
+                let mut failed = false;
+                let tick_nanos = i128::from(tick_nanos);
+                let cut = |(row, tick): (usize, &i64)| {
+                    let at = i128::from(*tick) * tick_nanos;
+                    i64::try_from(bins.cut(function, at).div_euclid(tick_nanos)).unwrap_or_else(|_| {
+                        // What a NULL row holds may fail, and does not count.
+                        failed |= nulls.as_ref().is_none_or(|valid| valid.is_valid(row));
+                        0
+                    })
+                };
+                let values = ScalarBuffer::from(ticks.iter().enumerate().map(cut).collect::<Vec<i64>>());
+                if failed {
+                    return Err(RowByRow);
+                }
+                Ok(match self.ty.is_timestamp() {
+                    true => Vector::of(TimestampNanosecondArray::new(values, nulls)),
+                    false => Vector::of(TimestampMillisecondArray::new(values, nulls)),
+                })
+            }
+        }
+    }
+}

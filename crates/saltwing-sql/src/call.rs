@@ -1,0 +1,73 @@
+//! Calls of the expression language's functions, as SQL writes them.
+
+use std::borrow::Cow;
+
+use saltwing_types::{DateField, Function};
+use sqlparser::ast::{self, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
+
+/// The function of the language that a call is one of, and its arguments.
+///
+/// `DATE_PART('year', t)` is `YEAR(t)`; the stride of DATE_BIN is text, also where it is written
+/// as an INTERVAL. `None` for every other function, and for a call with FILTER, OVER, DISTINCT and the like.
+pub fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
+    let [part] = call.name.0.as_slice() else { return None };
+    let plain = call.filter.is_none()
+        && call.over.is_none()
+        && call.within_group.is_empty()
+        && call.null_treatment.is_none()
+        && matches!(call.parameters, FunctionArguments::None);
+    let FunctionArguments::List(list) = &call.args else { return None };
+    if !plain || list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
+        return None;
+    }
+    let args = list.args.iter().map(|arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
+        _ => None,
+    });
+    let args: Vec<&Expr> = args.collect::<Option<_>>()?;
+    let name = &part.as_ident()?.value;
+    if matches!(name.to_ascii_uppercase().as_str(), "DATE_PART" | "DATEPART") {
+        let [field, instant] = args.as_slice() else { return None };
+        return Some((Function::Extract(DateField::by_name(string(field)?)?), vec![Cow::Borrowed(instant)]));
+    }
+    let function = Function::by_name(name)?;
+    let mut args: Vec<Cow<'_, Expr>> = args.into_iter().map(Cow::Borrowed).collect();
+    if let (Function::DateBin, Some(stride)) = (function, args.first_mut())
+        && let Expr::Interval(interval) = stride.as_ref()
+    {
+        let text = interval_text(interval)?;
+        *stride = Cow::Owned(Expr::value(Value::SingleQuotedString(text)));
+    }
+    Some((function, args))
+}
+
+/// The field that EXTRACT takes, if it is one of the language's.
+pub fn extract_field(field: &DateTimeField) -> Option<DateField> {
+    DateField::by_name(&field.to_string())
+}
+
+/// `INTERVAL '15 minutes'` and `INTERVAL '15' MINUTE` as '15 minutes'.
+fn interval_text(interval: &ast::Interval) -> Option<String> {
+    let text = match interval.value.as_ref() {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::Number(text, _) => text,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    match (&interval.leading_field, &interval.last_field) {
+        (None, None) => Some(text.clone()),
+        (Some(unit), None) => Some(format!("{text} {unit}")),
+        _ => None,
+    }
+}
+
+fn string(e: &Expr) -> Option<&str> {
+    match e {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
