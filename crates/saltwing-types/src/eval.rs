@@ -24,7 +24,7 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
             .cloned()
             .ok_or_else(|| ValueError::BadArgument(format!("column {} is not in the row", column.name))),
         Expr::Param(index, _) => Err(ValueError::BadArgument(format!("parameter {} has no value", index + 1))),
-        Expr::Compare(op, a, b) => Ok(truth(compare(*op, &eval(a, row)?, &eval(b, row)?, char_type(a, b)))),
+        Expr::Compare(op, a, b) => Ok(truth(compare(*op, &operand(a, row)?, &operand(b, row)?, char_type(a, b)))),
         Expr::RowCompare(op, a, b) => Ok(truth(compare_rows(*op, a, b, row)?)),
         Expr::And(list) => fold_logic(list, row, false),
         Expr::Or(list) => fold_logic(list, row, true),
@@ -117,7 +117,7 @@ fn ordering_satisfies(op: CompareOp, ordering: Ordering) -> bool {
 fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<Option<bool>, ValueError> {
     let mut unknown = false;
     for (a, b) in a.iter().zip(b) {
-        match eval(a, row)?.compare_as(&eval(b, row)?, char_type(a, b)) {
+        match operand(a, row)?.compare_as(&operand(b, row)?, char_type(a, b)) {
             Some(Ordering::Equal) => {}
             None if matches!(op, CompareOp::Eq | CompareOp::NotEq) => unknown = true,
             None => return Ok(None),
@@ -142,10 +142,10 @@ fn fold_logic(list: &[Expr], row: &[Value], decides: bool) -> Computed {
 }
 
 fn in_list(e: &Expr, list: &[Expr], row: &[Value]) -> Computed {
-    let value = eval(e, row)?;
+    let value = operand(e, row)?;
     let mut unknown = false;
     for item in list {
-        match compare(CompareOp::Eq, &value, &eval(item, row)?, char_type(e, item)) {
+        match compare(CompareOp::Eq, &value, &operand(item, row)?, char_type(e, item)) {
             Some(true) => return Ok(Value::Bool(true)),
             Some(false) => {}
             None => unknown = true,
@@ -164,6 +164,47 @@ fn row_in_list(left: &[Expr], rows: &[Vec<Expr>], row: &[Value]) -> Computed {
         }
     }
     Ok(if unknown { Value::Null } else { Value::Bool(false) })
+}
+
+/// The value of `expr` as a side of a comparison: integer arithmetic is exact there, so that `k + 1 > 5`
+/// holds for the largest BIGINT. What does not fit 64 bits comes as a decimal.
+///
+/// # Errors
+/// As [`eval`]; [`ValueError::OutOfRange`] beyond 38 digits.
+pub fn operand(expr: &Expr, row: &[Value]) -> Computed {
+    let parts = match expr {
+        Expr::Arith(op, a, b, ty) if ty.is_integer() => (*op, operand(a, row)?, operand(b, row)?),
+        Expr::Negate(e, ty) if ty.is_integer() => (ArithOp::Sub, Value::Int(0), operand(e, row)?),
+        other => return eval(other, row),
+    };
+    let (op, a, b) = parts;
+    let (Some(x), Some(y)) = (whole(&a), whole(&b)) else { return Ok(Value::Null) };
+    let exact = match op {
+        ArithOp::Add => x.checked_add(y),
+        ArithOp::Sub => x.checked_sub(y),
+        ArithOp::Mul => x.checked_mul(y),
+        ArithOp::Div | ArithOp::Rem if y == 0 => return Err(ValueError::DivisionByZero),
+        ArithOp::Div => x.checked_div(y),
+        ArithOp::Rem => x.checked_rem(y),
+    };
+    let overflow = || ValueError::OutOfRange { value: expr.to_string(), target: "38 digits".into() };
+    let exact = exact.ok_or_else(overflow)?;
+    match i64::try_from(exact) {
+        Ok(value) => Ok(Value::Int(value)),
+        Err(_) if exact.unsigned_abs() < EXACT_END => Decimal::new(exact, 0).map(Value::Decimal),
+        Err(_) => Err(overflow()),
+    }
+}
+
+/// The smallest integer of more than 38 digits.
+const EXACT_END: u128 = 10u128.pow(38);
+
+fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(i) => Some((*i).into()),
+        Value::Decimal(d) => d.unscaled_at(0),
+        _ => None,
+    }
 }
 
 /// Arithmetic on two values, in the type that [`crate::typing::arith`] gave.
@@ -321,6 +362,23 @@ mod tests {
         assert_eq!(value(typing::arith(ArithOp::Rem, int(i64::MIN), int(-1))), Value::Int(0));
         let seven = typing::arith(ArithOp::Div, int(7), typing::number("2.0").unwrap());
         assert_eq!(value(seven), Value::Decimal("3.5".parse().unwrap()));
+    }
+
+    #[test]
+    fn comparisons_see_exact_integers() {
+        let compare = |op, a, b: i64| value(typing::compare(op, a, int(b)));
+        let one_more = |a: i64| typing::arith(ArithOp::Add, int(a), int(1)).unwrap();
+        assert_eq!(compare(CompareOp::Gt, one_more(i64::MAX), 5), Value::Bool(true));
+        assert_eq!(compare(CompareOp::Eq, one_more(i64::MAX), i64::MIN), Value::Bool(false));
+        let negative = Expr::Negate(Box::new(int(i64::MIN)), SqlType::BigInt);
+        assert_eq!(compare(CompareOp::Gt, negative.clone(), i64::MAX), Value::Bool(true));
+        let back = typing::arith(ArithOp::Sub, one_more(i64::MAX), int(1)).unwrap();
+        assert_eq!(compare(CompareOp::Eq, back, i64::MAX), Value::Bool(true));
+        assert_eq!(value(typing::in_list(negative, vec![int(0)], true)), Value::Bool(true));
+        let square = |e: Expr| typing::arith(ArithOp::Mul, e.clone(), e).unwrap();
+        assert_eq!(compare(CompareOp::Gt, square(int(i64::MAX)), 0), Value::Bool(true));
+        let too_large = typing::compare(CompareOp::Gt, square(square(int(i64::MAX))), int(0)).unwrap();
+        assert_eq!(eval(&too_large, &[]).unwrap_err().code().as_str(), "out_of_range");
     }
 
     #[test]
