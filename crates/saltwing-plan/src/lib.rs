@@ -48,6 +48,7 @@ mod key_form;
 mod key_space;
 mod notation;
 mod order;
+mod ordinals;
 mod place;
 mod product;
 mod ranges;
@@ -56,6 +57,7 @@ mod refusal;
 mod request;
 mod sample;
 mod span;
+mod trend;
 mod verdict;
 
 pub use access::{Access, AccessKind, Buckets, LISTED_MAX, OrderKind, PredicateUse, Use};

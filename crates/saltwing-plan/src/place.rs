@@ -20,6 +20,13 @@ pub(crate) enum Place {
     At(Value),
     /// No value equals it; those below and those above are told apart by the cut.
     Gap(Cut),
+    /// The values between the cuts, of which there may be none, all equal it, as those of a function may.
+    Within {
+        /// What is below is smaller than the constant.
+        lo: Cut,
+        /// What is above is larger.
+        hi: Cut,
+    },
     /// The values that may equal it lie between the cuts, with others among them.
     Blurred {
         /// What is below is smaller than the constant.
@@ -35,7 +42,7 @@ impl Place {
         match self {
             Place::At(value) => Cut::Before(value.clone()),
             Place::Gap(cut) => cut.clone(),
-            Place::Blurred { lo, .. } => lo.clone(),
+            Place::Within { lo, .. } | Place::Blurred { lo, .. } => lo.clone(),
         }
     }
 
@@ -44,7 +51,7 @@ impl Place {
         match self {
             Place::At(value) => Cut::After(value.clone()),
             Place::Gap(cut) => cut.clone(),
-            Place::Blurred { hi, .. } => hi.clone(),
+            Place::Within { hi, .. } | Place::Blurred { hi, .. } => hi.clone(),
         }
     }
 }

@@ -83,6 +83,9 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
         Expr::Not(inner) => shape_of_opaque(inner, space),
         Expr::Compare(_, a, b) => match (side(a), side(b)) {
             (Side::Column, Side::Column) => "it compares two columns".into(),
+            (Side::Wrapped(_), Side::Column | Side::Wrapped(_)) | (Side::Column, Side::Wrapped(_)) => {
+                "it compares two columns".into()
+            }
             (Side::Wrapped(what), _) | (_, Side::Wrapped(what)) => format!("{what} on {name}"),
             _ => format!("the types of {name} and the constant do not meet"),
         },
@@ -94,6 +97,7 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
         Expr::RowCompare(CompareOp::NotEq, ..) => "`<>` of rows bounds no key column".into(),
         Expr::RowCompare(..) | Expr::RowInList(..) => "its first column is no bare key column".into(),
         Expr::Call(Function::StartsWith, ..) => "the prefix is not a constant text".into(),
+        Expr::Call(Function::RegexpLike, ..) => "the expression does not begin with ^ and plain text".into(),
         other => match side(other) {
             Side::Wrapped(what) => format!("{what} on {name}"),
             _ => format!("it is true for values of {name} at any place"),
@@ -113,7 +117,8 @@ fn side(e: &Expr) -> Side {
         _ if e.columns().is_empty() => Side::Constant,
         Expr::Call(function, ..) => Side::Wrapped(format!("function {}", function.name())),
         Expr::Cast(_, ty) => Side::Wrapped(format!("cast to {ty}")),
-        Expr::Arith(..) | Expr::Negate(..) => Side::Wrapped("arithmetic".into()),
+        Expr::Arith(..) | Expr::Negate(..) if e.columns().len() > 1 => Side::Wrapped("arithmetic".into()),
+        Expr::Arith(..) | Expr::Negate(..) => Side::Wrapped("arithmetic that neither rises nor falls".into()),
         Expr::Case { .. } => Side::Wrapped("CASE".into()),
         _ => Side::Wrapped("a condition".into()),
     }

@@ -176,7 +176,7 @@ fn check_order(
 }
 
 fn cases() -> u32 {
-    std::env::var("PLAN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
+    std::env::var("PLAN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
 }
 
 proptest! {

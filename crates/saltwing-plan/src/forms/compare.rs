@@ -1,10 +1,10 @@
-//! `=`, `<>`, `<`, `<=`, `>`, `>=`, IS [NOT] DISTINCT FROM: a key column against a constant.
+//! `=`, `<>`, `<`, `<=`, `>`, `>=`, IS [NOT] DISTINCT FROM: a key column, or a function of one, against a constant.
 
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::forms::constant::{Constant, marked};
+use crate::forms::constant::Constant;
 use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::Cover;
 use crate::place::Place;
@@ -12,17 +12,13 @@ use crate::span::Cut;
 
 impl Reader<'_> {
     pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: Want) -> Cover {
-        if let Some(position) = self.key_column(a)
-            && let Some(constant) = Constant::of(b)
-        {
-            return self.compare_column(op, position, &constant, want);
+        if let Some(constant) = Constant::of(b) {
+            return self.compare_with(op, a, &constant, want);
         }
-        if let Some(position) = self.key_column(b)
-            && let Some(constant) = Constant::of(a)
-        {
-            return self.compare_column(op.swapped(), position, &constant, want);
+        match Constant::of(a) {
+            Some(constant) => self.compare_with(op.swapped(), b, &constant, want),
+            None => Cover::unknown(),
         }
-        Cover::unknown()
     }
 
     /// The key column that `expr` is, casts that change no comparison taken off.
@@ -30,10 +26,9 @@ impl Reader<'_> {
         self.space.position(column_of(expr)?)
     }
 
-    fn compare_column(&self, op: CompareOp, position: usize, constant: &Constant, want: Want) -> Cover {
-        let domain = self.space.domain(position);
-        let (negated, null) = (op.negated(), ColumnSet::null(domain));
-        let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
+    fn compare_with(&self, op: CompareOp, side: &Expr, constant: &Constant, want: Want) -> Cover {
+        let Some(subject) = self.subject(side) else { return Cover::unknown() };
+        let position = subject.position;
         if matches!(constant, Constant::Null) {
             return match op {
                 CompareOp::NotDistinct => self.null_test(position, want),
@@ -43,13 +38,14 @@ impl Reader<'_> {
                 _ => Cover::nothing(),
             };
         }
-        let Some((place, unknown)) = constant.place(domain) else { return Cover::unknown() };
-        let set = |op| marked(satisfying(op, &place, domain), unknown);
+        let domain = self.space.domain(position);
+        let Some(located) = subject.locate(constant, domain) else { return Cover::unknown() };
+        let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
         let outcomes = Outcomes {
-            yes: &|| set(op),
-            no: &|| set(negated),
-            unknown: &|| if is_distinction { ColumnSet::EMPTY } else { null.clone() },
-            exact: !matches!(place, Place::Blurred { .. }),
+            yes: &|| located.satisfying(op, domain),
+            no: &|| located.satisfying(op.negated(), domain),
+            unknown: &|| if is_distinction { ColumnSet::EMPTY } else { ColumnSet::null(domain) },
+            exact: &|set| located.is_exact(set, domain),
         };
         self.column_cover(position, want, outcomes)
     }
@@ -89,7 +85,7 @@ pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> Colum
     let equal = || match place {
         Place::At(value) => ColumnSet::points(vec![value.clone()], domain),
         Place::Gap(_) => ColumnSet::EMPTY,
-        Place::Blurred { lo, hi } => between(lo.clone(), hi.clone()),
+        Place::Within { lo, hi } | Place::Blurred { lo, hi } => between(lo.clone(), hi.clone()),
     };
     // Blurred, what differs may lie anywhere.
     let different = || match place {

@@ -3,51 +3,53 @@
 use saltwing_types::{CompareOp, Expr};
 
 use crate::column_set::ColumnSet;
-use crate::forms::compare::satisfying;
 use crate::forms::constant::{Constant, marked};
+use crate::forms::subject::Subject;
 use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::Cover;
-use crate::place::Place;
 
 impl Reader<'_> {
-    /// `e IN (..)` is the OR of `e = item`. Over a key column and constants it is
+    /// `e IN (..)` is the OR of `e = item`. Over a key column, or a function of one, and constants it is
     /// one set, however long the list is.
     pub(super) fn in_list(&self, e: &Expr, list: &[Expr], want: Want) -> Cover {
-        if let Some(position) = self.key_column(e)
+        if let Some(subject) = self.subject(e)
             && let Some(constants) = list.iter().map(Constant::of).collect::<Option<Vec<_>>>()
-            && let Some(cover) = self.in_constants(position, &constants, want)
+            && let Some(cover) = self.in_constants(&subject, &constants, want)
         {
             return cover;
         }
         self.any_of(list, want, &|item, want| self.compare(CompareOp::Eq, e, item, want))
     }
 
-    fn in_constants(&self, position: usize, constants: &[Constant], want: Want) -> Option<Cover> {
+    fn in_constants(&self, subject: &Subject, constants: &[Constant], want: Want) -> Option<Cover> {
+        let position = subject.position;
         let domain = self.space.domain(position);
         if constants.is_empty() {
             return Some(if want.no { Cover::everything() } else { Cover::nothing() });
         }
-        let (mut values, mut ranges) = (Vec::with_capacity(constants.len()), Vec::new());
+        let (mut values, mut others) = (Vec::with_capacity(constants.len()), Vec::new());
         let (mut has_null, mut unknown) = (false, false);
         for constant in constants {
             if matches!(constant, Constant::Null) {
                 has_null = true;
                 continue;
             }
-            match constant.place(domain)? {
-                (Place::At(value), made_up) => {
-                    unknown |= made_up;
-                    values.push(value);
-                }
-                (Place::Gap(_), _) => {}
-                (place @ Place::Blurred { .. }, _) => ranges.push(satisfying(CompareOp::Eq, &place, domain)),
+            let located = subject.locate(constant, domain)?;
+            unknown |= located.made_up;
+            match located.as_value() {
+                Some(value) => values.push(value.clone()),
+                None => others.push(located),
             }
         }
-        let exact = ranges.is_empty();
+        let equal: Vec<ColumnSet> = others.iter().map(|place| place.satisfying(CompareOp::Eq, domain)).collect();
         let points = ColumnSet::points(values, domain);
-        let found = || marked(ColumnSet::union(ranges.iter().chain([&points]), domain), unknown);
+        let found = || marked(ColumnSet::union(equal.iter().chain([&points]), domain), unknown);
         // What may be equal may also differ, where the comparison is blurred.
-        let missing = || marked(points.complement(domain).without_null(), unknown);
+        let missing = || {
+            let surely = equal.iter().zip(&others).filter(|(set, place)| place.is_exact(set, domain));
+            let surely = ColumnSet::union(surely.map(|(set, _)| set).chain([&points]), domain);
+            marked(surely.complement(domain).without_null(), unknown)
+        };
         let outcomes = Outcomes {
             yes: &found,
             no: &|| if has_null { ColumnSet::EMPTY } else { missing() },
@@ -55,7 +57,7 @@ impl Reader<'_> {
                 let null = ColumnSet::null(domain);
                 if has_null { ColumnSet::union([&missing(), &null], domain) } else { null }
             },
-            exact,
+            exact: &|set| others.iter().all(|place| place.is_exact(set, domain)),
         };
         Some(self.column_cover(position, want, outcomes))
     }

@@ -16,7 +16,10 @@ mod constant;
 mod in_list;
 mod like;
 mod null;
+mod prefix;
+mod regexp;
 mod row_value;
+mod subject;
 
 use saltwing_types::{CompareOp, Expr, Function};
 
@@ -92,6 +95,7 @@ impl Reader<'_> {
             Expr::RowInList(row, rows) => self.row_in_list(row, rows, want),
             Expr::Like { text, pattern, escape, ignore_case } => self.like(text, pattern, *escape, *ignore_case, want),
             Expr::Call(Function::StartsWith, args, _) => self.starts_with(args, want),
+            Expr::Call(Function::RegexpLike, args, _) => self.regexp(args, want),
             _ => Cover::unknown(),
         }
     }
@@ -113,7 +117,8 @@ impl Reader<'_> {
             Ok([one]) => one,
             Err(sets) => ColumnSet::union(&sets, domain),
         };
-        Cover::column(position, all, outcomes.exact, self.space)
+        let exact = (outcomes.exact)(&all);
+        Cover::column(position, all, exact, self.space)
     }
 }
 
@@ -123,7 +128,8 @@ struct Outcomes<'f> {
     yes: &'f dyn Fn() -> ColumnSet,
     no: &'f dyn Fn() -> ColumnSet,
     unknown: &'f dyn Fn() -> ColumnSet,
-    exact: bool,
+    /// Whether the set made of the wanted ones holds no value of another outcome.
+    exact: &'f dyn Fn(&ColumnSet) -> bool,
 }
 
 /// Whether a comparison orders its sides.

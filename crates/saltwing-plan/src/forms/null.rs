@@ -18,7 +18,15 @@ impl Reader<'_> {
             },
             // A condition is NULL when it is unknown.
             None if inner.sql_type() == Some(SqlType::Boolean) => self.is_truth(inner, None, want),
-            None => Cover::unknown(),
+            // A function that goes up or down is NULL for NULL alone.
+            None => match self.subject(inner) {
+                Some(subject) => {
+                    let may_fail = want.no && !subject.is_column();
+                    let cover = self.null_test(subject.position, want);
+                    Cover { exact: cover.exact && !may_fail, ..cover }
+                }
+                None => Cover::unknown(),
+            },
         }
     }
 
@@ -32,7 +40,7 @@ impl Reader<'_> {
                 yes: &|| ColumnSet::null(domain),
                 no: &ColumnSet::not_null,
                 unknown: &|| ColumnSet::EMPTY,
-                exact: true,
+                exact: &|_| true,
             },
         )
     }

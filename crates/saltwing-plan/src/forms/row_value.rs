@@ -93,12 +93,9 @@ impl Reader<'_> {
 
     /// A comparison of one pair; pairs of constants are decided here.
     fn pair(&self, op: CompareOp, (a, b): (&Expr, &Expr), want: Want) -> Cover {
-        if self.key_column(a).is_some() || self.key_column(b).is_some() {
-            return self.compare(op, a, b, want);
-        }
         if a.is_constant() && b.is_constant() {
             return self.cover(&Expr::Compare(op, Box::new(a.clone()), Box::new(b.clone())), want);
         }
-        Cover::unknown()
+        self.compare(op, a, b, want)
     }
 }

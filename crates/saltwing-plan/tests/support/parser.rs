@@ -12,7 +12,8 @@ enum Token {
     Symbol(&'static str),
 }
 
-const SYMBOLS: [&str; 16] = ["<>", "<=", ">=", "!=", "||", "(", ")", ",", "=", "<", ">", "+", "-", "*", "%", "?"];
+const SYMBOLS: [&str; 18] =
+    ["<>", "<=", ">=", "!=", "||", "(", ")", ",", "=", "<", ">", "+", "-", "*", "/", "%", "?", "~"];
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
@@ -140,6 +141,8 @@ impl<'t> Parser<'t> {
             typing::like(one(left)?, one(self.operand()?)?, Some('\\'), false, negated)
         } else if self.word("ILIKE") {
             typing::like(one(left)?, one(self.operand()?)?, Some('\\'), true, negated)
+        } else if self.symbol("~") {
+            typing::regexp(one(left)?, one(self.operand()?)?, false, negated)
         } else if self.word("IS") {
             let negated = self.word("NOT");
             let e = one(left)?;
@@ -188,7 +191,8 @@ impl<'t> Parser<'t> {
 
     fn operand(&mut self) -> Result<Operand, String> {
         let mut left = self.factor()?;
-        let ops = [("+", ArithOp::Add), ("-", ArithOp::Sub), ("*", ArithOp::Mul), ("%", ArithOp::Rem)];
+        let ops =
+            [("+", ArithOp::Add), ("-", ArithOp::Sub), ("*", ArithOp::Mul), ("/", ArithOp::Div), ("%", ArithOp::Rem)];
         loop {
             if self.symbol("||") {
                 let args = vec![one(left)?, one(self.factor()?)?];

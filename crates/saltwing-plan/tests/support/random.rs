@@ -7,8 +7,8 @@ use saltwing_plan::{Condition, OrderItem};
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
-    CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, ValueError, number,
-    typing,
+    CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, ValueError, eval,
+    number, typing,
 };
 
 use super::{Column, Table};
@@ -77,9 +77,9 @@ const TYPES: [T; 26] = [
     T::VarbinaryEncoded,
 ];
 
-/// A table of 1 to 4 key columns and two value columns, NULL and NOT NULL, salted now and then.
+/// A table of 1 to 5 key columns and two value columns, NULL and NOT NULL, salted now and then.
 pub fn table(tape: &mut Tape) -> Table {
-    let count = 1 + tape.below(4);
+    let count = 1 + tape.below(5);
     let (mut columns, mut keys) = (Vec::new(), Vec::new());
     for column in 0..count {
         let mut ty = tape.pick(&TYPES);
@@ -165,7 +165,7 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
         }
         TypeFamily::Instant => {
             let at = |ms, nanos| V::Timestamp(Timestamp { ms, nanos });
-            let dates = [0, 1, -1, 2, 86_400_000, i64::MAX, i64::MIN].map(V::Date);
+            let dates = [0, 1, -1, 2, 86_400_000, 1_400_000_000_000, -86_400_000, i64::MAX, i64::MIN].map(V::Date);
             let stamps = [at(0, 0), at(0, 1), at(1, 999_999), at(-1, 999_999), at(2, 0), at(i64::MAX, 999_999)];
             dates.into_iter().chain(stamps).chain([at(i64::MIN, 0), at(1, 0)]).collect()
         }
@@ -198,6 +198,11 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
             "a_",
             "a%",
             "A",
+            "aB",
+            "K",
+            "\u{212a}",
+            "\u{130}",
+            "1k",
         ]
         .map(V::text)
         .to_vec(),
@@ -296,7 +301,8 @@ fn atom(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     let table = world.table;
     let index = tape.below(table.columns.len());
     let (column, ty) = (table.column(index), table.columns[index].ty);
-    match tape.below(18) {
+    match tape.below(22) {
+        18..=20 => function_test(index, world, tape),
         0..=3 => typing::compare(tape.pick(&OPS), column, constant(index, world, tape)),
         4 => typing::compare(tape.pick(&OPS), constant(index, world, tape), column),
         5 | 6 => {
@@ -326,6 +332,96 @@ fn atom(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     }
 }
 
+/// A function of a column, or a function of that, against a constant.
+fn function_test(index: usize, world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let mut call = function(world.table.column(index), tape)?;
+    if tape.one_in(4) {
+        call = function(call.clone(), tape).unwrap_or(call);
+    }
+    // The function's own values meet its constants most often.
+    let mut constant = || -> Expr {
+        let value = match tape.below(3) {
+            0 => tape.pick(&world.palette.columns[index]),
+            _ => {
+                let mut row = vec![V::Null; world.table.columns.len()];
+                row[index] = number::assign(tape.pick(&world.palette.columns[index]), world.table.columns[index].ty)
+                    .unwrap_or(V::Null);
+                eval::operand(&call, &row).unwrap_or(V::Int(1))
+            }
+        };
+        let ty = typing::natural_type(&value);
+        Expr::Literal(value, ty)
+    };
+    let (a, b, c) = (constant(), constant(), constant());
+    match tape.below(9) {
+        8 => {
+            let test = typing::is_null(call);
+            if tape.one_in(2) { typing::not(test) } else { Ok(test) }
+        }
+        0 => typing::between(call, a, b, tape.one_in(3)),
+        1 | 2 => typing::in_list(call, vec![a, b, c], tape.one_in(3)),
+        3 => typing::compare(tape.pick(&OPS), a, call),
+        _ => typing::compare(tape.pick(&OPS), call, a),
+    }
+}
+
+fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
+    use saltwing_types::ArithOp::{Add, Div, Mul, Rem, Sub};
+    use saltwing_types::DateField;
+    let numbers = ["1", "10", "2.5", "0", "3", "1.5e0", "9223372036854775807", "0.001"];
+    let operand = |tape: &mut Tape| {
+        if tape.one_in(20) {
+            return Ok(Expr::NULL);
+        }
+        let number = typing::number(tape.pick(&numbers))?;
+        if tape.one_in(3) { typing::negate(number) } else { Ok(number) }
+    };
+    let text = typing::string;
+    let roundings = [Function::Floor, Function::Ceil, Function::Round, Function::Trunc];
+    let int = |n: i64| Expr::Literal(V::Int(n), T::BigInt);
+    match e.sql_type().map(T::family) {
+        Some(TypeFamily::Number) => match tape.below(10) {
+            0..=3 => typing::arith(tape.pick(&[Add, Sub, Mul, Div, Rem]), e, operand(tape)?),
+            4 => typing::arith(tape.pick(&[Add, Sub, Mul]), operand(tape)?, e),
+            5 => typing::negate(e),
+            6 => typing::call(Function::Abs, vec![e]),
+            7 => {
+                let types = [T::Integer, T::TinyInt, T::Double, T::Float, T::Decimal(Some((5, 2))), T::Date];
+                typing::cast(e, tape.pick(&types))
+            }
+            _ => {
+                let places = tape.below(6) as i64 - 2;
+                let args = if tape.one_in(2) { vec![e, int(places)] } else { vec![e] };
+                typing::call(tape.pick(&roundings), args)
+            }
+        },
+        Some(TypeFamily::Instant) => {
+            let unit = text(tape.pick(&["day", "month", "year", "week", "hour", "second", "quarter"]));
+            match tape.below(8) {
+                0 => typing::arith(tape.pick(&[Add, Sub]), e, operand(tape)?),
+                1 | 2 => typing::call(Function::DateTrunc, vec![unit, e]),
+                3 => typing::call(Function::DateBin, vec![text(tape.pick(&["15 minutes", "7 days"])), e]),
+                4 => {
+                    let fields = [DateField::Year, DateField::Year, DateField::Month];
+                    typing::call(Function::Extract(tape.pick(&fields)), vec![e])
+                }
+                5 => typing::cast(e, tape.pick(&[T::Date, T::Timestamp, T::BigInt, T::UnsignedDate])),
+                _ => typing::call(tape.pick(&roundings), vec![e, unit]),
+            }
+        }
+        Some(TypeFamily::Text) => {
+            let count = int(tape.below(5) as i64);
+            match tape.below(3) {
+                0 => typing::call(Function::Left, vec![e, count]),
+                1 => typing::call(Function::Substr, vec![e, int(1), count]),
+                _ => typing::call(Function::Substr, vec![e, int(tape.below(3) as i64), count]),
+            }
+        }
+        Some(TypeFamily::Boolean) => typing::cast(e, T::Integer),
+        _ => Ok(e),
+    }
+}
+
 fn text_test(column: Expr, index: usize, world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     let patterns = [
         "a%",
@@ -347,7 +443,18 @@ fn text_test(column: Expr, index: usize, world: &World<'_>, tape: &mut Tape) -> 
         "_",
     ];
     let text = typing::string(tape.pick(&patterns));
-    match tape.below(4) {
+    match tape.below(6) {
+        4 => {
+            let expressions = ["^ab", "^ab$", "^a.*", "^a+b", "b", "^", "^A", "^é", "^a ", "^ab ?$"];
+            typing::regexp(column, typing::string(tape.pick(&expressions)), tape.one_in(4), tape.one_in(3))
+        }
+        5 => typing::like(
+            column,
+            typing::string(tape.pick(&["k%", "ab%", "aB_", "i%", "1k%", "aik"])),
+            None,
+            true,
+            false,
+        ),
         0 | 1 => typing::like(column, text, Some('\\'), false, tape.one_in(3)),
         2 => typing::like(column, text, None, true, tape.one_in(3)),
         _ => typing::call(Function::StartsWith, vec![column, constant(index, world, tape)]),

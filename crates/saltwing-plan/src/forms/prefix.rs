@@ -1,0 +1,235 @@
+//! Beginnings of text: the values that begin with a text, and `LEFT(k, n)`, `SUBSTR(k, 1, n)`.
+//!
+//! A beginning goes up with the whole text, so a comparison of beginnings is a range:
+//!
+//! ```text
+//! LEFT(k, 2) = 'ab'     ['ab' .. 'ac')
+//! LEFT(k, 2) > 'ab'     ['ac' ..
+//! LEFT(k, 2) = 'a'      ['a' .. 'a']         shorter than 2: the whole text
+//! LEFT(k, 2) > 'abc'    ['ac' ..             longer than 2: no beginning is between 'ab' and 'abc'
+//! ```
+
+use saltwing_types::{CompareOp, Expr, Function, SqlType, Value};
+
+use crate::column_set::ColumnSet;
+use crate::domain::Domain;
+use crate::forms::compare::satisfying;
+use crate::forms::constant::marked;
+use crate::forms::{Outcomes, Reader, Want};
+use crate::key_box::Cover;
+use crate::place::Place;
+use crate::span::Cut;
+
+/// The first characters of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextPrefix {
+    chars: usize,
+    /// Whether a parameter says how many they are.
+    pub(super) made_up: bool,
+}
+
+impl TextPrefix {
+    /// The text and its beginning that an expression is.
+    pub(super) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
+        let mut made_up = false;
+        let mut integer = |e: &Expr| match e {
+            Expr::Literal(Value::Int(n), _) => Some(*n),
+            Expr::Param(..) => {
+                made_up = true;
+                Some(1)
+            }
+            _ => None,
+        };
+        let (text, count) = match expr {
+            Expr::Call(Function::Left, args, _) => match args.as_slice() {
+                [text, count] => (text, integer(count)?),
+                _ => return None,
+            },
+            Expr::Call(Function::Substr, args, _) => match args.as_slice() {
+                [text, from, count] if matches!(integer(from)?, 0 | 1) => (text, integer(count)?.max(0)),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        usize::try_from(count).ok().map(|chars| (text, Self { chars, made_up }))
+    }
+
+    /// Where a constant stands among the beginnings of a column's values.
+    ///
+    /// A `typical` one, which stands for a parameter, is as long as the beginning.
+    pub(super) fn locate(self, constant: &str, typical: bool, domain: &Domain) -> Place {
+        let cut: String = if self.made_up { constant.into() } else { constant.chars().take(self.chars).collect() };
+        let (is_longer, is_shorter) = match self.made_up || typical {
+            true => (false, false),
+            false => (cut.len() < constant.len(), cut.chars().count() < self.chars),
+        };
+        if let SqlType::Char(width) = domain.ty() {
+            return char_prefix_place(&cut, width as usize, is_longer, is_shorter);
+        }
+        let (lo, hi) = beginnings(&cut, domain);
+        match (is_longer, is_shorter) {
+            (true, _) => Place::Gap(hi),
+            (false, true) => domain.locate(&Value::text(constant), false).unwrap_or(Place::Blurred { lo, hi }),
+            (false, false) => Place::Within { lo, hi },
+        }
+    }
+}
+
+/// CHAR(n) stands padded in its order, but its beginnings do not: where blanks or control characters
+/// are in the constant the place is blurred, on the part before them.
+fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool) -> Place {
+    let plain: String = cut.chars().take_while(|c| *c > ' ' && c.is_ascii()).collect();
+    let plain: String = plain.chars().take(width).collect();
+    let (lo, hi) = char_beginnings(&plain, width);
+    match plain.len() == cut.len() && !is_shorter {
+        true if is_longer => Place::Gap(hi),
+        true => Place::Within { lo, hi },
+        false => Place::Blurred { lo, hi },
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn text_column(&self, text: &Expr) -> Option<usize> {
+        let position = self.key_column(text)?;
+        matches!(self.space.domain(position).ty(), SqlType::Varchar(_) | SqlType::Char(_)).then_some(position)
+    }
+
+    pub(super) fn text_test(
+        &self,
+        position: usize,
+        matching: &ColumnSet,
+        exact: bool,
+        made_up: bool,
+        want: Want,
+    ) -> Cover {
+        let domain = self.space.domain(position);
+        let missing = || match exact {
+            true => matching.complement(domain).without_null(),
+            false => ColumnSet::not_null(),
+        };
+        let outcomes = Outcomes {
+            yes: &|| marked(matching.clone(), made_up),
+            no: &|| marked(missing(), made_up),
+            unknown: &|| ColumnSet::null(domain),
+            exact: &|_| exact,
+        };
+        self.column_cover(position, want, outcomes)
+    }
+}
+
+/// Most spellings of a beginning that ILIKE asks for.
+const VARIANTS_MAX: usize = 64;
+
+/// Beginnings of which a text has one that has this beginning, given in lower case, when case does not count.
+///
+/// ASCII letters are spelled out, as many as keep the spellings few; the beginning ends at the first
+/// other letter.
+pub(super) fn case_variants(lower: &str) -> Vec<String> {
+    let mut variants = vec![String::new()];
+    for c in lower.chars() {
+        // The Kelvin sign and the dotted capital I become ASCII letters in lower case; no other character does.
+        let spellings: &[char] = match c {
+            'k' => &['K', 'k', '\u{212a}'],
+            'i' => &['I', 'i', '\u{130}'],
+            _ if c.is_ascii_lowercase() => &[c.to_ascii_uppercase(), c],
+            _ if c.is_ascii() => &[c],
+            _ => break,
+        };
+        if variants.len() * spellings.len() > VARIANTS_MAX {
+            break;
+        }
+        variants = variants.iter().flat_map(|head| spellings.iter().map(move |c| format!("{head}{c}"))).collect();
+        // Its lower case is two characters, of which the second may be the pattern's next.
+        if c == 'i' {
+            break;
+        }
+    }
+    variants
+}
+
+/// LIKE without wildcards: CHAR values meet it without their padding, so a
+/// pattern that ends in a blank equals none.
+pub(super) fn equal_to(text: &str, domain: &Domain) -> (ColumnSet, bool) {
+    if matches!(domain.ty(), SqlType::Char(_)) && text.ends_with(' ') {
+        return (ColumnSet::EMPTY, true);
+    }
+    let set = match domain.locate(&Value::text(text), false) {
+        Some(place) => satisfying(CompareOp::Eq, &place, domain),
+        None => ColumnSet::not_null(),
+    };
+    (set, true)
+}
+
+/// The values that begin with a text, and whether the span holds no other value.
+pub(super) fn beginning_with(prefix: &str, domain: &Domain) -> (ColumnSet, bool) {
+    match domain.ty() {
+        _ if prefix.is_empty() => (ColumnSet::not_null(), true),
+        SqlType::Char(width) => char_beginning_with(prefix, width as usize, domain),
+        _ => {
+            let (lo, hi) = beginnings(prefix, domain);
+            (ColumnSet::between(lo, hi, domain), true)
+        }
+    }
+}
+
+/// Around the values of a VARCHAR column that begin with a text.
+fn beginnings(prefix: &str, domain: &Domain) -> (Cut, Cut) {
+    let cut = |text: &str| domain.locate(&Value::text(text), false).as_ref().map(Place::before);
+    let lo = if prefix.is_empty() { Cut::Low } else { cut(prefix).unwrap_or(Cut::Low) };
+    let hi = successor(prefix, char::MAX).and_then(|end| cut(&end)).unwrap_or(Cut::High);
+    (lo, hi)
+}
+
+/// In CHAR(n) the smallest value that begins with 'ab' goes on with NUL bytes,
+/// and the padding belongs to no value: 'ab' does not begin with 'ab '.
+fn char_beginning_with(prefix: &str, width: usize, domain: &Domain) -> (ColumnSet, bool) {
+    if !prefix.is_ascii() || prefix.len() > width {
+        return (ColumnSet::EMPTY, true);
+    }
+    let (lo, hi) = char_beginnings(prefix, width);
+    (ColumnSet::between(lo, hi, domain), !prefix.ends_with(' '))
+}
+
+/// Around the values of a CHAR column that begin with an ASCII text of at most its width.
+fn char_beginnings(prefix: &str, width: usize) -> (Cut, Cut) {
+    let filled = |text: &str| Value::Text(format!("{text}{}", "\0".repeat(width.saturating_sub(text.len()))));
+    let lo = if prefix.is_empty() { Cut::Low } else { Cut::Before(filled(prefix)) };
+    let hi = successor(prefix, '\u{7f}').map_or(Cut::High, |end| Cut::Before(filled(&end)));
+    (lo, hi)
+}
+
+/// The smallest text above all that begin with `prefix`, of characters up to `last`.
+fn successor(prefix: &str, last: char) -> Option<String> {
+    let mut chars: Vec<char> = prefix.chars().collect();
+    while let Some(c) = chars.pop() {
+        // The surrogates are no characters: after U+D7FF comes U+E000.
+        let next = (u32::from(c) + 1..=u32::from(last)).find_map(char::from_u32);
+        if let Some(next) = next {
+            chars.push(next);
+            return Some(chars.into_iter().collect());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What [`case_variants`] rests on.
+    #[test]
+    fn two_characters_become_ascii_letters() {
+        let foreign: Vec<char> =
+            ('\u{80}'..=char::MAX).filter(|c| c.to_lowercase().next().is_some_and(|lower| lower.is_ascii())).collect();
+        assert_eq!(foreign, ['\u{130}', '\u{212a}']);
+    }
+
+    #[test]
+    fn spellings_are_few() {
+        assert_eq!(case_variants("ab"), ["AB", "Ab", "aB", "ab"]);
+        assert_eq!(case_variants("1é"), ["1"]);
+        assert_eq!(case_variants("abcdefghij").len(), 64);
+        assert!(case_variants("ab1").iter().all(|variant| variant.ends_with('1')));
+        assert_eq!(case_variants("ix").len(), 3);
+    }
+}

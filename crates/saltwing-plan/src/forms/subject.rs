@@ -1,0 +1,280 @@
+//! What a side of a comparison is to the key: a key column, or a function of one.
+//!
+//! Of a function that goes up or down ([`crate::trend`]) the column's values that compare so with
+//! a constant are found by halving: the scalar evaluator computes the function, so that ranges and residual
+//! filter cannot differ. Overflow, rounding and the calendar need no inverse.
+//!
+//! ```text
+//!   k:            ..  1   2   3   4   5   6   7   8  ..
+//!   k / 3:        ..  0   0   1   1   1   2   2   2  ..
+//!   k / 3 = 1              [ equal   ]
+//!   k / 3 > 1                          [ greater     ..
+//! ```
+
+use std::cmp::Ordering;
+
+use ethnum::I256;
+use saltwing_types::{CompareOp, Decimal, Expr, SqlType, Value, eval};
+
+use crate::column_set::ColumnSet;
+use crate::domain::Domain;
+use crate::forms::Reader;
+use crate::forms::compare::satisfying;
+use crate::forms::constant::Constant;
+use crate::forms::prefix::TextPrefix;
+use crate::ordinals::Ordinals;
+use crate::place::Place;
+use crate::span::Cut;
+use crate::trend::{Direction, Trend, trend};
+
+/// A side of a comparison that the key bounds.
+pub(super) struct Subject {
+    /// The key column's position.
+    pub(super) position: usize,
+    /// The function of it; `None`: the column itself.
+    image: Option<Image>,
+}
+
+enum Image {
+    Curve(Box<Curve>),
+    Prefix(TextPrefix),
+}
+
+/// A function that goes up or down.
+struct Curve {
+    /// The function, over a row of the column alone.
+    expr: Expr,
+    trend: Trend,
+    ordinals: Ordinals,
+    /// Whether a parameter is in it, for which a sample stands.
+    made_up: bool,
+}
+
+/// Where a constant stands among a subject's values.
+pub(super) struct Located {
+    parts: Vec<Part>,
+    /// Values of the column for which the function fails: what holds one of them is loose.
+    failing: Vec<Value>,
+    loose: bool,
+    /// Whether the place is made up for a parameter.
+    pub(super) made_up: bool,
+}
+
+/// The values of the column between two cuts, and the constant's place among them.
+struct Part {
+    lo: Cut,
+    hi: Cut,
+    place: Place,
+    direction: Direction,
+}
+
+impl Located {
+    /// The column's values for which the subject compares so with the constant; NULL only for IS DISTINCT FROM.
+    pub(super) fn satisfying(&self, op: CompareOp, domain: &Domain) -> ColumnSet {
+        let of = |part: &Part| {
+            let op = if part.direction == Direction::Up { op } else { op.swapped() };
+            let set = satisfying(op, &part.place, domain);
+            match (&part.lo, &part.hi) {
+                (Cut::Low, Cut::High) => set,
+                (lo, hi) => {
+                    let nulls = if set.has_null() { ColumnSet::null(domain) } else { ColumnSet::EMPTY };
+                    let inside = set.intersect(&ColumnSet::between(lo.clone(), hi.clone(), domain), domain);
+                    ColumnSet::union([&inside, &nulls], domain)
+                }
+            }
+        };
+        let set = match self.parts.as_slice() {
+            [part] => of(part),
+            parts => ColumnSet::union(&parts.iter().map(of).collect::<Vec<_>>(), domain),
+        };
+        match self.made_up {
+            false => set,
+            // That a made-up constant has no equal says nothing about the real one.
+            true if set.is_empty() => ColumnSet::points(vec![domain.sample(0)], domain).into_unknown(),
+            true => set.into_unknown(),
+        }
+    }
+
+    /// Whether a set made of this is exact: it holds just the values for which the comparison is as asked.
+    pub(super) fn is_exact(&self, set: &ColumnSet, domain: &Domain) -> bool {
+        !self.loose && !self.failing.iter().any(|value| set.contains(value, domain))
+    }
+
+    /// The one value of the column that equals the constant.
+    pub(super) fn as_value(&self) -> Option<&Value> {
+        match self.parts.as_slice() {
+            [Part { place: Place::At(value), lo: Cut::Low, hi: Cut::High, .. }] => Some(value),
+            _ => None,
+        }
+    }
+
+    fn whole(place: Place, made_up: bool) -> Self {
+        let loose = matches!(place, Place::Blurred { .. });
+        let part = Part { lo: Cut::Low, hi: Cut::High, place, direction: Direction::Up };
+        Self { parts: vec![part], failing: Vec::new(), loose, made_up }
+    }
+}
+
+impl Reader<'_> {
+    /// What `expr` is to the key, if the key can bound it.
+    pub(super) fn subject(&self, expr: &Expr) -> Option<Subject> {
+        if let Some(position) = self.key_column(expr) {
+            return Some(Subject { position, image: None });
+        }
+        if let Some((text, prefix)) = TextPrefix::of(expr) {
+            return Some(Subject { position: self.text_column(text)?, image: Some(Image::Prefix(prefix)) });
+        }
+        let (sampled, made_up) = with_samples(expr);
+        let (column, trend) = trend(sampled.as_ref().unwrap_or(expr))?;
+        let position = self.space.position(column)?;
+        let ordinals = Ordinals::of(self.space.domain(position))?;
+        let mut expr = sampled.clone().unwrap_or_else(|| expr.clone());
+        expr.map_columns(&mut |column| column.index = 0);
+        Some(Subject { position, image: Some(Image::Curve(Box::new(Curve { expr, trend, ordinals, made_up }))) })
+    }
+}
+
+/// The expression with samples for its parameters, if it has any.
+fn with_samples(expr: &Expr) -> (Option<Expr>, bool) {
+    let mut has_parameter = false;
+    expr.walk(&mut |e| has_parameter |= matches!(e, Expr::Param(..)));
+    if !has_parameter {
+        return (None, false);
+    }
+    fn fill(e: &mut Expr) {
+        match e {
+            Expr::Param(_, ty) if ty.is_some_and(|ty| matches!(ty, SqlType::Varchar(_) | SqlType::Char(_))) => {
+                *e = Expr::Literal(Value::text("day"), SqlType::Varchar(None));
+            }
+            Expr::Param(..) => *e = Expr::Literal(Value::Int(1), SqlType::BigInt),
+            other => other.for_each_child_mut(&mut fill),
+        }
+    }
+    let mut sampled = expr.clone();
+    fill(&mut sampled);
+    (Some(sampled), true)
+}
+
+impl Subject {
+    /// Whether it is the key column itself.
+    pub(super) fn is_column(&self) -> bool {
+        self.image.is_none()
+    }
+
+    /// Where a constant stands; `None` for NULL, for another family, and where nothing can be said.
+    pub(super) fn locate(&self, constant: &Constant, domain: &Domain) -> Option<Located> {
+        match (&self.image, constant) {
+            (_, Constant::Null) => None,
+            (None, constant) => constant.place(domain).map(|(place, made_up)| Located::whole(place, made_up)),
+            (Some(Image::Prefix(prefix)), Constant::Value { value: Value::Text(text), .. }) => {
+                Some(Located::whole(prefix.locate(text, false, domain), prefix.made_up))
+            }
+            (Some(Image::Prefix(prefix)), Constant::Parameter(index)) => match domain.sample(*index) {
+                Value::Text(text) => Some(Located::whole(prefix.locate(&text, true, domain), true)),
+                _ => None,
+            },
+            (Some(Image::Prefix(_)), Constant::Value { .. }) => None,
+            (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value),
+            (Some(Image::Curve(curve)), Constant::Parameter(index)) => {
+                let value = curve.value(&domain.sample(*index))?;
+                let located = curve.locate(&value)?;
+                Some(Located { made_up: true, ..located })
+            }
+        }
+    }
+}
+
+impl Curve {
+    /// The function's value; `None` where it fails, or is NULL.
+    fn value(&self, value: &Value) -> Option<Value> {
+        eval::operand(&self.expr, std::slice::from_ref(value)).ok().filter(|value| !value.is_null())
+    }
+
+    fn locate(&self, constant: &Value) -> Option<Located> {
+        if matches!(constant, Value::Float(_) | Value::Double(_))
+            && !saltwing_types::number::to_f64(constant).is_finite()
+        {
+            return None;
+        }
+        let ordinals = &self.ordinals;
+        // What fails at an end is taken for beyond all values there; between the ends something must be known.
+        let zero = ordinals.zero();
+        self.value(&ordinals.value(zero))?.compare(constant)?;
+        let end = ordinals.last + 1;
+        let mut parts = match (self.trend.below == self.trend.above, zero == ordinals.first) {
+            (true, _) | (_, true) => vec![self.part(ordinals.first, end, self.trend.above, constant)],
+            _ => vec![
+                self.part(ordinals.first, zero, self.trend.below, constant),
+                self.part(zero, end, self.trend.above, constant),
+            ],
+        };
+        if let (Some(nan), Some(last)) = (ordinals.nan(), parts.last_mut()) {
+            last.hi = Cut::Before(nan.clone());
+            parts.extend(self.lone(nan, constant));
+        }
+        let ends = [ordinals.value(ordinals.first), ordinals.value(ordinals.last)];
+        let failing = ends.into_iter().filter(|value| self.value(value).is_none()).collect();
+        Some(Located { parts, failing, loose: self.trend.in_floats, made_up: self.made_up })
+    }
+
+    /// One value by itself; `None` where the function fails, and then no row of it need be read.
+    fn lone(&self, value: Value, constant: &Value) -> Option<Part> {
+        let (lo, hi) = (Cut::Before(value.clone()), Cut::High);
+        let place = match self.value(&value)?.compare(constant)? {
+            Ordering::Less => Place::Gap(Cut::High),
+            Ordering::Equal => Place::At(value),
+            Ordering::Greater => Place::Gap(lo.clone()),
+        };
+        Some(Part { lo, hi, place, direction: Direction::Up })
+    }
+
+    /// The constant's place among the values from one ordinal to before another.
+    fn part(&self, from: I256, to: I256, direction: Direction, constant: &Value) -> Part {
+        let zero = self.ordinals.value(self.ordinals.zero());
+        let side = |value: &Value| match self.value(value).and_then(|value| value.compare(constant)) {
+            Some(ordering) if direction == Direction::Up => ordering,
+            Some(ordering) => ordering.reverse(),
+            // Where the function fails it has left all that it reaches behind, on this side or on that.
+            None if value.compare(&zero) == Some(Ordering::Less) => Ordering::Less,
+            None => Ordering::Greater,
+        };
+        let equal = self.ordinals.partition(from, to, |value| side(value).is_lt());
+        let greater = self.ordinals.partition(equal, to, |value| side(value).is_le());
+        let lo = self.boundary(equal, from, to, Cut::Before);
+        let hi = if greater == equal { lo.clone() } else { self.boundary(greater, from, to, Cut::After) };
+        let place = Place::Within { lo, hi };
+        let (lo, hi) = (self.end(from), self.end(to));
+        Part { lo, hi, place, direction }
+    }
+
+    /// The cut between an ordinal and the one before it: named by the plainer of their values.
+    fn boundary(&self, at: I256, from: I256, to: I256, preferred: fn(Value) -> Cut) -> Cut {
+        if at == from || at == to {
+            return self.end(at);
+        }
+        let (before, after) = (self.ordinals.value(at - 1), self.ordinals.value(at));
+        match digits(&before).cmp(&digits(&after)) {
+            Ordering::Less => Cut::After(before),
+            Ordering::Greater => Cut::Before(after),
+            Ordering::Equal => match preferred(Value::Null) {
+                Cut::After(_) => Cut::After(before),
+                _ => Cut::Before(after),
+            },
+        }
+    }
+
+    fn end(&self, at: I256) -> Cut {
+        if at <= self.ordinals.first {
+            Cut::Low
+        } else if at > self.ordinals.last {
+            Cut::High
+        } else {
+            Cut::Before(self.ordinals.value(at))
+        }
+    }
+}
+
+/// Digits of a decimal; other values are all as plain.
+fn digits(value: &Value) -> u32 {
+    if let Value::Decimal(d) = value { Decimal::precision(*d) } else { 0 }
+}

@@ -1,0 +1,150 @@
+//! How a function's value moves as its key column's grows: the one table of it.
+//!
+//! | function of `k` | moves |
+//! |---|---|
+//! | `k + c`, `c + k`, `k - c`, `k * c` and `k / c` for `c > 0`, days added to an instant | up |
+//! | `-k`, `c - k`, `k * c` and `k / c` for `c < 0` | down |
+//! | FLOOR, CEIL, ROUND, TRUNC, of numbers and of instants | up |
+//! | DATE_TRUNC, DATE_BIN, YEAR (EXTRACT(YEAR ..)) | up |
+//! | casts among numbers, among instants, between whole milliseconds and instants, from BOOLEAN | up |
+//! | ABS(k) | down below 0, up from there |
+//! | LEFT(k, n), SUBSTR(k, 1, n) | up, see `forms::prefix` |
+//! | `k % c`, `c / k`, MONTH and the other fields, everything else | in parts, or not at all |
+//!
+//! Up and down include standing still. Functions of functions follow: down of down is up.
+//!
+//! # Law
+//! For two values of the column, NaN apart, for which the function gives values, those are in the
+//! order that the trend says; the values for which it fails lie at the ends (floats that
+//! overflow are the exception, see [`Trend::in_floats`]).
+
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{ArithOp, ColumnRef, DateField, Decimal, Expr, Function, SqlType, Value, eval, number};
+
+/// Up or down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Up,
+    Down,
+}
+
+impl Direction {
+    fn reversed(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
+/// The moves of a function of one column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trend {
+    /// Where the column is below 0.
+    pub(crate) below: Direction,
+    /// Where it is 0 or above.
+    pub(crate) above: Direction,
+    /// Whether floats are computed with: then it may fail between values for which it does not.
+    pub(crate) in_floats: bool,
+}
+
+/// What a function does to what its argument does.
+enum Effect {
+    Keeps,
+    Reverses,
+    /// ABS.
+    Folds,
+}
+
+/// The column that `expr` is a function of and the function's moves; `None` where the table says nothing.
+pub(crate) fn trend(expr: &Expr) -> Option<(&ColumnRef, Trend)> {
+    if let Expr::Column(column) = expr {
+        let up = Trend { below: Direction::Up, above: Direction::Up, in_floats: false };
+        return Some((column, up));
+    }
+    let (inner, effect) = effect(expr)?;
+    let (column, trend) = trend(inner)?;
+    let computes = matches!(expr, Expr::Arith(..)) && expr.sql_type().is_some_and(SqlType::is_float);
+    let in_floats = trend.in_floats || computes;
+    Some(match effect {
+        Effect::Keeps => (column, Trend { in_floats, ..trend }),
+        Effect::Reverses => (column, Trend { below: trend.below.reversed(), above: trend.above.reversed(), in_floats }),
+        Effect::Folds => match inner {
+            Expr::Column(_) => (column, Trend { below: Direction::Down, above: Direction::Up, in_floats }),
+            _ => return None,
+        },
+    })
+}
+
+/// The table.
+fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
+    use Function::{Abs, Ceil, DateBin, DateTrunc, Extract, Floor, Round, Trunc};
+    let constant = |list: &[Expr]| list.iter().all(is_known);
+    match expr {
+        Expr::Negate(inner, _) => Some((inner, Effect::Reverses)),
+        Expr::Arith(op, inner, c, ty) if is_known(c) => Some((inner, arith_effect(*op, c, *ty)?)),
+        Expr::Arith(ArithOp::Add, c, inner, _) if is_known(c) => Some((inner, Effect::Keeps)),
+        Expr::Arith(ArithOp::Sub, c, inner, _) if is_known(c) => Some((inner, Effect::Reverses)),
+        Expr::Arith(ArithOp::Mul, c, inner, ty) if is_known(c) => Some((inner, arith_effect(ArithOp::Mul, c, *ty)?)),
+        Expr::Cast(inner, ty) => keeps_order(inner.sql_type()?, *ty).then_some((inner, Effect::Keeps)),
+        Expr::Call(Abs, args, _) => Some((args.first()?, Effect::Folds)),
+        Expr::Call(Floor | Ceil | Round | Trunc, args, _) => match args.as_slice() {
+            [inner, rest @ ..] if constant(rest) => Some((inner, Effect::Keeps)),
+            _ => None,
+        },
+        Expr::Call(DateTrunc | DateBin, args, _) => match args.as_slice() {
+            [unit, inner, rest @ ..] if is_known(unit) && constant(rest) => Some((inner, Effect::Keeps)),
+            _ => None,
+        },
+        Expr::Call(Extract(DateField::Year), args, _) => Some((args.first()?, Effect::Keeps)),
+        _ => None,
+    }
+}
+
+/// Whether an operand is the same value, not NULL, for all rows.
+fn is_known(e: &Expr) -> bool {
+    e.is_constant() && eval::eval(e, &[]).is_ok_and(|value| !value.is_null())
+}
+
+/// `inner op c`.
+fn arith_effect(op: ArithOp, c: &Expr, ty: SqlType) -> Option<Effect> {
+    match op {
+        ArithOp::Add | ArithOp::Sub => Some(Effect::Keeps),
+        ArithOp::Rem => None,
+        ArithOp::Mul | ArithOp::Div => {
+            let sign = match eval::eval(c, &[]).ok()? {
+                Value::Int(i) => i.signum(),
+                Value::Decimal(d) if d == Decimal::ZERO => 0,
+                Value::Decimal(d) => {
+                    if d.is_negative() {
+                        -1
+                    } else {
+                        1
+                    }
+                }
+                value @ (Value::Float(_) | Value::Double(_)) => {
+                    let value = number::to_f64(&value);
+                    // An infinity times 0 is no number; nor is NaN times anything.
+                    if value.is_finite() && value != 0.0 { value.signum() as i64 } else { return None }
+                }
+                _ => return None,
+            };
+            match (sign, op) {
+                (0, ArithOp::Div) => None,
+                (0, _) if ty.is_float() => None,
+                (-1, _) => Some(Effect::Reverses),
+                _ => Some(Effect::Keeps),
+            }
+        }
+    }
+}
+
+/// Whether a cast keeps the order of values, or makes some of them equal.
+fn keeps_order(from: SqlType, to: SqlType) -> bool {
+    use TypeFamily::{Boolean, Instant, Number};
+    match (from.family(), to.family()) {
+        (Number, Number) | (Instant, Instant | Number) | (Boolean, Number) => true,
+        (Number, Instant) => from.is_integer(),
+        _ => false,
+    }
+}
