@@ -50,7 +50,28 @@ pub(crate) fn residual(expr: &Expr, cover: &Cover, stop: usize, space: &KeySpace
             format!("key column {}, and {} before it is not fixed", position + 1, space.column(stop).name)
         }
         [_] => "it leaves out no end of the key column".into(),
-        [first, ..] => format!("one side of OR does not bound {}", space.column(*first).name),
+        [first, ..] => open_side_text(expr, *first, space),
+    }
+}
+
+/// The side of an OR, at any depth, that does not bound the key column at `position`; `None` for what is no OR.
+pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -> Option<&'e Expr> {
+    let Expr::Or(list) = expr else { return None };
+    let reader = Reader { space };
+    let is_open = |side: &&Expr| {
+        let set = reader.cover(side, Want::TRUE).projection(position, space);
+        !guard::set_bounds(&set, space.domain(position))
+    };
+    let side = list.iter().find(is_open)?;
+    Some(open_side(side, position, space).unwrap_or(side))
+}
+
+fn open_side_text(expr: &Expr, position: usize, space: &KeySpace) -> String {
+    let name = &space.column(position).name;
+    match open_side(expr, position, space) {
+        Some(side) => format!("one side of OR, {side}, does not bound {name}"),
+        None if matches!(expr, Expr::Or(_)) => format!("its sides together leave out nothing of {name}"),
+        None => format!("it leaves out neither the low nor the high end of {name}"),
     }
 }
 
@@ -160,7 +181,7 @@ pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, Strin
             _ => format!("it leaves out neither the low nor the high end of {}", leading.name),
         },
         [first, ..] if *first > 0 => format!("it says nothing about {}", leading.name),
-        _ => format!("one side of OR does not bound {}", leading.name),
+        _ => open_side_text(expr, 0, space),
     })
 }
 

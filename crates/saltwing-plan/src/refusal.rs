@@ -63,7 +63,8 @@ pub(crate) fn of(request: &Request<'_>) -> Refusal {
     let space = KeySpace::new(schema, request.conditions.iter().map(|condition| &condition.expr));
     let (mut bound, mut others, mut span) = (Vec::new(), Vec::new(), None);
     for Condition { expr, text } in &request.conditions {
-        span = span.or_else(|| expr.span());
+        // Where all but one side of an OR bound the key, the caret stands under that one.
+        span = span.or_else(|| reasons::open_side(expr, 0, &space).and_then(Expr::span)).or_else(|| expr.span());
         match reasons::not_leading(expr, &space) {
             Ok(column) => bound.push((column, text.clone())),
             Err(why) => others.push((text.clone(), why)),

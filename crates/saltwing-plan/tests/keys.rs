@@ -110,6 +110,11 @@ fn the_caret_stands_under_the_first_condition() {
     let refusal = table.plan(vec![Condition::new(condition)]).verdict.refusal.unwrap();
     assert_eq!(refusal.span, Some(span));
     assert_eq!(refusal.key, ["host", "ts"]);
+    // Of an OR it is the side that bounds nothing.
+    let mut either = parser::condition("host = 'a' OR ts > 5", &table).unwrap();
+    either.map_columns(&mut |column| column.span = (column.name == "ts").then_some(span));
+    let refusal = table.plan(vec![Condition::new(either)]).verdict.refusal.unwrap();
+    assert_eq!(refusal.span, Some(span));
     let none = table.plan(Vec::new()).verdict.refusal.unwrap();
     assert_eq!(none.span, None);
     assert!(none.message().contains("host"), "{}", none.message());

@@ -48,8 +48,33 @@ impl Reader<'_> {
 
     /// Equality of rows is the AND of the equality of their pairs.
     fn row_equal(&self, pairs: &[(&Expr, &Expr)], want: Want) -> Cover {
+        if want == Want::FALSE {
+            return self.row_differs(pairs);
+        }
         let differs = |pair: &(&Expr, &Expr), want| self.pair(CompareOp::NotEq, *pair, want);
         self.any_of(pairs, want.swapped(), &differs)
+    }
+
+    /// The rows of which a pair is known to differ: each by the first such pair, so that the boxes stay apart.
+    ///
+    /// ```text
+    /// (a, b) <> (1, 2)   =   a <> 1   or   a = 1 (or NULL) and b <> 2
+    /// ```
+    fn row_differs(&self, pairs: &[(&Expr, &Expr)]) -> Cover {
+        let mut same_so_far = Cover::everything();
+        let mut terms = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let differs = self.pair(CompareOp::NotEq, *pair, Want::TRUE);
+            let opaque = !differs.exact && differs.is_full();
+            terms.push(same_so_far.intersect(&differs, self.space));
+            // An opaque pair holds all that the later pairs could add.
+            if opaque || same_so_far.boxes.is_empty() {
+                break;
+            }
+            let same = self.pair(CompareOp::NotEq, *pair, Want::TRUE.complement());
+            same_so_far = same_so_far.intersect(&same, self.space);
+        }
+        Cover::union(terms, self.space)
     }
 
     /// The rows for which the order holds.
