@@ -1,5 +1,6 @@
 //! From a request to an access.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ struct Candidate<'a> {
     covers: Vec<Cover>,
     /// A cover of all of them.
     all: Cover,
-    products: Vec<Product>,
+    products: Arc<[Product]>,
     order: OrderKind,
 }
 
@@ -129,7 +130,7 @@ impl<'a> Candidate<'a> {
 
     /// Whether a made-up value is in the ranges, for a parameter that only execution knows.
     fn is_unknown(&self) -> bool {
-        self.all.boxes.iter().zip(&self.products).any(|(key_box, product)| {
+        self.all.boxes.iter().zip(self.products.iter()).any(|(key_box, product)| {
             key_box.columns().any(|(position, set)| position < product.reach && set.is_unknown())
         })
     }
@@ -142,7 +143,7 @@ impl<'a> Candidate<'a> {
         Plan {
             codec: Arc::clone(self.key.codec),
             columns: columns.collect(),
-            products: self.products.clone(),
+            products: Arc::clone(&self.products),
             points: self.is_point(),
             bucketed: self.is_bucketed(),
         }
@@ -156,10 +157,11 @@ impl<'a> Candidate<'a> {
 
     fn kind(&self, ranges: &Ranges) -> AccessKind {
         // Of whole keys one is enough to see; of ranges a second one makes the difference.
-        let first = ranges.first(if self.is_point() { 1 } else { 2 }).unwrap_or_default();
-        match first.as_slice() {
+        if self.is_point() {
+            return if ranges.is_empty() { AccessKind::Empty } else { AccessKind::Point };
+        }
+        match ranges.first(2).unwrap_or_default().as_slice() {
             [] => AccessKind::Empty,
-            _ if self.is_point() => AccessKind::Point,
             [one] if one.is_all() => AccessKind::FullScan,
             [_] => AccessKind::Range,
             _ => AccessKind::SkipScan,
@@ -173,12 +175,12 @@ impl<'a> Candidate<'a> {
             return Buckets::All;
         }
         let mut found = BTreeSet::new();
-        for product in &self.products {
+        for product in self.products.iter() {
             let salted_lists = Product::of_lists(product.lists.iter().take(salted).cloned().collect());
             if salted_lists.size() > BUCKETS_COUNTED_MAX {
                 return Buckets::All;
             }
-            let plan = Plan { products: vec![salted_lists], points: false, ..self.plan() };
+            let plan = Plan { products: Arc::new([salted_lists]), points: false, ..self.plan() };
             found.extend(Ranges::new(plan).iter().filter_map(|scan| scan.bucket));
         }
         Buckets::Some(found.into_iter().collect())
@@ -196,14 +198,19 @@ impl<'a> Candidate<'a> {
     /// it: each box, with the columns that its ranges do not hold exactly taken
     /// as full, lies inside one box of an exact cover of the condition.
     fn uses(&self) -> Vec<Use> {
-        let produced: Vec<KeyBox> =
-            self.all.boxes.iter().zip(&self.products).map(|(b, product)| b.truncated(product.columns())).collect();
+        let produced: Vec<Cow<'_, KeyBox>> = self
+            .all
+            .boxes
+            .iter()
+            .zip(self.products.iter())
+            .map(|(b, product)| b.truncated(product.columns()))
+            .collect();
         let reach = self.products.iter().map(|product| product.reach).max().unwrap_or_default();
         let of = |cover: &Cover| {
             if cover.exact && Inclusion::new(cover, &self.space).holds_all(&produced) {
                 return Use::Key;
             }
-            let narrows = |position| !cover.projection(position, &self.space).is_full(self.space.domain(position));
+            let narrows = |position| !cover.fills(position, &self.space);
             if (0..reach).any(narrows) { Use::Both } else { Use::Residual }
         };
         self.covers.iter().map(of).collect()

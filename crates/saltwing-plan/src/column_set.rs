@@ -59,8 +59,14 @@ impl ColumnSet {
 
     /// These values.
     pub(crate) fn points(values: Vec<Value>, domain: &Domain) -> Self {
+        let mut values = values;
+        // Points never join, so sorting them apart from each other is all there is to do.
+        if !values.is_sorted_by(|a, b| domain.compare(a, b).is_lt()) {
+            values.sort_by(|a, b| domain.compare(a, b));
+            values.dedup_by(|a, b| domain.compare(a, b).is_eq());
+        }
         let spans = values.into_iter().map(|value| domain.point(value)).collect();
-        Self { nulls: false, spans: normalize(spans, domain), unknown: false }
+        Self { nulls: false, spans, unknown: false }
     }
 
     /// The same set, marked as made of samples.
@@ -132,12 +138,17 @@ impl ColumnSet {
     /// What any of `sets` holds.
     pub(crate) fn union<'a>(sets: impl IntoIterator<Item = &'a ColumnSet>, domain: &Domain) -> Self {
         let mut all = Self::EMPTY;
+        let mut parts = 0;
         for set in sets {
             all.nulls |= set.nulls;
             all.unknown |= set.unknown;
             all.spans.extend_from_slice(&set.spans);
+            parts += usize::from(!set.spans.is_empty());
         }
-        all.spans = normalize(all.spans, domain);
+        // The spans of one set are in order already.
+        if parts > 1 {
+            all.spans = normalize(all.spans, domain);
+        }
         all
     }
 

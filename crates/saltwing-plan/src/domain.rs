@@ -97,7 +97,10 @@ impl Domain {
 
     /// Order of two values of this domain: that of the key, ascending.
     pub(crate) fn compare(&self, a: &Value, b: &Value) -> Ordering {
-        a.compare_as(b, self.ty).unwrap_or(Ordering::Equal)
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            _ => a.compare_as(b, self.ty).unwrap_or(Ordering::Equal),
+        }
     }
 
     /// Where a constant that is not NULL stands; `padded` when the comparison pads with blanks (see CHAR).

@@ -1,5 +1,6 @@
 //! Whether boxes lie inside a cover.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use saltwing_types::Value;
@@ -44,7 +45,7 @@ impl<'c> Inclusion<'c> {
     /// Whether each of `boxes` lies inside one box of the cover.
     ///
     /// `true` is right; `false` is said, too, of a box that only several boxes hold together.
-    pub(crate) fn holds_all(&self, boxes: &[KeyBox]) -> bool {
+    pub(crate) fn holds_all(&self, boxes: &[Cow<'_, KeyBox>]) -> bool {
         boxes.iter().all(|key_box| self.holds(key_box))
     }
 

@@ -15,8 +15,11 @@
 //! outcome that was asked for; when it is `exact`, it holds no other row.
 //! `intersect` and `union` of covers are covers of AND and OR.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use saltwing_types::Value;
 
 use crate::column_set::ColumnSet;
 use crate::key_space::KeySpace;
@@ -35,6 +38,16 @@ pub(crate) struct KeyBox {
 }
 
 impl KeyBox {
+    /// The rows whose columns at these positions, ascending, hold these values.
+    pub(crate) fn point(values: Vec<(usize, Value)>, space: &KeySpace) -> Self {
+        let set = |(position, value)| {
+            let domain = space.domain(position);
+            let set = ColumnSet::points(vec![value], domain);
+            (!set.is_full(domain)).then(|| (position, Arc::new(set)))
+        };
+        Self { sets: values.into_iter().filter_map(set).collect() }
+    }
+
     /// The set of the column at `position`; `None` when it is full.
     pub(crate) fn get(&self, position: usize) -> Option<&Arc<ColumnSet>> {
         self.sets.binary_search_by_key(&position, |(at, _)| *at).ok().and_then(|i| self.sets.get(i)).map(|(_, set)| set)
@@ -46,8 +59,12 @@ impl KeyBox {
     }
 
     /// The first `count` columns of the box, the others full.
-    pub(crate) fn truncated(&self, count: usize) -> Self {
-        Self { sets: self.sets.iter().take_while(|(position, _)| *position < count).cloned().collect() }
+    pub(crate) fn truncated(&self, count: usize) -> Cow<'_, Self> {
+        let kept = self.sets.iter().take_while(|(position, _)| *position < count).count();
+        match self.sets.get(..kept) {
+            Some(sets) if kept < self.sets.len() => Cow::Owned(Self { sets: sets.to_vec() }),
+            _ => Cow::Borrowed(self),
+        }
     }
 
     fn intersect(&self, other: &KeyBox, space: &KeySpace) -> Option<KeyBox> {
@@ -120,6 +137,11 @@ impl Cover {
     /// Every row, for want of anything better.
     pub(crate) fn unknown() -> Self {
         Self { boxes: vec![KeyBox::default()], exact: false }
+    }
+
+    /// The rows in any of these boxes.
+    pub(crate) fn of_boxes(boxes: Vec<KeyBox>, space: &KeySpace) -> Self {
+        Self { boxes: join(boxes, space), exact: true }
     }
 
     /// The rows with one column in a set.
@@ -206,11 +228,26 @@ impl Cover {
     }
 
     /// What the boxes hold of one column.
-    pub(crate) fn projection(&self, position: usize, space: &KeySpace) -> ColumnSet {
+    pub(crate) fn projection(&self, position: usize, space: &KeySpace) -> Cow<'_, ColumnSet> {
         let domain = space.domain(position);
-        match self.boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() {
+        if let [one] = self.boxes.as_slice() {
+            return match one.get(position) {
+                Some(set) => Cow::Borrowed(set.as_ref()),
+                None => Cow::Owned(ColumnSet::full(domain)),
+            };
+        }
+        Cow::Owned(match self.boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() {
             Some(sets) => ColumnSet::union(sets.into_iter().map(AsRef::as_ref), domain),
             None => ColumnSet::full(domain),
+        })
+    }
+
+    /// Whether the boxes hold all that a column can hold.
+    pub(crate) fn fills(&self, position: usize, space: &KeySpace) -> bool {
+        // Sets in boxes are never full: so one box without a set there is, and one with a set alone is not.
+        match self.boxes.iter().any(|b| b.get(position).is_none()) {
+            true => true,
+            false => self.boxes.len() > 1 && self.projection(position, space).is_full(space.domain(position)),
         }
     }
 }

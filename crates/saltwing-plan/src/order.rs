@@ -13,6 +13,9 @@ use crate::{OrderItem, OrderKind};
 /// last in a reverse scan: an item over a column that can be NULL goes with the
 /// key only where it wants NULLs on the side where they are.
 pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> OrderKind {
+    if items.is_empty() {
+        return OrderKind::None;
+    }
     let sets: Vec<_> = (0..space.len()).map(|position| cover.projection(position, space)).collect();
     let is_fixed = |position: usize| sets.get(position).is_some_and(|s| s.as_single(space.domain(position)).is_some());
     let (mut direction, mut at) = (None, 0);
@@ -41,9 +44,5 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Or
         }
         at += 1;
     }
-    match (items, direction) {
-        ([], _) => OrderKind::None,
-        (_, Some(true)) => OrderKind::Reverse,
-        (_, _) => OrderKind::Key,
-    }
+    if direction == Some(true) { OrderKind::Reverse } else { OrderKind::Key }
 }

@@ -35,7 +35,7 @@ pub(crate) struct ColumnTypes {
 pub(crate) struct Plan {
     pub(crate) codec: Arc<RowKeyCodec>,
     pub(crate) columns: Vec<ColumnTypes>,
-    pub(crate) products: Vec<Product>,
+    pub(crate) products: Arc<[Product]>,
     /// Whether every range is one key.
     pub(crate) points: bool,
     /// Whether each range lies in one bucket that its values tell.
@@ -85,6 +85,13 @@ impl Ranges {
     /// As [`Ranges::iter`], last range first.
     pub fn iter_reverse(&self) -> RangeIter {
         RangeIter::new(self.plan.clone(), Direction::Reverse, Merging::Buckets, false)
+    }
+
+    /// Whether there is no range at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Some(plan) = &self.plan else { return false };
+        let is_empty = |product| Cursor::new(plan, product, Direction::Forward, false).into_entry(plan).is_none();
+        (0..plan.products.len()).all(is_empty)
     }
 
     /// The first `count` ranges, merged where they touch whatever their buckets are; whole keys stay apart.

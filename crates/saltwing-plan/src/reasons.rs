@@ -59,8 +59,8 @@ pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -
     let Expr::Or(list) = expr else { return None };
     let reader = Reader { space };
     let is_open = |side: &&Expr| {
-        let set = reader.cover(side, Want::TRUE).projection(position, space);
-        !guard::set_bounds(&set, space.domain(position))
+        let cover = reader.cover(side, Want::TRUE);
+        !guard::set_bounds(&cover.projection(position, space), space.domain(position))
     };
     let side = list.iter().find(is_open)?;
     Some(open_side(side, position, space).unwrap_or(side))

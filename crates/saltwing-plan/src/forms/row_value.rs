@@ -12,8 +12,10 @@
 
 use saltwing_types::{CompareOp, Expr};
 
+use crate::forms::constant::Constant;
 use crate::forms::{Reader, Want, is_ordering};
-use crate::key_box::Cover;
+use crate::key_box::{Cover, KeyBox};
+use crate::place::Place;
 
 impl Reader<'_> {
     pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: Want) -> Cover {
@@ -40,10 +42,42 @@ impl Reader<'_> {
     }
 
     pub(super) fn row_in_list(&self, row: &[Expr], rows: &[Vec<Expr>], want: Want) -> Cover {
+        if want == Want::TRUE
+            && let Some(cover) = self.row_in_constants(row, rows)
+        {
+            return cover;
+        }
         self.any_of(rows, want, &|other, want| {
             let pairs: Vec<(&Expr, &Expr)> = row.iter().zip(other).collect();
             self.row_equal(&pairs, want)
         })
+    }
+
+    /// The short way for key columns in rows of constants that are values of them, which lists of many rows are.
+    fn row_in_constants(&self, row: &[Expr], rows: &[Vec<Expr>]) -> Option<Cover> {
+        let columns: Vec<usize> = row.iter().map(|e| self.key_column(e)).collect::<Option<_>>()?;
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by_key(|i| columns.get(*i));
+        if order.windows(2).any(|pair| matches!(pair, [a, b] if columns.get(*a) == columns.get(*b))) {
+            return None;
+        }
+        let mut boxes = Vec::with_capacity(rows.len());
+        for other in rows {
+            let mut values = Vec::with_capacity(columns.len());
+            for i in &order {
+                let (position, constant) = (*columns.get(*i)?, Constant::of(other.get(*i)?)?);
+                match constant.place(self.space.domain(position))? {
+                    (Place::At(value), false) => values.push((position, value)),
+                    (Place::Gap(_), false) => {}
+                    _ => return None,
+                }
+            }
+            // A constant in a gap equals no value, and its row none.
+            if values.len() == columns.len() {
+                boxes.push(KeyBox::point(values, self.space));
+            }
+        }
+        Some(Cover::of_boxes(boxes, self.space))
     }
 
     /// Equality of rows is the AND of the equality of their pairs.
