@@ -243,7 +243,7 @@ impl Builder {
 
     fn default(&self, default: &DefaultSpec, spec: &ColumnSpec) -> Result<DefaultDef> {
         let scope = Scope::empty();
-        let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]) };
+        let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), collector: None };
         let place = |error: BindError| error.at(Some(default.span));
         let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
         let column = format!("{}.{}", self.table, spec.name.name.text);

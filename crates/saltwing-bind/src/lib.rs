@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 pub mod access;
+mod aggregate;
 mod create_table;
 mod dml;
 mod error;
@@ -22,6 +23,7 @@ use saltwing_sql::TableRef;
 use saltwing_table::Table;
 use saltwing_types::Expr;
 
+pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use create_table::{BoundTable, create_table};
 pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, row_key_query, target_columns, upsert};
 pub use error::{BindError, BindErrorKind, Result};

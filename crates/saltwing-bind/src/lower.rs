@@ -7,6 +7,7 @@ use saltwing_sql::{expr_span, extract_field, own_call};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
+use crate::aggregate::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 
@@ -51,9 +52,16 @@ pub struct Lowerer<'a> {
     pub scope: &'a Scope,
     /// The parameters.
     pub params: Params<'a>,
+    /// Where calls of aggregate functions go; without it there is no place for them.
+    pub collector: Option<&'a Collector>,
 }
 
 impl Lowerer<'_> {
+    /// The same names and parameters where no aggregate may stand.
+    pub(crate) fn of_rows(&self) -> Self {
+        Self { collector: None, ..*self }
+    }
+
     /// Lowers one expression.
     ///
     /// # Errors
@@ -65,7 +73,11 @@ impl Lowerer<'_> {
         };
         match e {
             ast::Expr::Nested(inner) => self.lower(inner),
-            ast::Expr::Identifier(ident) => Ok(Expr::Column(self.scope.resolve(&[&ident.value], expr_span(e))?)),
+            ast::Expr::Identifier(ident) => {
+                let column = self.scope.resolve(&[&ident.value], expr_span(e)).map(Expr::Column);
+                let alias = || self.collector.and_then(|collector| collector.alias(&ident.value));
+                column.or_else(|error| alias().ok_or(error)).map_err(Lowered::Wrong)
+            }
             ast::Expr::CompoundIdentifier(parts) => {
                 let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
                 if let Some((_, qualifier)) = parts.split_last()
@@ -279,6 +291,11 @@ impl Lowerer<'_> {
     }
 
     fn call(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
+        if let Some(collector) = self.collector
+            && let Some(column) = collector.call(self, e, call)?
+        {
+            return Ok(column);
+        }
         let Some((function, args)) = own_call(call) else {
             return Err(Lowered::Foreign(format!("the function {}", call.name), expr_span(e)));
         };

@@ -10,12 +10,13 @@ use saltwing_table::Table;
 use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
+use crate::aggregate::{Collector, GroupOrder, Grouping};
 use crate::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowered, Lowerer, Params};
 use crate::scope::Scope;
 
-/// A SELECT over one table: conditions, expressions of a row, key-ordered limit, or a count.
+/// A SELECT over one table: conditions, expressions of a row, key-ordered limit, or groups of rows.
 pub struct BoundSelect {
     /// The table.
     pub table: Arc<Table>,
@@ -27,7 +28,7 @@ pub struct BoundSelect {
     pub output: Output,
     /// The conditions.
     pub conditions: Vec<Condition>,
-    /// ORDER BY: columns only.
+    /// ORDER BY of rows: columns only. That of groups is [`Grouping::order`].
     pub order: Vec<OrderColumn>,
     /// LIMIT; `None` is none.
     pub limit: Option<u64>,
@@ -41,8 +42,18 @@ pub struct BoundSelect {
 pub enum Output {
     /// One row for each row.
     Rows(Vec<OutputColumn>),
-    /// One row: `COUNT(*)`, as often as asked, by label.
-    Count(Vec<String>),
+    /// One row for each group of rows.
+    Groups(Grouping),
+}
+
+impl Output {
+    /// The columns put out.
+    pub fn columns(&self) -> &[OutputColumn] {
+        match self {
+            Output::Rows(columns) => columns,
+            Output::Groups(grouping) => &grouping.outputs,
+        }
+    }
 }
 
 /// One column of the result.
@@ -81,7 +92,7 @@ pub struct OrderColumn {
 /// A query, bound.
 pub enum BoundQuery {
     /// For the direct path.
-    Single(BoundSelect),
+    Single(Box<BoundSelect>),
     /// For the relational engine.
     Relational,
 }
@@ -104,16 +115,20 @@ pub fn query(statement: &QueryStatement, catalog: &CatalogView, params: Params<'
     let span = expr_span(&ast::Expr::Identifier(name.clone()));
     let table = catalog.resolve(schema, &name.value).map_err(|error| BindError::from(error).at(span))?;
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
+    let collector = Collector::new(table.row_key_index() + 1);
     let binder = Binder {
-        lowerer: Lowerer { scope: &scope, params },
+        lowerer: Lowerer { scope: &scope, params, collector: Some(&collector) },
+        collector: &collector,
         scope: &scope,
         table,
         alias: alias.map(|a| a.name.value.clone()),
         span,
         statement,
     };
-    match binder.select(select) {
-        Ok(bound) => Ok(BoundQuery::Single(bound)),
+    let parts = binder.select(select);
+    let bound = parts.and_then(|parts| parts.bound(collector));
+    match bound {
+        Ok(bound) => Ok(BoundQuery::Single(Box::new(bound))),
         Err(Lowered::Foreign(..)) => Ok(BoundQuery::Relational),
         Err(Lowered::Wrong(error)) => Err(error),
     }
@@ -130,21 +145,21 @@ fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast:
         && query.pipe_operators.is_empty();
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let plain = plain
-        && select.distinct.is_none()
+        && !matches!(select.distinct, Some(ast::Distinct::On(_)))
         && select.top.is_none()
         && select.exclude.is_none()
         && select.into.is_none()
         && select.lateral_views.is_empty()
         && select.prewhere.is_none()
         && select.connect_by.is_empty()
-        && matches!(&select.group_by, GroupByExpr::Expressions(list, modifiers) if list.is_empty() && modifiers.is_empty())
+        && matches!(&select.group_by, GroupByExpr::Expressions(_, modifiers) if modifiers.is_empty())
         && select.cluster_by.is_empty()
         && select.distribute_by.is_empty()
         && select.sort_by.is_empty()
-        && select.having.is_none()
         && select.named_window.is_empty()
         && select.qualify.is_none()
-        && select.value_table_mode.is_none();
+        && select.value_table_mode.is_none()
+        && select.select_modifiers.is_none();
     let [from] = select.from.as_slice() else { return None };
     match &from.relation {
         TableFactor::Table {
@@ -169,6 +184,7 @@ fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast:
 
 struct Binder<'a> {
     lowerer: Lowerer<'a>,
+    collector: &'a Collector,
     scope: &'a Scope,
     table: Arc<Table>,
     alias: Option<String>,
@@ -182,28 +198,84 @@ fn foreign<T>(what: &str) -> Bound<T> {
     Err(Lowered::Foreign(what.to_owned(), None))
 }
 
+/// A SELECT whose expressions are still over the table's columns, and the calls behind them.
+struct Parts {
+    select: BoundSelect,
+    items: Vec<OutputColumn>,
+    is_distinct: bool,
+    keys: Vec<Expr>,
+    having: Vec<Expr>,
+    order: Vec<GroupOrder>,
+}
+
+impl Parts {
+    /// The SELECT, over rows or over groups.
+    fn bound(mut self, collector: Collector) -> Bound<BoundSelect> {
+        let is_grouped = !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty();
+        if !is_grouped && !self.is_distinct {
+            let column = |item: GroupOrder| match item.expr {
+                Expr::Column(column) => Ok(OrderColumn { column, order: item.order, nulls_first: item.nulls_first }),
+                _ => foreign("ORDER BY an expression"),
+            };
+            self.select.order = self.order.into_iter().map(column).collect::<Bound<_>>()?;
+            self.select.output = Output::Rows(self.items);
+            return Ok(self.select);
+        }
+        if self.is_distinct {
+            if is_grouped {
+                return foreign("DISTINCT over groups");
+            }
+            for item in &self.items {
+                if !self.keys.contains(&item.expr) {
+                    self.keys.push(item.expr.clone());
+                }
+            }
+        }
+        let keys = self.keys;
+        let over_groups = |e: Expr| match collector.over_groups(e, &keys) {
+            Some(e) => Ok(e),
+            None => foreign("a column that is neither grouped nor aggregated"),
+        };
+        let item = |item: OutputColumn| Ok(OutputColumn { expr: over_groups(item.expr)?, ..item });
+        let ordered = |item: GroupOrder| Ok(GroupOrder { expr: over_groups(item.expr)?, ..item });
+        let outputs = self.items.into_iter().map(item).collect::<Bound<_>>()?;
+        let having = self.having.into_iter().map(over_groups).collect::<Bound<_>>()?;
+        let order = self.order.into_iter().map(ordered).collect::<Bound<_>>()?;
+        let calls = collector.into_calls();
+        self.select.output = Output::Groups(Grouping { keys, calls, having, outputs, order });
+        Ok(self.select)
+    }
+}
+
 impl Binder<'_> {
-    fn select(&self, select: &ast::Select) -> Bound<BoundSelect> {
-        let output = self.output(&select.projection)?;
+    fn select(&self, select: &ast::Select) -> Bound<Parts> {
+        let items = self.output(&select.projection)?;
         let conditions = match &select.selection {
             None => Vec::new(),
-            Some(selection) => {
-                let lowered = self.lowerer.lower(selection)?;
-                let place = |error: saltwing_types::ValueError| BindError::from(error).at(expr_span(selection));
-                conditions(typing::condition(lowered).map_err(place)?)
-            }
+            Some(selection) => conditions(self.condition(&self.lowerer.of_rows(), selection)?),
         };
-        let order = self.order(&output)?;
+        let keys = self.keys(&select.group_by, &items)?;
+        let having = match &select.having {
+            None => Vec::new(),
+            Some(having) => self.condition(&self.lowerer, having)?.into_conjuncts(),
+        };
+        let order = self.order(&items)?;
         let (limit, offset, limit_open) = self.limit()?;
-        let (alias, span) = (self.alias.clone(), self.span);
-        Ok(BoundSelect { table: self.table.clone(), alias, span, output, conditions, order, limit, offset, limit_open })
+        let (table, alias, span) = (self.table.clone(), self.alias.clone(), self.span);
+        let (output, rows_order) = (Output::Rows(Vec::new()), Vec::new());
+        let select_bound =
+            BoundSelect { table, alias, span, output, conditions, order: rows_order, limit, offset, limit_open };
+        let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        Ok(Parts { select: select_bound, items, is_distinct, keys, having, order })
     }
 
-    fn output(&self, items: &[SelectItem]) -> Bound<Output> {
-        if let Some(labels) = self.counts(items) {
-            return Ok(Output::Count(labels));
-        }
-        let mut columns = Vec::new();
+    fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
+        let lowered = lowerer.lower(e)?;
+        typing::condition(lowered).map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+    }
+
+    fn output(&self, items: &[SelectItem]) -> Bound<Vec<OutputColumn>> {
+        let (mut columns, mut aliases) = (Vec::new(), Vec::new());
         for (i, item) in items.iter().enumerate() {
             match item {
                 SelectItem::Wildcard(options)
@@ -224,30 +296,52 @@ impl Binder<'_> {
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.lowerer.lower(e)?;
                     let label = match &expr {
-                        Expr::Column(column) => column.name.clone(),
+                        Expr::Column(column) if self.collector.is_table_column(column) => column.name.clone(),
                         _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
                     };
                     columns.push(output_column(label, expr)?);
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    columns.push(output_column(alias.value.clone(), self.lowerer.lower(expr)?)?);
+                    let column = output_column(alias.value.clone(), self.lowerer.lower(expr)?)?;
+                    aliases.push((&alias.value, column.expr.clone()));
+                    columns.push(column);
                 }
                 _ => return foreign("a select item"),
             }
         }
-        Ok(Output::Rows(columns))
+        // An item does not name another one.
+        for (alias, expr) in aliases {
+            self.collector.name_item(alias, &expr);
+        }
+        Ok(columns)
     }
 
-    /// The labels, when every item is `COUNT(*)`.
-    fn counts(&self, items: &[SelectItem]) -> Option<Vec<String>> {
-        let labels = items.iter().enumerate().map(|(i, item)| match item {
-            SelectItem::UnnamedExpr(e) if is_count(e) => {
-                Some(self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()))
+    /// GROUP BY: expressions of a row, items by alias or by position.
+    fn keys(&self, group_by: &GroupByExpr, items: &[OutputColumn]) -> Bound<Vec<Expr>> {
+        let GroupByExpr::Expressions(list, _) = group_by else { return foreign("GROUP BY ALL") };
+        let mut keys = Vec::new();
+        for e in list {
+            let key = match ordinal(e) {
+                Some(place) => match place.checked_sub(1).and_then(|i| items.get(i)) {
+                    Some(item) => item.expr.clone(),
+                    None => return foreign("a GROUP BY position"),
+                },
+                None => self.lowerer.lower(e)?,
+            };
+            let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
+            key.walk(&mut |part| {
+                if let Expr::Column(column) = part {
+                    of_row = of_row && self.collector.is_table_column(column);
+                }
+            });
+            if !of_row {
+                return foreign("GROUP BY what is no value of a row");
             }
-            SelectItem::ExprWithAlias { expr, alias } if is_count(expr) => Some(alias.value.clone()),
-            _ => None,
-        });
-        labels.collect::<Option<Vec<_>>>().filter(|labels| !labels.is_empty())
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
     }
 
     fn all_columns(&self) -> Vec<OutputColumn> {
@@ -261,11 +355,10 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// ORDER BY over columns; anything else is sorted by the relational engine.
-    fn order(&self, output: &Output) -> Bound<Vec<OrderColumn>> {
+    /// ORDER BY: items by position or label, and expressions.
+    fn order(&self, columns: &[OutputColumn]) -> Bound<Vec<GroupOrder>> {
         let Some(order_by) = &self.statement.query.order_by else { return Ok(Vec::new()) };
         let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
-        let Output::Rows(columns) = output else { return foreign("ORDER BY over a count") };
         list.iter()
             .map(|item| {
                 let expr = match ordinal(&item.expr) {
@@ -275,9 +368,8 @@ impl Binder<'_> {
                     },
                     None => self.order_expr(&item.expr, columns)?,
                 };
-                let Expr::Column(column) = expr else { return foreign("ORDER BY an expression") };
                 let order = if item.options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
-                Ok(OrderColumn { column, order, nulls_first: item.options.nulls_first.unwrap_or(true) })
+                Ok(GroupOrder { expr, order, nulls_first: item.options.nulls_first.unwrap_or(true) })
             })
             .collect()
     }
@@ -314,7 +406,7 @@ impl Binder<'_> {
     }
 
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
-        match self.lowerer.lower(e)? {
+        match self.lowerer.of_rows().lower(e)? {
             Expr::Param(..) => Ok(RowCount::Open),
             Expr::Literal(Value::Null, _) => Ok(RowCount::Known(None)),
             Expr::Literal(Value::Int(n), _) if n >= 0 => Ok(RowCount::Known(Some(n as u64))),
@@ -346,23 +438,6 @@ fn output_column(label: String, expr: Expr) -> Bound<OutputColumn> {
         Some(ty) => Ok(OutputColumn { label, expr, ty }),
         None => foreign("a parameter of unknown type"),
     }
-}
-
-/// `COUNT(*)`, `COUNT(1)`.
-fn is_count(e: &ast::Expr) -> bool {
-    let ast::Expr::Function(call) = e else { return false };
-    let plain = call.filter.is_none() && call.over.is_none() && call.within_group.is_empty();
-    let named = call.name.0.len() == 1
-        && call.name.0.first().and_then(|p| p.as_ident()).is_some_and(|name| name.value.eq_ignore_ascii_case("count"));
-    let ast::FunctionArguments::List(list) = &call.args else { return false };
-    let all_rows = match list.args.as_slice() {
-        [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard)] => true,
-        [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Value(value)))] => {
-            matches!(value.value, ast::Value::Number(..))
-        }
-        _ => false,
-    };
-    plain && named && all_rows && list.duplicate_treatment.is_none() && list.clauses.is_empty()
 }
 
 /// The number of an `ORDER BY 2`.

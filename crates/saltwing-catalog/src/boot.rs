@@ -255,6 +255,7 @@ impl Catalog {
             direction: Direction::Forward,
             order: ScanOrder::ByBucket,
             limit: None,
+            first_batch: None,
         };
         let view = self.store.view()?;
         let mut scan = self.store.scan(view.clone(), request, ScanContext::new(Budget::default()))?;

@@ -38,6 +38,14 @@ pub enum ExecError {
         /// The limit.
         limit: usize,
     },
+    /// More memory for groups than a statement may take.
+    #[error("the statement's groups take {bytes} bytes, above the limit of {limit}")]
+    OutOfMemory {
+        /// At least so many.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// Still in conflict after all retries.
     #[error("other transactions kept writing the same rows: gave up after {0} tries")]
     Contended(u32),
@@ -52,6 +60,7 @@ impl ExecError {
             Self::Value { source, .. } => source.code(),
             Self::DuplicateKey { .. } => ErrorCode::DuplicateKey,
             Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
+            Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,
             Self::Contended(_) => ErrorCode::Conflict,
         }
     }
@@ -61,6 +70,9 @@ impl ExecError {
         match self {
             Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),
             Self::TooLarge { .. } => Some("write in several statements; COPY FROM commits in batches"),
+            Self::OutOfMemory { .. } => Some(
+                "group by the first key columns and ORDER BY them: groups then come one by one; or raise the limit of the database",
+            ),
             Self::Contended(_) => Some("send the statement again"),
             _ => None,
         }
@@ -70,5 +82,11 @@ impl ExecError {
 impl From<ValueError> for ExecError {
     fn from(source: ValueError) -> Self {
         Self::Value { column: None, source }
+    }
+}
+
+impl From<arrow::error::ArrowError> for ExecError {
+    fn from(error: arrow::error::ArrowError) -> Self {
+        TableError::from(error).into()
     }
 }

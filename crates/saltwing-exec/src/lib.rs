@@ -1,12 +1,15 @@
 //! The direct path: statements over one table, without a relational engine and without an async runtime.
 //!
-//! [`select`] reads, [`mod@write`] writes. Rows that only a relational engine can
+//! [`select`] reads, [`mod@write`] writes; `aggregate` makes groups of what is read. Rows that only a relational engine can
 //! make come in as batches, whoever made them.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod aggregate;
 mod error;
+mod output;
 pub mod select;
+mod source;
 pub mod write;
 
 pub use error::ExecError;

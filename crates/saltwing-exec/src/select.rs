@@ -3,23 +3,26 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_bind::access::TableAccess;
-use saltwing_bind::{BoundSelect, Output, ResultColumn};
-use saltwing_expr::{arrow_type, evaluate};
-use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, Table};
-use saltwing_types::{Expr, SqlType};
+use saltwing_bind::access::{PlannedSelect, Reading};
+use saltwing_bind::{AggregateCall, BoundSelect, ResultColumn};
+use saltwing_expr::arrow_type;
+use saltwing_table::{EmbeddedTables, ReadView, ScanContext, Table};
+use saltwing_types::Expr;
 
 use crate::ExecError;
+use crate::aggregate::{GroupOptions, GroupedRows};
+use crate::output::Output;
+use crate::source::Source;
 
 /// A running SELECT: batches with the columns of [`DirectRows::columns`].
 pub struct DirectRows {
     columns: Vec<ResultColumn>,
     schema: SchemaRef,
-    scan: Scan,
+    source: Source,
     table: Arc<Table>,
-    /// The table columns of the scan's batches, in their order.
+    /// The table columns of the source's batches, in their order.
     scanned: Vec<usize>,
     shape: Shape,
     context: ScanContext,
@@ -31,23 +34,19 @@ enum Shape {
     /// Every output is a scanned column: by place.
     Columns(Vec<usize>),
     /// Computed outputs.
-    Computed(Vec<Expr>),
-    /// One row of counts; `None` once it is put out.
-    Count(Option<usize>),
+    Computed(Vec<Output>),
+    /// Groups; whether the rows are at their end.
+    Groups(Box<GroupedRows>, bool),
 }
 
 /// The columns of a bound SELECT's result.
 pub fn result_columns(bound: &BoundSelect) -> Vec<ResultColumn> {
-    match &bound.output {
-        Output::Rows(columns) => columns
-            .iter()
-            .map(|c| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() })
-            .collect(),
-        Output::Count(labels) => labels
-            .iter()
-            .map(|label| ResultColumn { label: label.clone(), ty: SqlType::BigInt, nullable: false })
-            .collect(),
-    }
+    let column = |c: &saltwing_bind::OutputColumn| ResultColumn {
+        label: c.label.clone(),
+        ty: c.ty,
+        nullable: c.expr.is_nullable(),
+    };
+    bound.output.columns().iter().map(column).collect()
 }
 
 /// Arrow's schema of a result.
@@ -58,30 +57,45 @@ pub fn result_schema(columns: &[ResultColumn]) -> SchemaRef {
 }
 
 impl DirectRows {
-    /// Starts a SELECT whose access was planned and judged.
+    /// Starts a SELECT whose access was judged. Groups hold at most `bytes_max` bytes.
     ///
     /// # Errors
     /// The store's.
     pub fn start(
-        store: &EmbeddedTables,
+        store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        bound: &BoundSelect,
-        access: &TableAccess,
+        planned: &PlannedSelect,
         context: ScanContext,
+        bytes_max: usize,
     ) -> Result<Self, ExecError> {
+        let bound = &planned.bound;
         let columns = result_columns(bound);
-        let (scanned, shape) = match &bound.output {
-            Output::Count(labels) => (Vec::new(), Shape::Count(Some(labels.len()))),
-            Output::Rows(outputs) => shape_of(outputs.iter().map(|o| &o.expr)),
+        let wanted = bound.limit.map(|n| n.saturating_add(bound.offset));
+        let (scanned, shape, limits) = match &bound.output {
+            saltwing_bind::Output::Rows(outputs) => {
+                let (scanned, shape) = shape_of(outputs.iter().map(|o| &o.expr));
+                (scanned, shape, (wanted, None))
+            }
+            saltwing_bind::Output::Groups(grouping) => {
+                let runs = matches!(planned.reading, Reading::Groups | Reading::Prefixes(_));
+                let options = GroupOptions {
+                    runs,
+                    whole: matches!(planned.reading, Reading::Prefixes(_)) && !grouping.keys.is_empty(),
+                    in_order: planned.in_order,
+                    wanted: wanted.and_then(|n| usize::try_from(n).ok()),
+                    bytes_max,
+                };
+                let scanned = scanned_columns(grouping.keys.iter().chain(grouping.calls.iter().flat_map(arguments)));
+                // The first groups that are asked for may be small ones.
+                let first_batch = wanted.filter(|_| runs && planned.in_order).map(|groups| groups.saturating_add(1));
+                let groups = Box::new(GroupedRows::new(grouping, options)?);
+                (scanned, Shape::Groups(groups, false), (None, first_batch))
+            }
         };
-        // A count is of all rows, whatever LIMIT does to its one row.
-        let count = matches!(shape, Shape::Count(_));
-        let limit = if count { None } else { bound.limit.map(|n| n.saturating_add(bound.offset)) };
-        let request = access.scan_request(scanned.clone(), limit);
-        let scan = store.scan(view, request, context.clone())?;
+        let source = Source::start(store, view, planned, &scanned, limits, &context)?;
         let schema = result_schema(&columns);
         let table = bound.table.clone();
-        Ok(Self { columns, schema, scan, table, scanned, shape, context, skip: bound.offset, take: bound.limit })
+        Ok(Self { columns, schema, source, table, scanned, shape, context, skip: bound.offset, take: bound.limit })
     }
 
     /// The columns of the result.
@@ -104,54 +118,76 @@ impl DirectRows {
     /// # Errors
     /// The scan's; what computing an output fails with.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ExecError> {
-        if let Shape::Count(left) = &mut self.shape {
-            let Some(outputs) = left.take() else { return Ok(None) };
-            let mut rows = 0;
-            while let Some(batch) = self.scan.next_batch()? {
-                rows += batch.num_rows() as i64;
-            }
-            if self.skip > 0 || self.take == Some(0) {
-                return Ok(None);
-            }
-            let column: ArrayRef = Arc::new(Int64Array::from(vec![rows]));
-            return Ok(Some(self.batch(vec![column; outputs], 1)?));
-        }
-        while let Some(batch) = self.scan.next_batch()? {
-            let rows = batch.num_rows() as u64;
-            let skipped = rows.min(self.skip);
+        while self.take != Some(0) {
+            let Some((columns, rows)) = self.next_rows()? else { return Ok(None) };
+            let skipped = (rows as u64).min(self.skip);
             self.skip -= skipped;
-            if skipped == rows {
+            let left = rows as u64 - skipped;
+            let rows = self.take.map_or(left, |take| take.min(left));
+            self.take = self.take.map(|take| take - rows);
+            if rows == 0 {
                 continue;
             }
-            let batch = batch.slice(skipped as usize, (rows - skipped) as usize);
-            let columns = match &self.shape {
-                Shape::Columns(places) => places.iter().map(|&p| batch.column(p).clone()).collect(),
-                Shape::Computed(outputs) => self.compute(outputs, &batch)?,
-                Shape::Count(_) => Vec::new(),
-            };
-            return Ok(Some(self.batch(columns, batch.num_rows())?));
+            let (from, rows) = (skipped as usize, rows as usize);
+            let columns = columns.into_iter().map(|column| column.slice(from, rows)).collect();
+            return Ok(Some(self.batch(columns, rows)?));
         }
         Ok(None)
     }
 
-    fn compute(&self, outputs: &[Expr], batch: &RecordBatch) -> Result<Vec<ArrayRef>, ExecError> {
-        let mut by_index: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
-        for (&index, array) in self.scanned.iter().zip(batch.columns()) {
-            if let Some(place) = by_index.get_mut(index) {
-                *place = Some(array.clone());
+    /// The outputs of the next rows or groups, and how many.
+    fn next_rows(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, ExecError> {
+        let width = self.table.row_key_index() + 1;
+        let scanned = &self.scanned;
+        let by_index = |batch: &RecordBatch| {
+            let mut by_index: Vec<Option<ArrayRef>> = vec![None; width];
+            for (&index, array) in scanned.iter().zip(batch.columns()) {
+                if let Some(place) = by_index.get_mut(index) {
+                    *place = Some(array.clone());
+                }
             }
-        }
-        let named = |(e, c): (&Expr, &ResultColumn)| {
-            evaluate(e, &by_index, batch.num_rows())
-                .map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
+            by_index
         };
-        outputs.iter().zip(&self.columns).map(named).collect()
+        match &mut self.shape {
+            Shape::Columns(places) => Ok(self
+                .source
+                .next_batch()?
+                .map(|batch| (places.iter().map(|&p| batch.column(p).clone()).collect(), batch.num_rows()))),
+            Shape::Computed(outputs) => {
+                let Some(batch) = self.source.next_batch()? else { return Ok(None) };
+                // Rows that are passed over are not computed: they may fail.
+                let skipped = (batch.num_rows() as u64).min(self.skip) as usize;
+                self.skip -= skipped as u64;
+                let batch = batch.slice(skipped, batch.num_rows() - skipped);
+                let (columns, rows) = (by_index(&batch), batch.num_rows());
+                let named = |(output, c): (&Output, &ResultColumn)| {
+                    let values = output.compute(&columns, rows);
+                    values.map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
+                };
+                let computed = outputs.iter().zip(&self.columns).map(named).collect::<Result<_, _>>()?;
+                Ok(Some((computed, rows)))
+            }
+            Shape::Groups(groups, at_end) => loop {
+                if let Some(put_out) = groups.put_out()? {
+                    return Ok(Some(put_out));
+                }
+                if *at_end {
+                    return Ok(None);
+                }
+                match self.source.next_batch()? {
+                    Some(batch) => groups.add(&by_index(&batch), batch.num_rows())?,
+                    None => {
+                        *at_end = true;
+                        groups.end()?;
+                    }
+                }
+            },
+        }
     }
 
     fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ExecError> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
-        Ok(batch.map_err(saltwing_table::TableError::from)?)
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 
     /// Rows read so far.
@@ -160,17 +196,28 @@ impl DirectRows {
     }
 }
 
-/// Which table columns to scan, and how the outputs come from them.
-fn shape_of<'a>(outputs: impl Iterator<Item = &'a Expr> + Clone) -> (Vec<usize>, Shape) {
-    let mut scanned: Vec<usize> = outputs.clone().flat_map(Expr::columns).collect();
+/// The expressions over the table's columns in a call.
+fn arguments(call: &AggregateCall) -> impl Iterator<Item = &Expr> {
+    call.argument.iter().chain(&call.filter)
+}
+
+/// The columns of the table that expressions name, each once, by index.
+fn scanned_columns<'a>(exprs: impl Iterator<Item = &'a Expr>) -> Vec<usize> {
+    let mut scanned: Vec<usize> = exprs.flat_map(Expr::columns).collect();
     scanned.sort_unstable();
     scanned.dedup();
+    scanned
+}
+
+/// Which table columns to scan, and how the outputs come from them.
+fn shape_of<'a>(outputs: impl Iterator<Item = &'a Expr> + Clone) -> (Vec<usize>, Shape) {
+    let scanned = scanned_columns(outputs.clone());
     let place = |e: &Expr| match e {
         Expr::Column(column) => scanned.binary_search(&column.index).ok(),
         _ => None,
     };
     match outputs.clone().map(place).collect::<Option<Vec<_>>>() {
         Some(places) => (scanned, Shape::Columns(places)),
-        None => (scanned, Shape::Computed(outputs.cloned().collect())),
+        None => (scanned, Shape::Computed(outputs.cloned().map(Output::new).collect())),
     }
 }

@@ -48,6 +48,7 @@ impl EmbeddedTables {
             direction: Direction::Reverse,
             order: ScanOrder::Merged,
             limit: Some(1),
+            first_batch: None,
         };
         let mut scan = self.scan(self.view()?, request, ScanContext::new(Budget::default()))?;
         let Some(batch) = scan.next_batch()? else { return Ok(None) };

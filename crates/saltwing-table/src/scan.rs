@@ -85,6 +85,9 @@ pub struct ScanRequest {
     pub order: ScanOrder,
     /// Most rows put out.
     pub limit: Option<u64>,
+    /// Rows of the first batch, where few may be enough: each later one reads twice as many. `None` leaves it
+    /// to the limit.
+    pub first_batch: Option<u64>,
 }
 
 /// Batches as they are read.
@@ -113,7 +116,7 @@ enum Rows {
 
 impl Scan {
     pub(crate) fn new(view: Arc<ReadView>, request: ScanRequest, context: ScanContext) -> Result<Self, TableError> {
-        let ScanRequest { table, ranges, buckets, columns, filter, direction, order, limit } = request;
+        let ScanRequest { table, ranges, buckets, columns, filter, direction, order, limit, first_batch } = request;
         let mut decoded = columns.clone();
         for column in filter.iter().flat_map(Expr::columns) {
             if !decoded.contains(&column) {
@@ -121,7 +124,7 @@ impl Scan {
             }
         }
         // With a filter, the first batch is as small as the limit, so that few rows are read for few.
-        let batch_rows = limit.map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
+        let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         let decoder = RowDecoder::new(&table, &decoded, batch_rows.min(1024));
         let fields: Vec<_> = columns.iter().map(|&c| table.schema().field(c).clone()).collect();
         let bucket_scan = |bucket| {

@@ -82,6 +82,7 @@ fn request(table: &Arc<Table>, columns: Vec<usize>) -> ScanRequest {
         direction: Direction::Forward,
         order: ScanOrder::Merged,
         limit: None,
+        first_batch: None,
     }
 }
 

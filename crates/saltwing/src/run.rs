@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::access::{AccessRequest, Guard, TableAccess, plan};
-use saltwing_bind::{
-    BoundQuery, BoundSelect, BoundSource, BoundUpsert, Output, Params, create_table, delete, query, resolve, upsert,
-};
+use saltwing_bind::access::{AccessRequest, Guard, PlannedSelect, TableAccess, plan, plan_select};
+use saltwing_bind::{BoundQuery, BoundSource, BoundUpsert, Params, create_table, delete, query, resolve, upsert};
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{DirectRows, Writer};
-use saltwing_plan::{OrderItem, RowLimit};
+use saltwing_plan::RowLimit;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, Upsert};
 use saltwing_table::{Budget, ScanContext};
@@ -24,12 +22,6 @@ pub(crate) struct QueryRun<'a> {
     pub(crate) params: Params<'a>,
     pub(crate) catalog: Arc<CatalogView>,
     pub(crate) guard: Guard,
-}
-
-/// A query over one table, planned and judged for its overrides.
-pub(crate) struct DirectQuery {
-    pub(crate) bound: BoundSelect,
-    pub(crate) access: TableAccess,
 }
 
 impl Session {
@@ -148,19 +140,19 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with the query; 0A000 when the direct path alone is wanted and cannot run it.
-    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<DirectQuery>, Error> {
+    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<PlannedSelect>, Error> {
         let choice = self.settings().executor;
         if choice == ExecutorChoice::DataFusion {
             return Ok(None);
         }
         let planned = match query(run.statement, &run.catalog, run.params)? {
             BoundQuery::Relational => None,
-            BoundQuery::Single(bound) => {
-                let access = plan_select(&bound)?.with_overrides(&run.guard);
-                // Rows that must be sorted are the relational engine's.
-                (bound.order.is_empty() || access.is_ordered()).then_some(DirectQuery { bound, access })
-            }
+            BoundQuery::Single(bound) => plan_select(*bound)?,
         };
+        let planned = planned.map(|mut planned| {
+            planned.access = planned.access.with_overrides(&run.guard);
+            planned
+        });
         match (planned, choice) {
             (None, ExecutorChoice::Direct) => {
                 Err(not_supported("this query on the direct path", run.statement.span, "SET executor = 'auto'"))
@@ -169,10 +161,11 @@ impl Session {
         }
     }
 
-    pub(crate) fn start_direct(&self, direct: &DirectQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
+    pub(crate) fn start_direct(&self, direct: &PlannedSelect, context: ScanContext) -> Result<RowsOutcome, Error> {
         let notices: Vec<String> = direct.access.judge()?.into_iter().collect();
-        let tables = &self.database().shared.tables;
-        let rows = DirectRows::start(tables, tables.view()?, &direct.bound, &direct.access, context.clone())?;
+        let shared = &self.database().shared;
+        let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
+        let rows = DirectRows::start(tables, tables.view()?, direct, context.clone(), bytes_max)?;
         let columns = rows.columns().to_vec().into();
         Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts: vec![context], notices })
     }
@@ -337,32 +330,6 @@ impl Session {
         }
         Ok(())
     }
-}
-
-fn plan_select(bound: &BoundSelect) -> Result<TableAccess, Error> {
-    let order: Vec<OrderItem> = bound
-        .order
-        .iter()
-        .map(|item| OrderItem { column: item.column.index, order: item.order, nulls_first: item.nulls_first })
-        .collect();
-    let limit = match (bound.limit, bound.limit_open) {
-        (_, true) => RowLimit::Unknown,
-        (Some(rows), false) => RowLimit::Rows(rows),
-        (None, false) => RowLimit::None,
-    };
-    let count = matches!(bound.output, Output::Count(_));
-    Ok(plan(AccessRequest {
-        table: &bound.table,
-        alias: bound.alias.clone(),
-        span: bound.span,
-        conditions: bound.conditions.clone(),
-        order: &order,
-        limit: if count { RowLimit::None } else { limit },
-        offset: if count { 0 } else { bound.offset },
-        aggregate_or_distinct: count,
-        min_max: None,
-        single_table: true,
-    })?)
 }
 
 fn not_supported(what: &str, span: Span, help: &str) -> Error {

@@ -2,6 +2,8 @@
 
 mod explain;
 mod guard;
+mod prefix;
+mod select;
 
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
+pub use prefix::PrefixScans;
+pub use select::{PlannedSelect, Reading, plan_select};
 
 use crate::error::Result;
 
@@ -112,6 +116,7 @@ impl TableAccess {
             direction,
             order,
             limit: if self.access.kind == AccessKind::Empty { Some(0) } else { limit },
+            first_batch: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The library's tests, in one binary: linking it is what takes long.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod aggregates;
 mod direct;
 mod durability;
 mod flights;

@@ -1,0 +1,145 @@
+//! Jumping from one key prefix to the next.
+
+use std::sync::Arc;
+
+use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
+use saltwing_table::{Buckets, Direction, RangeIter, RangeSource, RangeWalk, ScanRequest, TableError};
+use saltwing_types::Value;
+
+use super::TableAccess;
+
+/// Scans one behind the other, each of which leaves out the rows that share their leading key columns with the
+/// row that the last one ended at.
+///
+/// Where equal prefixes may lie in several buckets, the access must be in key order, one way or the other:
+/// the buckets are then merged. Else each bucket is read to its end.
+pub struct PrefixScans {
+    access: TableAccess,
+    /// Leading key columns that count.
+    prefix: usize,
+    /// Columns of the scans.
+    columns: Vec<usize>,
+    /// Buckets that are read together, last ones first.
+    parts: Vec<Buckets>,
+    direction: Direction,
+    /// Where rows may still lie in the current part.
+    rest: Option<KeyRange>,
+}
+
+impl PrefixScans {
+    /// Scans of these columns, to which the physical row key is added as the last one.
+    pub fn new(access: &TableAccess, prefix: usize, columns: &[usize]) -> Self {
+        let table = access.table();
+        let columns: Vec<usize> = columns.iter().copied().chain([table.row_key_index()]).collect();
+        let salt = table.def().key.salt.filter(|_| !access.is_ordered());
+        let parts = match (salt, access.buckets()) {
+            (None, all) => vec![all],
+            (Some(salt), Buckets::All) => (0..salt.buckets).rev().map(|b| Buckets::Some(vec![b as u8])).collect(),
+            (Some(_), Buckets::Some(list)) => list.into_iter().rev().map(|b| Buckets::Some(vec![b])).collect(),
+        };
+        let direction = access.scan_request(Vec::new(), None).direction;
+        Self { access: access.clone(), prefix, columns, parts, direction, rest: Some(KeyRange::all()) }
+    }
+
+    /// The next scan, of at most `rows` rows; `None` when nothing is left.
+    pub fn next_scan(&mut self, rows: u64) -> Option<ScanRequest> {
+        loop {
+            let part = self.parts.last()?;
+            if let Some(rest) = &self.rest {
+                let mut request = self.access.scan_request(self.columns.clone(), Some(rows));
+                request.ranges = Arc::new(Rest { ranges: request.ranges, rest: rest.clone() });
+                request.buckets = part.clone();
+                return Some(request);
+            }
+            self.end_part();
+        }
+    }
+
+    /// The scan found nothing: its buckets are done.
+    pub fn end_part(&mut self) {
+        self.parts.pop();
+        self.rest = Some(KeyRange::all());
+    }
+
+    /// The scan's last row had this physical key: goes on behind all rows that share its prefix.
+    ///
+    /// # Errors
+    /// For a key that is none of the table's.
+    pub fn leave(&mut self, physical: &[u8]) -> Result<(), TableError> {
+        let Some(range) = self.prefix_range(physical)? else { return Ok(()) };
+        self.rest = match self.direction {
+            Direction::Forward => range.end().and_then(|end| KeyRange::new(end.to_vec(), None)),
+            Direction::Reverse => KeyRange::new(Vec::new(), Some(range.start().to_vec())),
+        };
+        Ok(())
+    }
+
+    /// The rows, by number, whose prefix is not that of the row before.
+    ///
+    /// # Errors
+    /// For a key that is none of the table's.
+    pub fn first_rows<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<Vec<u32>, TableError> {
+        let codec = self.access.table().codec();
+        let (mut before, mut here) = (None::<&[u8]>, KeySlices::new());
+        let (mut slices_before, mut firsts) = (KeySlices::new(), Vec::new());
+        for (row, key) in (0u32..).zip(keys) {
+            codec.split_first(key, self.prefix, &mut here)?;
+            let same = |before: &[u8]| {
+                (0..self.prefix).all(|column| slices_before.get(before, column) == here.get(key, column))
+            };
+            if !before.is_some_and(same) {
+                firsts.push(row);
+            }
+            before = Some(key);
+            std::mem::swap(&mut slices_before, &mut here);
+        }
+        Ok(firsts)
+    }
+
+    fn prefix_range(&self, physical: &[u8]) -> Result<Option<KeyRange>, RowKeyError> {
+        let codec = self.access.table().codec();
+        let mut slices = KeySlices::new();
+        codec.split_first(physical, self.prefix, &mut slices)?;
+        let values: Result<Vec<Value>, RowKeyError> =
+            (0..self.prefix).map(|column| codec.decode_column(physical, &slices, column)).collect();
+        codec.prefix_range(&values?)
+    }
+}
+
+/// The parts of ranges that lie in what is left.
+struct Rest {
+    ranges: Arc<dyn RangeSource>,
+    rest: KeyRange,
+}
+
+impl RangeSource for Rest {
+    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let mut ranges = self.ranges.ranges(bucket, direction);
+        match (direction, self.rest.end()) {
+            (Direction::Forward, _) => ranges.skip_to(self.rest.start()),
+            (Direction::Reverse, Some(end)) => ranges.skip_to(end),
+            (Direction::Reverse, None) => {}
+        }
+        Box::new(RestOfRanges { ranges, rest: self.rest.clone() })
+    }
+}
+
+struct RestOfRanges {
+    ranges: RangeIter,
+    rest: KeyRange,
+}
+
+impl Iterator for RestOfRanges {
+    type Item = KeyRange;
+
+    fn next(&mut self) -> Option<KeyRange> {
+        let rest = &self.rest;
+        self.ranges.find_map(|range| range.intersect(rest))
+    }
+}
+
+impl RangeWalk for RestOfRanges {
+    fn skip_to(&mut self, key: &[u8]) {
+        self.ranges.skip_to(key);
+    }
+}

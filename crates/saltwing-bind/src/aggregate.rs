@@ -1,0 +1,256 @@
+//! Groups of one table's rows, and aggregates over them.
+//!
+//! Items, HAVING and ORDER BY are lowered over the table's columns, with one more column behind them for
+//! each call of an aggregate function. [`Collector::over_groups`] then moves them to the row of a group:
+//! its keys first, then the values of its calls.
+
+use std::cell::RefCell;
+
+use saltwing_sql::expr_span;
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, ValueError, typing};
+use sqlparser::ast;
+
+use crate::OutputColumn;
+use crate::error::BindError;
+use crate::lower::{Lowered, Lowerer};
+
+/// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
+#[derive(Debug)]
+pub struct Grouping {
+    /// What the rows of a group have in common, over the table's columns. Without keys all
+    /// rows, also none at all, are one group.
+    pub keys: Vec<Expr>,
+    /// What is computed of each group.
+    pub calls: Vec<AggregateCall>,
+    /// Conditions on a group, over its keys and calls.
+    pub having: Vec<Expr>,
+    /// What is put out of a group, over its keys and calls.
+    pub outputs: Vec<OutputColumn>,
+    /// The order of the groups, over their keys and calls.
+    pub order: Vec<GroupOrder>,
+}
+
+/// One item of the ORDER BY of groups.
+#[derive(Clone, Debug)]
+pub struct GroupOrder {
+    /// What they are ordered by, over keys and calls.
+    pub expr: Expr,
+    /// The direction.
+    pub order: SortOrder,
+    /// Whether NULLs come first.
+    pub nulls_first: bool,
+}
+
+/// A call of an aggregate function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateCall {
+    /// The function.
+    pub function: AggregateFunction,
+    /// What it is over; `None` counts rows.
+    pub argument: Option<Expr>,
+    /// Whether equal values count once.
+    pub distinct: bool,
+    /// FILTER: the rows that count.
+    pub filter: Option<Expr>,
+    /// The result's type.
+    pub ty: SqlType,
+}
+
+/// The aggregate functions of the direct path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggregateFunction {
+    /// `COUNT`: of rows, or of values that are not NULL.
+    Count,
+    /// `SUM`.
+    Sum,
+    /// `MIN`.
+    Min,
+    /// `MAX`.
+    Max,
+    /// `AVG`.
+    Avg,
+}
+
+impl AggregateFunction {
+    fn by_name(name: &str) -> Option<Self> {
+        let all = [Self::Count, Self::Sum, Self::Min, Self::Max, Self::Avg];
+        all.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Count => "COUNT",
+            Self::Sum => "SUM",
+            Self::Min => "MIN",
+            Self::Max => "MAX",
+            Self::Avg => "AVG",
+        }
+    }
+
+    /// The type of the result over values of `ty`: sums of integers are BIGINT, those of decimals and
+    /// their averages bare DECIMAL, other averages DOUBLE.
+    fn result_type(self, argument: &Expr, ty: SqlType) -> Result<SqlType, ValueError> {
+        let is_number = ty.family() == TypeFamily::Number;
+        Ok(match (self, ty) {
+            (Self::Count, _) => SqlType::BigInt,
+            (Self::Min | Self::Max, _) => ty,
+            (Self::Sum | Self::Avg, SqlType::Decimal(_)) => SqlType::Decimal(None),
+            (Self::Sum, _) if ty.is_integer() => SqlType::BigInt,
+            (Self::Sum | Self::Avg, _) if is_number => SqlType::Double,
+            (function, _) => {
+                let text = format!("{} takes numbers, and {argument} is {ty}", function.name());
+                return Err(ValueError::TypeMismatch(text));
+            }
+        })
+    }
+}
+
+/// Collects the calls of aggregate functions in a statement's expressions.
+pub struct Collector {
+    /// The index of the first call's column: behind those of the table.
+    first_call: usize,
+    calls: RefCell<Vec<AggregateCall>>,
+    /// Items by alias in lower case, for GROUP BY and HAVING.
+    aliases: RefCell<Vec<(String, Expr)>>,
+}
+
+impl Collector {
+    /// A collector for a table of so many columns.
+    pub(crate) fn new(columns: usize) -> Self {
+        Self { first_call: columns, calls: RefCell::default(), aliases: RefCell::default() }
+    }
+
+    /// Lets expressions that follow name an item by its alias, where no column has that name.
+    pub(crate) fn name_item(&self, alias: &str, item: &Expr) {
+        self.aliases.borrow_mut().push((alias.to_lowercase(), item.clone()));
+    }
+
+    pub(crate) fn alias(&self, name: &str) -> Option<Expr> {
+        let name = name.to_lowercase();
+        self.aliases.borrow().iter().find(|(alias, _)| *alias == name).map(|(_, item)| item.clone())
+    }
+
+    /// Whether a lowered expression is a column of the table.
+    pub(crate) fn is_table_column(&self, column: &ColumnRef) -> bool {
+        column.index < self.first_call
+    }
+
+    /// The column that stands for a call; `None` where it is of no aggregate function.
+    pub(crate) fn call(
+        &self,
+        lowerer: &Lowerer<'_>,
+        e: &ast::Expr,
+        call: &ast::Function,
+    ) -> Result<Option<Expr>, Lowered> {
+        let function = match call.name.0.as_slice() {
+            [part] => part.as_ident().and_then(|name| AggregateFunction::by_name(&name.value)),
+            _ => None,
+        };
+        let Some(function) = function else { return Ok(None) };
+        let foreign = || Lowered::Foreign(format!("this form of {}", function.name()), expr_span(e));
+        let plain = call.over.is_none() && call.within_group.is_empty() && call.null_treatment.is_none();
+        let ast::FunctionArguments::List(list) = &call.args else { return Err(foreign()) };
+        let [ast::FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Err(foreign()) };
+        if !plain || !list.clauses.is_empty() {
+            return Err(foreign());
+        }
+        let inner = lowerer.of_rows();
+        let typed = |error: ValueError| Lowered::Wrong(BindError::from(error).at(expr_span(e)));
+        let argument = match argument {
+            ast::FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
+            ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),
+            _ => return Err(foreign()),
+        };
+        let filter = match &call.filter {
+            None => None,
+            Some(filter) => Some(typing::condition(inner.lower(filter)?).map_err(typed)?),
+        };
+        let ty = match &argument {
+            None => SqlType::BigInt,
+            Some(argument) => match argument.sql_type() {
+                None | Some(SqlType::Null) => return Err(foreign()),
+                Some(ty) => function.result_type(argument, ty).map_err(typed)?,
+            },
+        };
+        let said_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
+        let distinct = said_distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+        // A sum of different floats hangs on which of two equal ones is taken; the other executor has its ways.
+        if distinct && (function == AggregateFunction::Avg || ty == SqlType::Double || argument.is_none()) {
+            return Err(foreign());
+        }
+        let counts_rows = function == AggregateFunction::Count && !distinct;
+        let argument = argument.filter(|argument| !(counts_rows && is_always_known(argument)));
+        let name = expr_span(e).map_or_else(|| function.name().to_owned(), |_| e.to_string());
+        Ok(Some(self.column(AggregateCall { function, argument, distinct, filter, ty }, name)))
+    }
+
+    /// The column of a call: the same one for equal calls.
+    fn column(&self, call: AggregateCall, name: String) -> Expr {
+        let mut calls = self.calls.borrow_mut();
+        let (ty, nullable) = (call.ty, call.function != AggregateFunction::Count);
+        let place = calls.iter().position(|known| *known == call).unwrap_or_else(|| {
+            calls.push(call);
+            calls.len() - 1
+        });
+        Expr::Column(ColumnRef { index: self.first_call + place, name, ty, nullable, span: None })
+    }
+
+    /// Whether no call was met.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.borrow().is_empty()
+    }
+
+    /// The calls met, in the order of their columns.
+    pub(crate) fn into_calls(self) -> Vec<AggregateCall> {
+        self.calls.into_inner()
+    }
+
+    /// An expression over the table and the calls as one over the keys and the calls; `None` when it
+    /// names a column that is neither in a key nor in a call.
+    pub(crate) fn over_groups(&self, mut e: Expr, keys: &[Expr]) -> Option<Expr> {
+        self.rebase(&mut e, keys).then_some(e)
+    }
+
+    fn rebase(&self, e: &mut Expr, keys: &[Expr]) -> bool {
+        if let Some(place) = keys.iter().position(|key| key == e) {
+            *e = key_column(place, e);
+            return true;
+        }
+        match e {
+            Expr::Column(column) => match column.index.checked_sub(self.first_call) {
+                Some(call) => {
+                    column.index = keys.len() + call;
+                    true
+                }
+                None => false,
+            },
+            other => {
+                let mut grouped = true;
+                other.for_each_child_mut(&mut |child| grouped = grouped && self.rebase(child, keys));
+                grouped
+            }
+        }
+    }
+}
+
+/// The column of a group's row that holds a key.
+fn key_column(place: usize, key: &Expr) -> Expr {
+    let name = match key {
+        Expr::Column(column) => column.name.clone(),
+        other => other.to_string(),
+    };
+    let ty = key.sql_type().unwrap_or(SqlType::Null);
+    Expr::Column(ColumnRef { index: place, name, ty, nullable: key.is_nullable(), span: key.span() })
+}
+
+/// Whether a value is never NULL, and is there without being computed.
+fn is_always_known(argument: &Expr) -> bool {
+    match argument {
+        Expr::Literal(value, _) => !value.is_null(),
+        // Putting out an instant may fail.
+        Expr::Column(column) => !column.nullable && !column.ty.is_timestamp(),
+        _ => false,
+    }
+}

@@ -1,0 +1,117 @@
+//! One call of an aggregate function while rows come in.
+
+use arrow::array::{Array, ArrayRef, BooleanArray, NullArray, UInt32Array};
+use arrow::compute::{filter, take};
+use arrow::datatypes::DataType;
+use saltwing_bind::AggregateCall;
+use saltwing_expr::{Columns, Filter, arrow_type};
+
+use super::accumulator::{Accumulator, accumulator};
+use super::group_table::GroupTable;
+use super::grouping::{Assigned, canonical};
+use crate::ExecError;
+use crate::output::Output;
+
+/// A call with what is kept of each group.
+pub(crate) struct Call {
+    argument: Option<Output>,
+    filter: Option<Filter>,
+    /// Group and value of what was added, where equal values count once.
+    seen: Option<GroupTable>,
+    accumulator: Box<dyn Accumulator>,
+}
+
+impl Call {
+    /// A call over so many groups to begin with.
+    pub(crate) fn new(call: &AggregateCall, groups: usize) -> Result<Self, ExecError> {
+        let filter = call.filter.clone().map(|condition| Filter::new(vec![condition])).transpose()?;
+        let ty = call.argument.as_ref().and_then(|argument| argument.sql_type());
+        let seen = match ty.filter(|_| call.distinct) {
+            Some(ty) => Some(GroupTable::new(&[DataType::UInt32, arrow_type(ty)])?),
+            None => None,
+        };
+        let argument = call.argument.clone().map(Output::new);
+        let mut accumulator = accumulator(call)?;
+        accumulator.resize(groups);
+        Ok(Self { argument, filter, seen, accumulator })
+    }
+
+    /// Memory held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.accumulator.bytes() + self.seen.as_ref().map_or(0, GroupTable::bytes)
+    }
+
+    /// Whether groups may be given up before the end.
+    pub(crate) fn can_give_up_groups(&self) -> bool {
+        self.seen.is_none()
+    }
+
+    /// Adds some rows, of which there are `groups` groups by now.
+    pub(crate) fn add(
+        &mut self,
+        columns: &Columns,
+        rows: usize,
+        assigned: &Assigned,
+        groups: usize,
+    ) -> Result<(), ExecError> {
+        self.accumulator.resize(groups);
+        let mask = self.filter.as_ref().map(|filter| filter.mask(columns, rows)).transpose()?;
+        if mask.is_none() && self.seen.is_none() {
+            let values = self.values(columns, rows)?;
+            match assigned {
+                Assigned::Rows(groups) => self.accumulator.add_rows(groups, &values)?,
+                Assigned::Runs(runs) => {
+                    for (group, rows) in runs {
+                        self.accumulator.add_run(*group, &values, rows.clone())?;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        // An argument is not computed for rows that do not count: it may fail there.
+        let groups = UInt32Array::from(assigned.of_rows());
+        match mask {
+            Some(mask) if mask.true_count() < rows => {
+                let kept = kept_columns(columns, &mask)?;
+                let values = self.values(&kept, mask.true_count())?;
+                let groups = UInt32Array::from(filter(&groups, &mask)?.to_data());
+                self.add_once(&groups, values)
+            }
+            _ => {
+                let values = self.values(columns, rows)?;
+                self.add_once(&groups, values)
+            }
+        }
+    }
+
+    fn values(&self, columns: &Columns, rows: usize) -> Result<ArrayRef, ExecError> {
+        match &self.argument {
+            Some(argument) => Ok(argument.compute(columns, rows)?),
+            None => Ok(std::sync::Arc::new(NullArray::new(rows))),
+        }
+    }
+
+    /// Adds rows, or those whose group has not seen their value yet.
+    fn add_once(&mut self, groups: &UInt32Array, values: ArrayRef) -> Result<(), ExecError> {
+        let Some(seen) = &mut self.seen else {
+            return Ok(self.accumulator.add_rows(groups.values(), &values)?);
+        };
+        let values = canonical(values);
+        let (mut numbers, mut firsts) = (Vec::new(), Vec::new());
+        let group_column: ArrayRef = std::sync::Arc::new(groups.clone());
+        seen.number(&[group_column.clone(), values.clone()], values.len(), &mut numbers, &mut firsts)?;
+        let firsts = UInt32Array::from(firsts);
+        let groups = UInt32Array::from(take(&group_column, &firsts, None)?.to_data());
+        Ok(self.accumulator.add_rows(groups.values(), &take(&values, &firsts, None)?)?)
+    }
+
+    /// The results of the first `groups` groups, which are given up.
+    pub(crate) fn take(&mut self, groups: usize) -> Result<ArrayRef, ExecError> {
+        Ok(self.accumulator.take(groups)?)
+    }
+}
+
+fn kept_columns(columns: &Columns, mask: &BooleanArray) -> Result<Vec<Option<ArrayRef>>, ExecError> {
+    let keep = |column: &Option<ArrayRef>| column.as_ref().map(|column| filter(column, mask)).transpose();
+    Ok(columns.iter().map(keep).collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,183 @@
+//! Random tables, with a key and without one.
+
+use saltwing::blocking::Connection;
+
+/// SplitMix64: a test's randomness, from its seed alone.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    pub(crate) fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+}
+
+/// A type with the literals that rows have, and those that only conditions have.
+pub(crate) struct Kind {
+    pub(crate) ty: &'static str,
+    pub(crate) rows: &'static [&'static str],
+    others: &'static [&'static str],
+    /// Whether a key column of it may be NULL.
+    variable: bool,
+}
+
+const fn kind(ty: &'static str, rows: &'static [&'static str], others: &'static [&'static str]) -> Kind {
+    Kind { ty, rows, others, variable: false }
+}
+
+const fn variable(ty: &'static str, rows: &'static [&'static str], others: &'static [&'static str]) -> Kind {
+    Kind { ty, rows, others, variable: true }
+}
+
+const KINDS: [Kind; 17] = [
+    kind("TINYINT", &["-128", "-1", "0", "1", "127"], &["128", "-129", "0.5", "1e0", "99999999999999999999"]),
+    kind("INTEGER", &["-2147483648", "-1", "0", "1", "2", "7", "2147483647"], &["2147483648", "1.5", "-2e0", "'7'"]),
+    kind("BIGINT", &["-9223372036854775808", "-1", "0", "5", "9223372036854775807"], &["9223372036854775808", "4.999"]),
+    kind("UNSIGNED_INT", &["0", "1", "2147483647"], &["-1", "2147483648", "0.5"]),
+    kind("FLOAT", &["-1.5", "0.0", "0.1", "3.4028235e38", "16777216"], &["0.10000001", "16777217", "1e300", "-1e300"]),
+    kind("DOUBLE", &["-1e300", "-0.1", "0.0", "0.1", "1e300"], &["0.1000000000000000001", "1"]),
+    kind("BOOLEAN", &["TRUE", "FALSE"], &[]),
+    kind(
+        "DATE",
+        &["'1969-12-31 23:59:59.999'", "'1970-01-01'", "'2024-02-29'"],
+        &["TIMESTAMP '1970-01-01 00:00:00.0000001'", "'0001-01-01'", "DATE '9999-12-31'"],
+    ),
+    kind(
+        "TIMESTAMP",
+        &[
+            "'1969-12-31 23:59:59.999999999'",
+            "'1970-01-01'",
+            "'1970-01-01 00:00:00.000000001'",
+            "'2024-02-29 01:02:03.004005006'",
+        ],
+        &["DATE '1970-01-01'", "'0001-01-01'", "'9999-12-31'"],
+    ),
+    kind("CHAR(3)", &["'a'", "'ab'", "'abc'", "'b'", "'~~~'"], &["'a  '", "'abcd'", "''", "'é'"]),
+    kind(
+        "BINARY(2)",
+        &["X'00'", "X'0001'", "X'01'", "X'ff'", "X'ffff'"],
+        &["X'0100'", "X'010000'", "X''", "X'00ff00'"],
+    ),
+    variable(
+        "DECIMAL",
+        &["-100", "-0.5", "0", "0.000001", "1", "99.99", "100", "12345678901234567890.5"],
+        &["1.00", "1e2", "99.995", "1e50"],
+    ),
+    variable("DECIMAL(6,2)", &["-9999.99", "-0.01", "0", "1.5", "9999.99"], &["1.505", "10000", "1.50"]),
+    variable("VARCHAR", &["'a'", "'ab'", "'abc'", "'b'", "'é'", "'猫'", "' '", "'~'"], &["''", "'a '", "'aa'"]),
+    variable("VARCHAR(3)", &["'x'", "'xy'", "'xyz'", "'🙂'"], &["'xyzz'", "''"]),
+    variable("VARBINARY_ENCODED", &["X'00'", "X'00ff'", "X'01'", "X'ff'", "X'ff00'"], &["X'0000'", "X''"]),
+    variable("VARBINARY", &["X'00'", "X'00ff'", "X'01'", "X'ff'", "X'ffff'"], &["X'0000'", "X''"]),
+];
+
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: &'static Kind,
+    pub(crate) descending: bool,
+    pub(crate) nullable: bool,
+}
+
+impl Column {
+    pub(crate) fn is_text(&self) -> bool {
+        self.kind.ty.contains("CHAR")
+    }
+
+    pub(crate) fn row_literal(&self, r: &mut Random) -> String {
+        if self.nullable && r.one_in(5) {
+            return "NULL".into();
+        }
+        (*r.of(self.kind.rows)).into()
+    }
+
+    pub(crate) fn literal(&self, r: &mut Random) -> String {
+        match r.below(12) {
+            0 => "NULL".into(),
+            1..=3 if !self.kind.others.is_empty() => (*r.of(self.kind.others)).into(),
+            _ => (*r.of(self.kind.rows)).into(),
+        }
+    }
+}
+
+pub(crate) fn random_key(r: &mut Random) -> Vec<Column> {
+    let count = 1 + r.below(4);
+    (0..count)
+        .map(|i| {
+            let kind = loop {
+                let kind = r.of(&KINDS);
+                if kind.ty != "VARBINARY" || i + 1 == count {
+                    break kind;
+                }
+            };
+            let descending = kind.ty != "VARBINARY" && r.one_in(2);
+            // A key of one column is never NULL; X'ff' would begin as NULL does.
+            let refused = kind.ty == "VARBINARY_ENCODED" && descending;
+            let nullable = count > 1 && kind.variable && !refused && r.one_in(2);
+            Column { name: format!("k{i}"), kind, descending, nullable }
+        })
+        .collect()
+}
+
+pub(crate) fn create(r: &mut Random, key: &[Column]) -> (String, String) {
+    let columns: Vec<String> =
+        key.iter().map(|c| format!("{} {}{}", c.name, c.kind.ty, if c.nullable { "" } else { " NOT NULL" })).collect();
+    let parts: Vec<String> =
+        key.iter().map(|c| format!("{}{}", c.name, if c.descending { " DESC" } else { "" })).collect();
+    let leading_count = 1 + r.below(key.len());
+    let leading: Vec<&str> = key.iter().take(leading_count).map(|c| c.name.as_str()).collect();
+    let salt = match r.below(6) {
+        0 | 1 => String::new(),
+        2 => " SALT_BUCKETS = 1".into(),
+        3 => " SALT_BUCKETS = 3".into(),
+        4 => " SALT_BUCKETS = 16".into(),
+        _ => format!(" SALT_BUCKETS = 5, SALT_BY = ({})", leading.join(", ")),
+    };
+    let keyed = format!(
+        "CREATE TABLE t ({}, id INTEGER, w VARCHAR, CONSTRAINT pk PRIMARY KEY ({})){salt}",
+        columns.join(", "),
+        parts.join(", ")
+    );
+    let bare: Vec<String> = key.iter().map(|c| format!("{} {}", c.name, c.kind.ty)).collect();
+    (keyed, format!("CREATE TABLE u ({}, id INTEGER, w VARCHAR)", bare.join(", ")))
+}
+
+/// ORDER BY along the key or, against it, its exact opposite, NULLs included.
+pub(crate) fn order_by(key: &[Column], along: bool) -> String {
+    let parts: Vec<String> = key
+        .iter()
+        .map(|c| {
+            let direction = if c.descending == along { "DESC" } else { "ASC" };
+            format!("{} {direction} NULLS {}", c.name, if along { "FIRST" } else { "LAST" })
+        })
+        .collect();
+    parts.join(", ")
+}
+
+pub(crate) fn fill(r: &mut Random, c: &Connection, key: &[Column]) {
+    for id in 0..80 {
+        let literals: Vec<String> = key.iter().map(|column| column.row_literal(r)).collect();
+        if literals.iter().all(|literal| literal == "NULL") {
+            continue;
+        }
+        let w = *r.of(&["'p'", "'q'", "NULL"]);
+        c.execute(&format!("UPSERT INTO t VALUES ({}, {id}, {w})", literals.join(", ")), ()).unwrap();
+    }
+    c.execute("UPSERT INTO u SELECT * FROM t", ()).unwrap();
+}
+
+pub(crate) fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |text| text.parse().unwrap())
+}
