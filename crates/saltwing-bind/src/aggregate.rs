@@ -16,7 +16,7 @@ use crate::error::BindError;
 use crate::lower::{Lowered, Lowerer};
 
 /// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Grouping {
     /// What the rows of a group have in common, over the table's columns. Without keys all
     /// rows, also none at all, are one group.
@@ -29,6 +29,16 @@ pub struct Grouping {
     pub outputs: Vec<OutputColumn>,
     /// The order of the groups, over their keys and calls.
     pub order: Vec<GroupOrder>,
+}
+
+impl Grouping {
+    /// All expressions in it, whatever they are over.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let calls = self.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+        let outputs = self.outputs.iter().map(|output| &output.expr);
+        let order = self.order.iter().map(|item| &item.expr);
+        self.keys.iter().chain(calls).chain(&self.having).chain(outputs).chain(order)
+    }
 }
 
 /// One item of the ORDER BY of groups.

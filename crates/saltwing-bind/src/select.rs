@@ -17,6 +17,7 @@ use crate::lower::{Lowered, Lowerer, Params};
 use crate::scope::Scope;
 
 /// A SELECT over one table: conditions, expressions of a row, key-ordered limit, or groups of rows.
+#[derive(Clone)]
 pub struct BoundSelect {
     /// The table.
     pub table: Arc<Table>,
@@ -39,6 +40,7 @@ pub struct BoundSelect {
 }
 
 /// What a [`BoundSelect`] puts out.
+#[derive(Clone)]
 pub enum Output {
     /// One row for each row.
     Rows(Vec<OutputColumn>),

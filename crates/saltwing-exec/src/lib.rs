@@ -13,5 +13,5 @@ mod source;
 pub mod write;
 
 pub use error::ExecError;
-pub use select::DirectRows;
+pub use select::{DirectRows, SelectPlan};
 pub use write::{DeleteOutcome, Writer};

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_bind::access::{PlannedSelect, Reading};
-use saltwing_bind::{AggregateCall, BoundSelect, ResultColumn};
+use saltwing_bind::access::{PlannedSelect, PointKey, Reading, TableAccess};
+use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::arrow_type;
 use saltwing_table::{EmbeddedTables, ReadView, ScanContext, Table};
 use saltwing_types::Expr;
@@ -16,9 +16,30 @@ use crate::aggregate::{GroupOptions, GroupedRows};
 use crate::output::Output;
 use crate::source::Source;
 
+/// A planned SELECT with all that does not change from one run to the next.
+pub struct SelectPlan {
+    planned: PlannedSelect,
+    columns: Arc<[ResultColumn]>,
+    schema: SchemaRef,
+    /// The table columns that are read, by index.
+    scanned: Vec<usize>,
+    items: Items,
+}
+
+/// How items come from what is read.
+#[derive(Clone)]
+enum Items {
+    /// Every output is a scanned column: by place.
+    Columns(Arc<[usize]>),
+    /// Computed outputs.
+    Computed(Arc<[Output]>),
+    /// Groups.
+    Groups,
+}
+
 /// A running SELECT: batches with the columns of [`DirectRows::columns`].
 pub struct DirectRows {
-    columns: Vec<ResultColumn>,
+    columns: Arc<[ResultColumn]>,
     schema: SchemaRef,
     source: Source,
     table: Arc<Table>,
@@ -31,22 +52,10 @@ pub struct DirectRows {
 }
 
 enum Shape {
-    /// Every output is a scanned column: by place.
-    Columns(Vec<usize>),
-    /// Computed outputs.
-    Computed(Vec<Output>),
+    /// An output row for each row read.
+    Rows(Items),
     /// Groups; whether the rows are at their end.
     Groups(Box<GroupedRows>, bool),
-}
-
-/// The columns of a bound SELECT's result.
-pub fn result_columns(bound: &BoundSelect) -> Vec<ResultColumn> {
-    let column = |c: &saltwing_bind::OutputColumn| ResultColumn {
-        label: c.label.clone(),
-        ty: c.ty,
-        nullable: c.expr.is_nullable(),
-    };
-    bound.output.columns().iter().map(column).collect()
 }
 
 /// Arrow's schema of a result.
@@ -56,26 +65,49 @@ pub fn result_schema(columns: &[ResultColumn]) -> SchemaRef {
     ))
 }
 
-impl DirectRows {
-    /// Starts a SELECT whose access was judged. Groups hold at most `bytes_max` bytes.
+impl SelectPlan {
+    /// Makes a planned SELECT ready to be run, any number of times.
+    pub fn new(planned: PlannedSelect) -> Self {
+        let column =
+            |c: &OutputColumn| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() };
+        let columns: Arc<[ResultColumn]> = planned.bound.output.columns().iter().map(column).collect();
+        let (scanned, items) = match &planned.bound.output {
+            saltwing_bind::Output::Rows(outputs) => items_of(outputs),
+            saltwing_bind::Output::Groups(grouping) => {
+                let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+                (scanned_columns(grouping.keys.iter().chain(calls)), Items::Groups)
+            }
+        };
+        Self { schema: result_schema(&columns), planned, columns, scanned, items }
+    }
+
+    /// How the table is read.
+    pub fn access(&self) -> &TableAccess {
+        &self.planned.access
+    }
+
+    /// The access, of a plan that is not run any more.
+    pub fn into_access(self) -> TableAccess {
+        self.planned.access
+    }
+
+    /// Starts the SELECT, whose access was judged; `point` is the one key that it reads, where that is
+    /// known without a plan. Groups hold at most `bytes_max` bytes.
     ///
     /// # Errors
     /// The store's.
     pub fn start(
+        &self,
         store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        planned: &PlannedSelect,
+        point: Option<&PointKey>,
         context: ScanContext,
         bytes_max: usize,
-    ) -> Result<Self, ExecError> {
-        let bound = &planned.bound;
-        let columns = result_columns(bound);
+    ) -> Result<DirectRows, ExecError> {
+        let (planned, bound) = (&self.planned, &self.planned.bound);
         let wanted = bound.limit.map(|n| n.saturating_add(bound.offset));
-        let (scanned, shape, limits) = match &bound.output {
-            saltwing_bind::Output::Rows(outputs) => {
-                let (scanned, shape) = shape_of(outputs.iter().map(|o| &o.expr));
-                (scanned, shape, (wanted, None))
-            }
+        let (shape, limits) = match &bound.output {
+            saltwing_bind::Output::Rows(_) => (Shape::Rows(self.items.clone()), (wanted, None)),
             saltwing_bind::Output::Groups(grouping) => {
                 let runs = matches!(planned.reading, Reading::Groups | Reading::Prefixes(_));
                 let options = GroupOptions {
@@ -85,21 +117,28 @@ impl DirectRows {
                     wanted: wanted.and_then(|n| usize::try_from(n).ok()),
                     bytes_max,
                 };
-                let scanned = scanned_columns(grouping.keys.iter().chain(grouping.calls.iter().flat_map(arguments)));
                 // The first groups that are asked for may be small ones.
                 let first_batch = wanted.filter(|_| runs && planned.in_order).map(|groups| groups.saturating_add(1));
-                let groups = Box::new(GroupedRows::new(grouping, options)?);
-                (scanned, Shape::Groups(groups, false), (None, first_batch))
+                (Shape::Groups(Box::new(GroupedRows::new(grouping, options)?), false), (None, first_batch))
             }
         };
-        let source = Source::start(store, view, planned, &scanned, limits, &context)?;
-        let schema = result_schema(&columns);
-        let table = bound.table.clone();
-        Ok(Self { columns, schema, source, table, scanned, shape, context, skip: bound.offset, take: bound.limit })
+        Ok(DirectRows {
+            columns: self.columns.clone(),
+            schema: self.schema.clone(),
+            source: Source::start(store, view, (planned, point), &self.scanned, limits, &context)?,
+            table: bound.table.clone(),
+            scanned: self.scanned.clone(),
+            shape,
+            context,
+            skip: bound.offset,
+            take: bound.limit,
+        })
     }
+}
 
+impl DirectRows {
     /// The columns of the result.
-    pub fn columns(&self) -> &[ResultColumn] {
+    pub fn columns(&self) -> &Arc<[ResultColumn]> {
         &self.columns
     }
 
@@ -149,11 +188,11 @@ impl DirectRows {
             by_index
         };
         match &mut self.shape {
-            Shape::Columns(places) => Ok(self
+            Shape::Rows(Items::Columns(places)) => Ok(self
                 .source
                 .next_batch()?
                 .map(|batch| (places.iter().map(|&p| batch.column(p).clone()).collect(), batch.num_rows()))),
-            Shape::Computed(outputs) => {
+            Shape::Rows(Items::Computed(outputs)) => {
                 let Some(batch) = self.source.next_batch()? else { return Ok(None) };
                 // Rows that are passed over are not computed: they may fail.
                 let skipped = (batch.num_rows() as u64).min(self.skip) as usize;
@@ -164,9 +203,10 @@ impl DirectRows {
                     let values = output.compute(&columns, rows);
                     values.map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
                 };
-                let computed = outputs.iter().zip(&self.columns).map(named).collect::<Result<_, _>>()?;
+                let computed = outputs.iter().zip(self.columns.iter()).map(named).collect::<Result<_, _>>()?;
                 Ok(Some((computed, rows)))
             }
+            Shape::Rows(Items::Groups) => Ok(None),
             Shape::Groups(groups, at_end) => loop {
                 if let Some(put_out) = groups.put_out()? {
                     return Ok(Some(put_out));
@@ -196,11 +236,6 @@ impl DirectRows {
     }
 }
 
-/// The expressions over the table's columns in a call.
-fn arguments(call: &AggregateCall) -> impl Iterator<Item = &Expr> {
-    call.argument.iter().chain(&call.filter)
-}
-
 /// The columns of the table that expressions name, each once, by index.
 fn scanned_columns<'a>(exprs: impl Iterator<Item = &'a Expr>) -> Vec<usize> {
     let mut scanned: Vec<usize> = exprs.flat_map(Expr::columns).collect();
@@ -210,14 +245,14 @@ fn scanned_columns<'a>(exprs: impl Iterator<Item = &'a Expr>) -> Vec<usize> {
 }
 
 /// Which table columns to scan, and how the outputs come from them.
-fn shape_of<'a>(outputs: impl Iterator<Item = &'a Expr> + Clone) -> (Vec<usize>, Shape) {
-    let scanned = scanned_columns(outputs.clone());
-    let place = |e: &Expr| match e {
+fn items_of(outputs: &[OutputColumn]) -> (Vec<usize>, Items) {
+    let scanned = scanned_columns(outputs.iter().map(|output| &output.expr));
+    let place = |output: &OutputColumn| match &output.expr {
         Expr::Column(column) => scanned.binary_search(&column.index).ok(),
         _ => None,
     };
-    match outputs.clone().map(place).collect::<Option<Vec<_>>>() {
-        Some(places) => (scanned, Shape::Columns(places)),
-        None => (scanned, Shape::Computed(outputs.cloned().map(Output::new).collect())),
+    match outputs.iter().map(place).collect::<Option<Arc<[_]>>>() {
+        Some(places) => (scanned, Items::Columns(places)),
+        None => (scanned, Items::Computed(outputs.iter().map(|output| Output::new(output.expr.clone())).collect())),
     }
 }

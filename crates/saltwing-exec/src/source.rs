@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Schema;
-use saltwing_bind::access::{PlannedSelect, PrefixScans, Reading};
+use saltwing_bind::access::{PlannedSelect, PointKey, PrefixScans, Reading};
 use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, TableError};
 
 use crate::ExecError;
@@ -23,7 +23,7 @@ impl Source {
     pub(crate) fn start(
         store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        planned: &PlannedSelect,
+        (planned, point): (&PlannedSelect, Option<&PointKey>),
         columns: &[usize],
         (limit, first_batch): (Option<u64>, Option<u64>),
         context: &ScanContext,
@@ -32,6 +32,9 @@ impl Source {
             Reading::Rows | Reading::Groups => {
                 let mut request = planned.access.scan_request(columns.to_vec(), limit);
                 request.first_batch = first_batch;
+                if let Some(point) = point {
+                    point.narrow(&mut request);
+                }
                 Ok(Self::Scans(vec![store.scan(view, request, context.clone())?]))
             }
             Reading::Ends(ends) => {

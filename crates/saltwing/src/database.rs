@@ -10,6 +10,7 @@ use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
 
 use crate::session::Session;
+use crate::statement_cache::StatementCache;
 use crate::sweeper::Sweeper;
 use crate::{Builder, Connection, Error};
 
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) tables: Arc<EmbeddedTables>,
     pub(crate) catalog: Catalog,
     pub(crate) options: Builder,
+    pub(crate) statements: StatementCache,
     runtime: OnceLock<Runtime>,
     #[cfg(feature = "datafusion")]
     pub(crate) engine: saltwing_datafusion::Engine,
@@ -72,6 +74,7 @@ impl Database {
             tables,
             catalog,
             options,
+            statements: StatementCache::default(),
             runtime: OnceLock::new(),
             #[cfg(feature = "datafusion")]
             engine,

@@ -57,7 +57,7 @@ impl Session {
             run.params = Params::Open;
         }
         match self.plan_direct(&run)? {
-            Some(direct) => Ok(direct_report(AccessReport { access: direct.access, counters: None })),
+            Some(direct) => Ok(direct_report(AccessReport { access: direct.into_access(), counters: None })),
             None => self.explain_relational(&run),
         }
     }
@@ -68,7 +68,7 @@ impl Session {
         let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, context) };
         let mut rows = self.start_direct(&direct, context.clone())?;
         while rows.source.next_blocking()?.is_some() {}
-        Ok(direct_report(AccessReport { access: direct.access, counters: Some(context.counters) }))
+        Ok(direct_report(AccessReport { access: direct.into_access(), counters: Some(context.counters) }))
     }
 
     /// The rows that an UPSERT SELECT or a DELETE reads.

@@ -48,6 +48,7 @@ mod rows;
 mod run;
 mod session;
 mod show;
+mod statement_cache;
 mod sweeper;
 
 pub use builder::{Builder, StoreKind};

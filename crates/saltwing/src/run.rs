@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::access::{AccessRequest, Guard, PlannedSelect, TableAccess, plan, plan_select};
+use saltwing_bind::access::{AccessRequest, Guard, PointKey, TableAccess, plan, plan_select};
 use saltwing_bind::{BoundQuery, BoundSource, BoundUpsert, Params, create_table, delete, query, resolve, upsert};
 use saltwing_catalog::CatalogView;
-use saltwing_exec::{DirectRows, Writer};
+use saltwing_exec::{SelectPlan, Writer};
 use saltwing_plan::RowLimit;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, Upsert};
@@ -15,6 +15,7 @@ use saltwing_types::{ErrorCode, Span, SqlType, Value};
 use crate::Error;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::session::{ExecutorChoice, Session};
+use crate::statement_cache::{CachedStatement, ReadyPlan};
 
 /// A query, and everything that decides how it runs.
 pub(crate) struct QueryRun<'a> {
@@ -111,8 +112,29 @@ impl Session {
         let guard = self.guard(&statement.hints);
         let run = QueryRun { statement, params: Params::Open, catalog: self.catalog(), guard };
         match self.plan_direct(&run)? {
-            Some(direct) => Ok(direct.access.judge().map(drop)?),
+            Some(direct) => Ok(direct.access().judge().map(drop)?),
             None => self.check_relational(&run),
+        }
+    }
+
+    /// A query that may have run before: its plan is used again where it still holds.
+    pub(crate) fn run_known_query(
+        &self,
+        statement: &QueryStatement,
+        params: &[Value],
+        known: &CachedStatement,
+    ) -> Result<RowsOutcome, Error> {
+        if self.settings().executor == ExecutorChoice::DataFusion {
+            return self.run_query(statement, params);
+        }
+        match known.planned(statement, &self.catalog(), params) {
+            None => self.run_query(statement, params),
+            Some(ReadyPlan { plan, point }) => {
+                let context = self.begin();
+                let notices = plan.access().judge_with(&self.guard(&statement.hints))?;
+                let rows = self.start_planned(&plan, point.as_ref(), context, notices)?;
+                self.settled(rows)
+            }
         }
     }
 
@@ -140,7 +162,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with the query; 0A000 when the direct path alone is wanted and cannot run it.
-    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<PlannedSelect>, Error> {
+    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<SelectPlan>, Error> {
         let choice = self.settings().executor;
         if choice == ExecutorChoice::DataFusion {
             return Ok(None);
@@ -151,7 +173,7 @@ impl Session {
         };
         let planned = planned.map(|mut planned| {
             planned.access = planned.access.with_overrides(&run.guard);
-            planned
+            SelectPlan::new(planned)
         });
         match (planned, choice) {
             (None, ExecutorChoice::Direct) => {
@@ -161,13 +183,24 @@ impl Session {
         }
     }
 
-    pub(crate) fn start_direct(&self, direct: &PlannedSelect, context: ScanContext) -> Result<RowsOutcome, Error> {
-        let notices: Vec<String> = direct.access.judge()?.into_iter().collect();
+    pub(crate) fn start_direct(&self, direct: &SelectPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
+        let notices = direct.access().judge()?;
+        self.start_planned(direct, None, context, notices)
+    }
+
+    fn start_planned(
+        &self,
+        planned: &SelectPlan,
+        point: Option<&PointKey>,
+        context: ScanContext,
+        notices: Option<String>,
+    ) -> Result<RowsOutcome, Error> {
         let shared = &self.database().shared;
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
-        let rows = DirectRows::start(tables, tables.view()?, direct, context.clone(), bytes_max)?;
-        let columns = rows.columns().to_vec().into();
-        Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts: vec![context], notices })
+        let rows = planned.start(tables, tables.view()?, point, context.clone(), bytes_max)?;
+        let columns = rows.columns().clone();
+        let (contexts, notices) = (vec![context], notices.into_iter().collect());
+        Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts, notices })
     }
 
     fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {

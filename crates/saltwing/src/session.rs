@@ -9,13 +9,14 @@ use parking_lot::Mutex;
 use saltwing_bind::access::Guard;
 use saltwing_plan::Policy;
 use saltwing_sql::statement::{Hint, OptionValue, Set};
-use saltwing_sql::{Parsed, Statement, parameter_count, parse, parse_one};
+use saltwing_sql::{Statement, parameter_count, parse};
 use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::ErrorCode;
 
 use crate::copy::CopyProgress;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::params::Params;
+use crate::statement_cache::CachedStatement;
 use crate::{Database, Error};
 
 /// Which executor runs queries.
@@ -180,17 +181,20 @@ impl Session {
     }
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
-        let parsed = parse_one(sql)?;
-        self.run_parsed(&parsed, params)
+        self.run_parsed(&*self.database.shared.statements.get(sql)?, params)
     }
 
-    fn run_parsed(&self, parsed: &Parsed, params: Params) -> Result<Outcome, Error> {
+    fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
+        let parsed = &statement.parsed;
         let values = match &parsed.statement {
             // Explained as far as it is known without them.
             Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
             _ => params.values(&parsed.parameters)?,
         };
-        self.run_statement(&parsed.statement, &values)
+        match &parsed.statement {
+            Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
+            other => self.run_statement(other, &values),
+        }
     }
 
     pub(crate) fn execute(&self, sql: &str, params: Params) -> Result<ExecResult, Error> {
@@ -199,7 +203,8 @@ impl Session {
 
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let none = || Params::Positional(Vec::new());
-        parse(sql)?.iter().map(|parsed| drain(self.run_parsed(parsed, none())?)).collect()
+        let statements = parse(sql)?.into_iter().map(CachedStatement::new);
+        statements.map(|statement| drain(self.run_parsed(&statement, none())?)).collect()
     }
 
     pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {
@@ -207,9 +212,9 @@ impl Session {
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
-        let parsed = parse_one(sql)?;
-        self.check(&parsed.statement)?;
-        Ok(Prepared { session: self.clone(), parsed: Arc::new(parsed) })
+        let statement = self.database.shared.statements.get(sql)?;
+        self.check(&statement.parsed.statement)?;
+        Ok(Prepared { session: self.clone(), statement })
     }
 
     /// `SET name = value`.
@@ -361,24 +366,24 @@ fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
 /// A statement that was parsed and checked.
 pub(crate) struct Prepared {
     session: Session,
-    parsed: Arc<Parsed>,
+    statement: Arc<CachedStatement>,
 }
 
 impl Prepared {
     /// The same statement on another session of the connection.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        Self { session: session.clone(), parsed: self.parsed.clone() }
+        Self { session: session.clone(), statement: self.statement.clone() }
     }
 
     pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
-        drain(self.session.run_parsed(&self.parsed, params)?)
+        drain(self.session.run_parsed(&self.statement, params)?)
     }
 
     pub(crate) fn query(&self, params: Params) -> Result<RowsOutcome, Error> {
-        rows_of(self.session.run_parsed(&self.parsed, params)?)
+        rows_of(self.session.run_parsed(&self.statement, params)?)
     }
 
     pub(crate) fn parameter_count(&self) -> usize {
-        parameter_count(&self.parsed.parameters)
+        parameter_count(&self.statement.parsed.parameters)
     }
 }

@@ -69,6 +69,15 @@ impl TableAccess {
         self
     }
 
+    /// [`TableAccess::judge`] with these overrides, for an access that stays as it was planned.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn judge_with(&self, guard: &Guard) -> Result<Option<String>> {
+        // What is allowed by itself needs no override.
+        if self.access.verdict.allowed == Some(true) { Ok(None) } else { self.clone().with_overrides(guard).judge() }
+    }
+
     /// Lets the access pass, with a warning perhaps, or refuses it. After [`TableAccess::with_overrides`].
     ///
     /// # Errors

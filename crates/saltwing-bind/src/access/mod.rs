@@ -4,6 +4,7 @@ mod explain;
 mod guard;
 mod prefix;
 mod select;
+mod template;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
 pub use prefix::PrefixScans;
 pub use select::{PlannedSelect, Reading, plan_select};
+pub use template::{PointKey, SelectTemplate};
 
 use crate::error::Result;
 

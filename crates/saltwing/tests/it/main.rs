@@ -8,6 +8,7 @@ mod flights;
 mod mobile_log;
 mod prepare;
 mod runtime;
+mod statements;
 mod tidy;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,209 @@
+//! Statements by their text: what was parsed and planned once is not parsed and planned again.
+//!
+//! # Laws
+//! 1. A plan is used with the version of the catalog that it was made on, and no other.
+//! 2. What may be overridden (hints, SET, options) is looked up at each execution: a plan holds the verdict alone.
+//! 3. Neither the number of statements nor their bytes grow beyond a limit; the one that was not used for
+//!    longest goes first.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use saltwing_bind::access::{PlannedSelect, PointKey, SelectTemplate, plan_select};
+use saltwing_bind::{BoundQuery, Params, query};
+use saltwing_catalog::CatalogView;
+use saltwing_exec::SelectPlan;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::{Parsed, Statement, parse_one};
+use saltwing_types::Value;
+
+use crate::Error;
+
+/// Most statements.
+const STATEMENTS_MAX: usize = 256;
+/// Longest text that is kept.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+/// Most bytes of all texts: tree and plan of a statement take some hundred times its text.
+const TEXTS_BYTES_MAX: usize = 256 << 10;
+
+/// A parsed statement, and how the direct path runs it.
+pub(crate) struct CachedStatement {
+    pub(crate) parsed: Parsed,
+    plan: Mutex<Option<Arc<CachedPlan>>>,
+}
+
+/// A plan made on one version of the catalog.
+struct CachedPlan {
+    version: u64,
+    kind: PlanKind,
+}
+
+enum PlanKind {
+    /// Planned to the end: there are no parameters.
+    Whole(Arc<SelectPlan>),
+    /// Waits for values; with the plan for those of which it makes a row key.
+    Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
+    /// Planned anew each time.
+    None,
+}
+
+/// A plan to be run now.
+pub(crate) struct ReadyPlan {
+    pub(crate) plan: Arc<SelectPlan>,
+    /// The one row key that it reads.
+    pub(crate) point: Option<PointKey>,
+}
+
+impl CachedStatement {
+    pub(crate) fn new(parsed: Parsed) -> Self {
+        Self { parsed, plan: Mutex::new(None) }
+    }
+
+    /// The plan of a query with these values; `None` where it must be made from the text.
+    pub(crate) fn planned(
+        &self,
+        statement: &QueryStatement,
+        catalog: &CatalogView,
+        values: &[Value],
+    ) -> Option<ReadyPlan> {
+        let known = self.plan.lock().clone().filter(|plan| plan.version == catalog.version());
+        let plan = known.unwrap_or_else(|| {
+            let kind = kind(statement, catalog, !self.parsed.parameters.is_empty());
+            let plan = Arc::new(CachedPlan { version: catalog.version(), kind });
+            *self.plan.lock() = Some(plan.clone());
+            plan
+        });
+        match &plan.kind {
+            PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), point: None }),
+            PlanKind::Template(template, point_plan) => {
+                if let Some(plan) = point_plan
+                    && let Some(point) = template.point(values)
+                {
+                    return Some(ReadyPlan { plan: plan.clone(), point: Some(point) });
+                }
+                let plan = Arc::new(SelectPlan::new(template.bind(values)?));
+                Some(ReadyPlan { plan, point: None })
+            }
+            PlanKind::None => None,
+        }
+    }
+}
+
+/// What can be planned of a query before it has values. What is wrong with it is told where it runs.
+fn kind(statement: &QueryStatement, catalog: &CatalogView, has_parameters: bool) -> PlanKind {
+    let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
+    let Ok(BoundQuery::Single(bound)) = query(statement, catalog, params) else { return PlanKind::None };
+    let ready = |planned: PlannedSelect| Arc::new(SelectPlan::new(planned));
+    if has_parameters {
+        let Some(template) = SelectTemplate::new(*bound) else { return PlanKind::None };
+        let point_plan = template.point_plan().ok().flatten().map(ready);
+        return PlanKind::Template(Box::new(template), point_plan);
+    }
+    plan_select(*bound).ok().flatten().map_or(PlanKind::None, |planned| PlanKind::Whole(ready(planned)))
+}
+
+/// The statements of a database.
+#[derive(Default)]
+pub(crate) struct StatementCache {
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_text: HashMap<Arc<str>, Entry>,
+    bytes: usize,
+    /// Counts uses.
+    now: u64,
+}
+
+struct Entry {
+    statement: Arc<CachedStatement>,
+    used: u64,
+}
+
+impl StatementCache {
+    /// The statement of this text, parsed if it is not known.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn get(&self, text: &str) -> Result<Arc<CachedStatement>, Error> {
+        if let Some(known) = self.entries.lock().find(text) {
+            return Ok(known);
+        }
+        let statement = Arc::new(CachedStatement::new(parse_one(text)?));
+        if text.len() <= TEXT_BYTES_MAX && is_kept(&statement.parsed.statement) {
+            self.entries.lock().insert(text, statement.clone());
+        }
+        Ok(statement)
+    }
+}
+
+/// Statements that are sent again and again.
+fn is_kept(statement: &Statement) -> bool {
+    matches!(statement, Statement::Query(_) | Statement::Upsert(_) | Statement::Insert(_) | Statement::Delete(_))
+}
+
+impl Entries {
+    fn find(&mut self, text: &str) -> Option<Arc<CachedStatement>> {
+        self.now += 1;
+        let entry = self.by_text.get_mut(text)?;
+        entry.used = self.now;
+        Some(entry.statement.clone())
+    }
+
+    fn insert(&mut self, text: &str, statement: Arc<CachedStatement>) {
+        let entry = Entry { statement, used: self.now };
+        if self.by_text.insert(text.into(), entry).is_none() {
+            self.bytes += text.len();
+        }
+        while self.by_text.len() > STATEMENTS_MAX || self.bytes > TEXTS_BYTES_MAX {
+            let oldest = self.by_text.iter().min_by_key(|(_, entry)| entry.used).map(|(text, _)| text.clone());
+            let Some(oldest) = oldest else { return };
+            self.by_text.remove(&oldest);
+            self.bytes -= oldest.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_statement_not_used_for_longest_goes_first() {
+        let cache = StatementCache::default();
+        let text = |i: usize| format!("SELECT {i} FROM t");
+        let first = cache.get(&text(0)).unwrap();
+        for i in 1..STATEMENTS_MAX * 2 {
+            cache.get(&text(i)).unwrap();
+            assert!(Arc::ptr_eq(&first, &cache.get(&text(0)).unwrap()), "{i}");
+        }
+        let entries = cache.entries.lock();
+        assert_eq!(entries.by_text.len(), STATEMENTS_MAX);
+        assert!(!entries.by_text.contains_key(text(1).as_str()));
+        assert_eq!(entries.bytes, entries.by_text.keys().map(|text| text.len()).sum::<usize>());
+    }
+
+    #[test]
+    fn bytes_are_bounded_and_long_texts_are_not_kept() {
+        let cache = StatementCache::default();
+        let long = |i: usize| format!("SELECT {i} FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX - 100));
+        for i in 0..100 {
+            cache.get(&long(i)).unwrap();
+        }
+        assert!(cache.entries.lock().bytes <= TEXTS_BYTES_MAX);
+        let count = cache.entries.lock().by_text.len();
+        assert!(count > 10);
+        cache.get(&format!("SELECT 1 FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX))).unwrap();
+        cache.get("CREATE TABLE t (k INTEGER PRIMARY KEY)").unwrap();
+        assert_eq!(cache.entries.lock().by_text.len(), count);
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_read_is_not_kept() {
+        let cache = StatementCache::default();
+        assert!(cache.get("SELECT FROM WHERE").is_err());
+        assert!(cache.entries.lock().by_text.is_empty());
+    }
+}

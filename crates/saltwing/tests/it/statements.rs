@@ -1,0 +1,145 @@
+//! Statements that run again: what is kept of them changes no answer.
+
+use saltwing::blocking::Connection;
+use saltwing::{Database, Params, Value, params};
+
+use crate::{code, texts};
+
+fn filled(salt: &str) -> Connection {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let sql = format!(
+        "CREATE TABLE t (a VARCHAR NOT NULL, b INTEGER NOT NULL, d DATE NOT NULL, v DECIMAL(6,2), s VARCHAR, CONSTRAINT pk PRIMARY KEY (a, b DESC, d)) {salt}"
+    );
+    connection.execute(&sql, ()).unwrap();
+    let rows = "('x', 1, '2024-01-01', 1.5, 'p'), ('x', 1, '2024-01-02', 2, 'q'), ('x', 2, '2024-01-01', 3, 'p'), ('', -1, '2024-01-01', 4, NULL), ('x', 2147483647, '1970-01-01', 5, 'r')";
+    connection.execute(&format!("UPSERT INTO t VALUES {rows}"), ()).unwrap();
+    connection.execute("SET executor = 'direct'", ()).unwrap();
+    connection
+}
+
+/// The rows of a query with parameters; or the error's code.
+fn with(connection: &Connection, sql: &str, values: &[Value]) -> Result<Vec<String>, &'static str> {
+    let rows = connection.query(sql, Params::Positional(values.to_vec()));
+    let text = |row: Result<saltwing::Row, saltwing::Error>| row.and_then(|row| row.values()).map(|v| format!("{v:?}"));
+    rows.and_then(|rows| rows.map(text).collect::<Result<Vec<_>, _>>()).map_err(|error| error.code().as_str())
+}
+
+/// Values of all kinds that a caller may pass, with their texts.
+fn values() -> Vec<(Value, &'static str)> {
+    let decimal = |text: &str| Value::Decimal(text.parse().unwrap());
+    vec![
+        (Value::Null, "NULL"),
+        (Value::from("x"), "'x'"),
+        (Value::from(""), "''"),
+        (Value::from("1"), "'1'"),
+        (Value::from("2024-01-01"), "'2024-01-01'"),
+        (Value::Date(1_704_067_200_000), "DATE '2024-01-01'"),
+        (Value::Int(1), "1"),
+        (Value::Int(-1), "-1"),
+        (Value::Int(2_147_483_648), "2147483648"),
+        (Value::Double(1.0), "1e0"),
+        (decimal("1.5"), "1.5"),
+        (decimal("1.0"), "1.0"),
+        (Value::Bool(true), "TRUE"),
+    ]
+}
+
+/// A parameter means what its value in the text would: whatever its type, the first time and again.
+#[test]
+fn parameters_mean_what_their_texts_mean() {
+    let forms = [
+        "SELECT v, s FROM t WHERE a = {} AND b = {} AND d = {}",
+        "SELECT v FROM t WHERE d = {} AND {} = a AND b = {}",
+        "SELECT COUNT(*), SUM(v) FROM t WHERE a = {} AND b >= {} AND b <= {}",
+        "SELECT b, s FROM t WHERE a IN ({}, {}) AND (b < {} OR s = 'p') ORDER BY a, b DESC",
+        "SELECT b FROM t WHERE a = {} AND NOT (b = {}) AND v <> {} LIMIT 3",
+        "SELECT v FROM t WHERE a = {} AND b BETWEEN {} AND {}",
+        "SELECT DISTINCT a FROM t WHERE a >= {} AND b + 1 > {} AND s LIKE {}",
+    ];
+    for salt in ["", "SALT_BUCKETS = 4", "SALT_BUCKETS = 3, SALT_BY = (a)"] {
+        let connection = filled(salt);
+        let values = values();
+        let (mut rows, mut errors) = (0, 0);
+        for form in forms {
+            let open = form.replace("{}", "?");
+            for (i, (first, first_text)) in values.iter().enumerate() {
+                for (j, (second, second_text)) in values.iter().enumerate() {
+                    let (third, third_text) = &values[(i * 5 + j * 7 + 4) % values.len()];
+                    let told = [first_text, second_text, third_text]
+                        .iter()
+                        .fold(form.to_owned(), |sql, text| sql.replacen("{}", text, 1));
+                    let given = [first.clone(), second.clone(), third.clone()];
+                    let found = with(&connection, &open, &given);
+                    assert_eq!(found, with(&connection, &told, &[]), "{salt}: {told}");
+                    match found {
+                        Ok(found) => rows += found.len(),
+                        Err(_) => errors += 1,
+                    }
+                }
+            }
+        }
+        assert!(rows > 50 && errors > 100, "{rows} rows, {errors} errors");
+    }
+}
+
+#[test]
+fn a_point_is_one_key_whatever_was_bound_before() {
+    let connection = filled("SALT_BUCKETS = 4");
+    let point = connection.prepare("SELECT v FROM t WHERE a = ? AND b = ? AND d = ?").unwrap();
+    for (b, found) in [(1, 1), (7, 0), (2, 1)] {
+        let mut rows = point.query(params!["x", b, Value::Date(1_704_067_200_000)]).unwrap();
+        assert_eq!((&mut rows).count(), found);
+        assert_eq!((rows.stats().keys_read, rows.stats().seeks), (found as u64, 1));
+    }
+}
+
+#[test]
+fn a_change_of_the_catalog_is_seen() {
+    let connection = filled("");
+    let sql = "SELECT * FROM t WHERE a = 'x' AND b = 2";
+    let prepared = connection.prepare("SELECT * FROM t WHERE a = ? AND b = ?").unwrap();
+    for _ in 0..2 {
+        assert_eq!(texts(&connection, sql).unwrap(), ["x|2|2024-01-01|3.00|p"]);
+        assert_eq!(prepared.query(params!["x", 2]).unwrap().count(), 1);
+    }
+    connection.execute("DROP TABLE t", ()).unwrap();
+    assert_eq!(code(texts(&connection, sql)), "no_such_table");
+    assert_eq!(code(prepared.query(params!["x", 2])), "no_such_table");
+    connection
+        .execute("CREATE TABLE t (b INTEGER NOT NULL, a VARCHAR NOT NULL, CONSTRAINT pk PRIMARY KEY (a, b))", ())
+        .unwrap();
+    connection.execute("UPSERT INTO t VALUES (2, 'x')", ()).unwrap();
+    assert_eq!(texts(&connection, sql).unwrap(), ["2|x"]);
+    assert_eq!(prepared.query(params!["x", 2]).unwrap().columns().len(), 2);
+}
+
+#[test]
+fn settings_count_each_time() {
+    let connection = filled("");
+    let sql = "SELECT COUNT(*) FROM t WHERE s = 'p'";
+    for _ in 0..2 {
+        assert_eq!(code(texts(&connection, sql)), "full_scan_refused");
+        connection.execute("SET full_scan = 'allow'", ()).unwrap();
+        assert_eq!(texts(&connection, sql).unwrap(), ["2"]);
+        connection.execute("SET full_scan = DEFAULT", ()).unwrap();
+    }
+    let other = "SELECT COUNT(*) FROM t WHERE a = 'x'";
+    assert_eq!(texts(&connection, other).unwrap(), ["4"]);
+    connection.execute("SET rows_max = 2", ()).unwrap();
+    assert_eq!(code(texts(&connection, other)), "budget_exceeded");
+    // A plan of the direct path is not used for another executor.
+    connection.execute("SET rows_max = DEFAULT", ()).unwrap();
+    connection.execute("SET executor = 'datafusion'", ()).unwrap();
+    let answer = texts(&connection, other);
+    assert!(if cfg!(feature = "datafusion") { answer.unwrap() == ["4"] } else { code(answer) == "not_supported" });
+}
+
+/// Also what was written in between is seen: a plan holds no rows.
+#[test]
+fn writes_are_seen() {
+    let connection = filled("");
+    let sql = "SELECT COUNT(*), MAX(b) FROM t WHERE a = 'x'";
+    assert_eq!(texts(&connection, sql).unwrap(), ["4|2147483647"]);
+    connection.execute("DELETE FROM t WHERE a = 'x' AND b > 1", ()).unwrap();
+    assert_eq!(texts(&connection, sql).unwrap(), ["2|1"]);
+}
