@@ -37,6 +37,8 @@ pub struct BoundSelect {
     pub offset: u64,
     /// Whether LIMIT or OFFSET is a parameter without a value.
     pub limit_open: bool,
+    /// LIMIT's and OFFSET's parameters without a value, by number from 0.
+    pub limit_parameters: (Option<usize>, Option<usize>),
 }
 
 /// What a [`BoundSelect`] puts out.
@@ -262,11 +264,24 @@ impl Binder<'_> {
             Some(having) => self.condition(&self.lowerer, having)?.into_conjuncts(),
         };
         let order = self.order(&items)?;
-        let (limit, offset, limit_open) = self.limit()?;
+        let (limit, offset) = self.limit()?;
+        let (limit_parameters, limit_open) =
+            ((limit.parameter(), offset.parameter()), limit.is_open() || offset.is_open());
+        let (limit, offset) = (limit.known(), offset.known().unwrap_or(0));
         let (table, alias, span) = (self.table.clone(), self.alias.clone(), self.span);
         let (output, rows_order) = (Output::Rows(Vec::new()), Vec::new());
-        let select_bound =
-            BoundSelect { table, alias, span, output, conditions, order: rows_order, limit, offset, limit_open };
+        let select_bound = BoundSelect {
+            table,
+            alias,
+            span,
+            output,
+            conditions,
+            order: rows_order,
+            limit,
+            offset,
+            limit_open,
+            limit_parameters,
+        };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         Ok(Parts { select: select_bound, items, is_distinct, keys, having, order })
     }
@@ -391,27 +406,25 @@ impl Binder<'_> {
         self.lowerer.lower(e)
     }
 
-    fn limit(&self) -> Bound<(Option<u64>, u64, bool)> {
+    /// LIMIT and OFFSET.
+    fn limit(&self) -> Bound<(RowCount, RowCount)> {
         let (limit, offset) = match &self.statement.query.limit_clause {
-            None => return Ok((None, 0, false)),
+            None => return Ok((RowCount::Known(None), RowCount::Known(None))),
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
                 (limit.as_ref(), offset.as_ref().map(|o| &o.value))
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
             Some(_) => return foreign("LIMIT BY"),
         };
-        let limit = limit.map(|e| self.row_count(e, "LIMIT")).transpose()?;
-        let offset = offset.map(|e| self.row_count(e, "OFFSET")).transpose()?;
-        let open = limit == Some(RowCount::Open) || offset == Some(RowCount::Open);
-        let known = |count: Option<RowCount>| if let Some(RowCount::Known(n)) = count { n } else { None };
-        Ok((known(limit), known(offset).unwrap_or(0), open))
+        let count = |e: Option<&ast::Expr>, clause| e.map_or(Ok(RowCount::Known(None)), |e| self.row_count(e, clause));
+        Ok((count(limit, "LIMIT")?, count(offset, "OFFSET")?))
     }
 
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
-        match self.lowerer.of_rows().lower(e)? {
-            Expr::Param(..) => Ok(RowCount::Open),
-            Expr::Literal(Value::Null, _) => Ok(RowCount::Known(None)),
-            Expr::Literal(Value::Int(n), _) if n >= 0 => Ok(RowCount::Known(Some(n as u64))),
+        let lowered = self.lowerer.of_rows().lower(e)?;
+        match &lowered {
+            Expr::Param(index, _) => Ok(RowCount::Open(*index)),
+            Expr::Literal(value, _) if let Some(rows) = row_count(value) => Ok(RowCount::Known(rows)),
             other => {
                 let error = BindErrorKind::Syntax(format!("{clause} takes a number of rows, and {other} is none"));
                 Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))))
@@ -420,10 +433,33 @@ impl Binder<'_> {
     }
 }
 
-#[derive(PartialEq)]
+/// The number of rows that LIMIT or OFFSET takes a value for: NULL is none. `None` where it takes no such value.
+pub(crate) fn row_count(value: &Value) -> Option<Option<u64>> {
+    match value {
+        Value::Null => Some(None),
+        Value::Int(n) => u64::try_from(*n).ok().map(Some),
+        _ => None,
+    }
+}
+
 enum RowCount {
     Known(Option<u64>),
-    Open,
+    /// A parameter without a value.
+    Open(usize),
+}
+
+impl RowCount {
+    fn known(&self) -> Option<u64> {
+        if let Self::Known(rows) = self { *rows } else { None }
+    }
+
+    fn parameter(&self) -> Option<usize> {
+        if let Self::Open(index) = self { Some(*index) } else { None }
+    }
+
+    fn is_open(&self) -> bool {
+        self.parameter().is_some()
+    }
 }
 
 fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {

@@ -13,6 +13,7 @@ use saltwing_types::{CompareOp, Expr, SqlType, Value, ValueError, typing};
 
 use super::select::{PlannedSelect, plan_select};
 use crate::error::Result;
+use crate::select::row_count;
 use crate::{BoundSelect, Output};
 
 /// A SELECT whose parameters have no values yet.
@@ -37,10 +38,10 @@ impl SelectTemplate {
             Output::Groups(grouping) => grouping.exprs().any(has_parameter),
         };
         let is_bindable = |e: &Expr| !has_parameter(e) || is_bindable(e);
-        if open.limit_open || in_output || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
+        if in_output || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
-        let key = key_values(&open);
+        let key = key_values(&open).filter(|_| !open.limit_open);
         Some(Self { open, key })
     }
 
@@ -64,6 +65,12 @@ impl SelectTemplate {
                 *condition = Condition::new(with_values(&condition.expr, values).ok()?);
             }
         }
+        // NULL is no limit, and no offset.
+        let rows = |index: usize| values.get(index).and_then(row_count);
+        let (limit, offset) = bound.limit_parameters;
+        bound.limit = limit.map_or(Some(bound.limit), rows)?;
+        bound.offset = offset.map_or(Some(Some(bound.offset)), rows)?.unwrap_or(0);
+        (bound.limit_open, bound.limit_parameters) = (false, (None, None));
         plan_select(bound).ok()?
     }
 
@@ -117,9 +124,17 @@ fn has_parameter(e: &Expr) -> bool {
     found
 }
 
+fn is_column(e: &Expr) -> bool {
+    matches!(e, Expr::Column(_))
+}
+
+fn is_parameter(e: &Expr) -> bool {
+    matches!(e, Expr::Param(..))
+}
+
 /// The two sides of a comparison of a column with a parameter.
 fn is_column_and_parameter(a: &Expr, b: &Expr) -> bool {
-    matches!((a, b), (Expr::Column(_), Expr::Param(..)) | (Expr::Param(..), Expr::Column(_)))
+    is_column(a) && is_parameter(b) || is_parameter(a) && is_column(b)
 }
 
 /// Whether a condition's parameters are compared with columns and nothing else.
@@ -128,9 +143,10 @@ fn is_bindable(e: &Expr) -> bool {
         Expr::And(list) | Expr::Or(list) => list.iter().all(|part| !has_parameter(part) || is_bindable(part)),
         Expr::Not(inner) => is_bindable(inner),
         Expr::Compare(_, a, b) => is_column_and_parameter(a, b),
-        Expr::InList(left, list) => {
-            matches!(**left, Expr::Column(_)) && list.iter().all(|item| matches!(item, Expr::Param(..)))
-        }
+        Expr::RowCompare(_, a, b) => a.iter().zip(b).all(|(a, b)| is_column_and_parameter(a, b)),
+        Expr::InList(left, list) => is_column(left) && list.iter().all(is_parameter),
+        Expr::RowInList(row, rows) => row.iter().all(is_column) && rows.iter().flatten().all(is_parameter),
+        Expr::Like { text, pattern, .. } => is_column(text) && is_parameter(pattern),
         _ => false,
     }
 }
@@ -150,7 +166,15 @@ fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueErr
         Expr::Compare(op, a, b) if is_column_and_parameter(a, b) => {
             typing::compare(*op, with_values(a, values)?, with_values(b, values)?)
         }
+        Expr::RowCompare(op, a, b) if has_parameter(e) => typing::row_compare(*op, all(a)?, all(b)?),
         Expr::InList(left, list) if has_parameter(e) => typing::in_list((**left).clone(), all(list)?, false),
+        Expr::RowInList(row, rows) if has_parameter(e) => {
+            let rows = rows.iter().map(|row| all(row)).collect::<std::result::Result<_, _>>()?;
+            typing::row_in_list(row.clone(), rows, false)
+        }
+        Expr::Like { text, pattern, escape, ignore_case } if has_parameter(e) => {
+            typing::like((**text).clone(), with_values(pattern, values)?, *escape, *ignore_case, false)
+        }
         other => Ok(other.clone()),
     }
 }

@@ -54,6 +54,10 @@ fn parameters_mean_what_their_texts_mean() {
         "SELECT b, s FROM t WHERE a IN ({}, {}) AND (b < {} OR s = 'p') ORDER BY a, b DESC",
         "SELECT b FROM t WHERE a = {} AND NOT (b = {}) AND v <> {} LIMIT 3",
         "SELECT v FROM t WHERE a = {} AND b BETWEEN {} AND {}",
+        "SELECT a, b FROM t WHERE (a, b) <= ({}, {}) AND d < {} ORDER BY a, b DESC, d",
+        "SELECT b, d FROM t WHERE a = {} AND (b, d) IN (({}, {}))",
+        "SELECT v FROM t WHERE a LIKE {} AND b = {} LIMIT {}",
+        "SELECT b FROM t WHERE a = {} ORDER BY a, b LIMIT {} OFFSET {}",
         "SELECT DISTINCT a FROM t WHERE a >= {} AND b + 1 > {} AND s LIKE {}",
     ];
     for salt in ["", "SALT_BUCKETS = 4", "SALT_BUCKETS = 3, SALT_BY = (a)"] {
