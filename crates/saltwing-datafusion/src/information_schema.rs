@@ -15,8 +15,6 @@ use crate::sql_field::column_field;
 
 /// The name of the only catalog.
 const CATALOG: &str = "saltwing";
-/// How the schema without a name is shown.
-const DEFAULT_SCHEMA: &str = "";
 const TEXT: SqlType = SqlType::Varchar(None);
 const TABLES: [&str; 3] = ["schemata", "tables", "columns"];
 
@@ -63,12 +61,13 @@ impl Rows {
     }
 }
 
+/// A table that is in no schema has none here, as in SHOW TABLES.
 fn schema_name(schema: Option<&String>) -> Value {
-    Value::text(schema.map_or(DEFAULT_SCHEMA, String::as_str))
+    schema.map_or(Value::Null, Value::text)
 }
 
 fn schemata(catalog: &CatalogView) -> Rows {
-    let names = [DEFAULT_SCHEMA].into_iter().chain(catalog.schemas()).chain([INFORMATION_SCHEMA]);
+    let names = catalog.schemas().chain([INFORMATION_SCHEMA]);
     Rows {
         columns: vec![("catalog_name", TEXT), ("schema_name", TEXT)],
         rows: names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect(),

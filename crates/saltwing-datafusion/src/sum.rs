@@ -2,8 +2,8 @@
 //!
 //! Integers are summed in 128 bits, decimals in 256, and the sum is held to its
 //! type at the end: so it is an error exactly when it does not fit, whatever the order of
-//! rows. The sum of integers is a BIGINT, that of decimals a bare DECIMAL; of anything else,
-//! SUM is DataFusion's.
+//! rows. The sum of integers is a BIGINT, that of decimals a bare DECIMAL. A sum of doubles that
+//! leaves the finite numbers on its way is an error too. Of anything else, SUM is DataFusion's.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray, new_null_array};
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type, Field, FieldRef,
-    Int64Type, UInt64Type, i256,
+    Float64Type, Int64Type, UInt64Type, i256,
 };
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::functions_aggregate::sum::Sum;
@@ -39,6 +39,8 @@ pub(crate) enum Summed {
     Integers,
     /// In 256 bits, at this scale.
     Decimals(i8),
+    /// As doubles.
+    Doubles,
 }
 
 impl Summed {
@@ -50,6 +52,7 @@ impl Summed {
             | DataType::Decimal64(_, scale)
             | DataType::Decimal128(_, scale)
             | DataType::Decimal256(_, scale) => Some(Self::Decimals(*scale)),
+            DataType::Float64 => Some(Self::Doubles),
             _ => None,
         }
     }
@@ -59,13 +62,19 @@ impl Summed {
         match self {
             Self::Integers => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
             Self::Decimals(scale) => DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale),
+            Self::Doubles => DataType::Float64,
         }
     }
 
     fn result_type(self) -> DataType {
+        arrow_type(self.sql_type())
+    }
+
+    fn sql_type(self) -> SqlType {
         match self {
-            Self::Integers => DataType::Int64,
-            Self::Decimals(_) => arrow_type(SqlType::Decimal(None)),
+            Self::Integers => SqlType::BigInt,
+            Self::Decimals(_) => SqlType::Decimal(None),
+            Self::Doubles => SqlType::Double,
         }
     }
 }
@@ -94,15 +103,17 @@ impl AggregateUDFImpl for CheckedSum {
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         Ok(match (summed(&args), args.is_distinct) {
             (Some(summed @ Summed::Integers), false) => Box::new(OneSum::<i128>::new(summed)),
-            (Some(summed), false) => Box::new(OneSum::<i256>::new(summed)),
+            (Some(summed @ Summed::Decimals(_)), false) => Box::new(OneSum::<i256>::new(summed)),
+            (Some(summed @ Summed::Doubles), false) => Box::new(OneSum::<f64>::new(summed)),
             (Some(summed @ Summed::Integers), true) => Box::new(DistinctSum::<i128>::new(summed)),
-            (Some(summed), true) => Box::new(DistinctSum::<i256>::new(summed)),
-            (None, _) => return self.native.accumulator(args),
+            (Some(summed @ Summed::Decimals(_)), true) => Box::new(DistinctSum::<i256>::new(summed)),
+            (Some(Summed::Doubles), true) | (None, _) => return self.native.accumulator(args),
         })
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let Some(summed) = args.input_fields.first().and_then(|f| Summed::of(f.data_type())) else {
+        let summed = args.input_fields.first().and_then(|f| Summed::of(f.data_type()));
+        let Some(summed) = summed.filter(|summed| !(args.is_distinct && *summed == Summed::Doubles)) else {
             return self.native.state_fields(args);
         };
         let field = if args.is_distinct {
@@ -121,19 +132,21 @@ impl AggregateUDFImpl for CheckedSum {
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(match summed(&args) {
             Some(summed @ Summed::Integers) => Box::new(GroupSums::<i128>::new(summed)),
-            Some(summed) => Box::new(GroupSums::<i256>::new(summed)),
+            Some(summed @ Summed::Decimals(_)) => Box::new(GroupSums::<i256>::new(summed)),
+            Some(summed @ Summed::Doubles) => Box::new(GroupSums::<f64>::new(summed)),
             None => return self.native.create_groups_accumulator(args),
         })
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match (summed(&args), args.is_distinct) {
+            // What was added in doubles is not taken off again exactly.
+            (Some(Summed::Doubles) | None, _) => self.native.create_sliding_accumulator(args),
             (Some(_), false) => self.accumulator(args),
             (Some(_), true) => Err(RelationalError::from(crate::RelationalErrorKind::NotSupported(
                 "SUM(DISTINCT ..) over a moving window".into(),
             ))
             .into()),
-            (None, _) => self.native.create_sliding_accumulator(args),
         }
     }
 
@@ -147,7 +160,7 @@ impl AggregateUDFImpl for CheckedSum {
 }
 
 /// A number wide enough for sums.
-pub(crate) trait Total: Copy + Default + Debug + Eq + Hash + Send + Sync + 'static {
+pub(crate) trait Total: Copy + Default + Debug + Send + Sync + 'static {
     /// Sums of this kind as Arrow keeps them.
     type Kept: ArrowPrimitiveType<Native = Self>;
 
@@ -169,8 +182,8 @@ fn too_large(value: impl std::fmt::Display, ty: SqlType) -> DataFusionError {
     RelationalError::from(error).into()
 }
 
-fn sum_overflow() -> DataFusionError {
-    let error = ValueError::OutOfRange { value: "a sum".into(), target: SqlType::Decimal(None).to_string() };
+fn sum_overflow(summed: Summed) -> DataFusionError {
+    let error = ValueError::OutOfRange { value: "a sum".into(), target: summed.sql_type().to_string() };
     RelationalError::from(error).into()
 }
 
@@ -254,12 +267,12 @@ impl Total for i256 {
     }
 
     fn finish(self, summed: Summed) -> Result<ScalarValue> {
-        let DataType::Decimal256(precision, scale) = summed.result_type() else { return Err(sum_overflow()) };
+        let DataType::Decimal256(precision, scale) = summed.result_type() else { return Err(sum_overflow(summed)) };
         Ok(ScalarValue::Decimal256(Some(rescaled(self, summed, precision, scale)?), precision, scale))
     }
 
     fn finish_all(sums: Vec<Self>, seen: Vec<bool>, summed: Summed) -> Result<ArrayRef> {
-        let DataType::Decimal256(precision, scale) = summed.result_type() else { return Err(sum_overflow()) };
+        let DataType::Decimal256(precision, scale) = summed.result_type() else { return Err(sum_overflow(summed)) };
         let finish = |(sum, seen): (Self, bool)| match seen {
             true => rescaled(sum, summed, precision, scale).map(Some),
             false => Ok(None),
@@ -267,6 +280,35 @@ impl Total for i256 {
         let sums: PrimitiveArray<Decimal256Type> =
             sums.into_iter().zip(seen).map(finish).collect::<Result<Vec<_>>>()?.into_iter().collect();
         Ok(Arc::new(sums.with_precision_and_scale(precision, scale)?))
+    }
+}
+
+impl Total for f64 {
+    type Kept = Float64Type;
+
+    fn plus(self, other: Self) -> Option<Self> {
+        let sum = self + other;
+        (!sum.is_infinite() || self.is_infinite() || other.is_infinite()).then_some(sum)
+    }
+
+    fn minus(self, other: Self) -> Option<Self> {
+        self.plus(-other)
+    }
+
+    fn each(array: &dyn Array, see: impl FnMut(usize, Self) -> Result<()>) -> Result<()> {
+        match array.data_type() {
+            DataType::Float64 => each_of(array.as_primitive::<Float64Type>(), see),
+            other => Err(wrong_type(other)),
+        }
+    }
+
+    fn finish(self, _: Summed) -> Result<ScalarValue> {
+        Ok(ScalarValue::Float64(Some(self)))
+    }
+
+    fn finish_all(sums: Vec<Self>, seen: Vec<bool>, _: Summed) -> Result<ArrayRef> {
+        let sums = sums.into_iter().zip(seen).map(|(sum, seen)| seen.then_some(sum));
+        Ok(Arc::new(PrimitiveArray::<Float64Type>::from_iter(sums)))
     }
 }
 
@@ -281,7 +323,7 @@ fn widened(ty: &DataType) -> DataType {
 
 /// A sum at the result's scale.
 fn rescaled(sum: i256, summed: Summed, precision: u8, scale: i8) -> Result<i256> {
-    let Summed::Decimals(from) = summed else { return Err(sum_overflow()) };
+    let Summed::Decimals(from) = summed else { return Err(sum_overflow(summed)) };
     let ten = i256::from(10);
     let factor = |digits: i32| u32::try_from(digits).ok().and_then(|digits| ten.checked_pow(digits));
     let up = i32::from(scale) - i32::from(from);
@@ -293,7 +335,7 @@ fn rescaled(sum: i256, summed: Summed, precision: u8, scale: i8) -> Result<i256>
     let limit = factor(precision.into());
     match (value, limit) {
         (Some(value), Some(limit)) if value < limit && value > -limit => Ok(value),
-        _ => Err(sum_overflow()),
+        _ => Err(sum_overflow(summed)),
     }
 }
 
@@ -343,7 +385,7 @@ impl<T: Total> OneSum<T> {
 impl<T: Total> Accumulator for OneSum<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         T::each(values.first().ok_or_else(no_state)?, |_, value| {
-            self.sum = self.sum.plus(value).ok_or_else(sum_overflow)?;
+            self.sum = self.sum.plus(value).ok_or_else(|| sum_overflow(self.summed))?;
             self.count += 1;
             Ok(())
         })
@@ -355,7 +397,7 @@ impl<T: Total> Accumulator for OneSum<T> {
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         T::each(values.first().ok_or_else(no_state)?, |_, value| {
-            self.sum = self.sum.minus(value).ok_or_else(sum_overflow)?;
+            self.sum = self.sum.minus(value).ok_or_else(|| sum_overflow(self.summed))?;
             self.count -= 1;
             Ok(())
         })
@@ -388,13 +430,13 @@ struct DistinctSum<T> {
     summed: Summed,
 }
 
-impl<T: Total> DistinctSum<T> {
+impl<T: Total + Eq + Hash> DistinctSum<T> {
     fn new(summed: Summed) -> Self {
         Self { values: HashSet::new(), summed }
     }
 }
 
-impl<T: Total> Accumulator for DistinctSum<T> {
+impl<T: Total + Eq + Hash> Accumulator for DistinctSum<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         T::each(values.first().ok_or_else(no_state)?, |_, value| {
             self.values.insert(value);
@@ -414,7 +456,7 @@ impl<T: Total> Accumulator for DistinctSum<T> {
             return ScalarValue::try_from(self.summed.result_type());
         }
         let sum = self.values.iter().try_fold(T::default(), |sum, value| sum.plus(*value));
-        sum.ok_or_else(sum_overflow)?.finish(self.summed)
+        sum.ok_or_else(|| sum_overflow(self.summed))?.finish(self.summed)
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
@@ -460,14 +502,14 @@ impl<T: Total> GroupsAccumulator for GroupSums<T> {
     ) -> Result<()> {
         self.sums.resize(total_num_groups, T::default());
         self.seen.resize(total_num_groups, false);
-        let (sums, seen) = (&mut self.sums, &mut self.seen);
+        let (sums, seen, summed) = (&mut self.sums, &mut self.seen, self.summed);
         T::each(values.first().ok_or_else(no_state)?, |row, value| {
             if filter.is_some_and(|filter| filter.is_null(row) || !filter.value(row)) {
                 return Ok(());
             }
             let group = group_indices.get(row).copied().unwrap_or(usize::MAX);
             if let (Some(sum), Some(seen)) = (sums.get_mut(group), seen.get_mut(group)) {
-                *sum = sum.plus(value).ok_or_else(sum_overflow)?;
+                *sum = sum.plus(value).ok_or_else(|| sum_overflow(summed))?;
                 *seen = true;
             }
             Ok(())

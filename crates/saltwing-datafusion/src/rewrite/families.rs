@@ -10,6 +10,8 @@ use saltwing_table::Table;
 use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
 
 use super::items::factor_name;
+use crate::RelationalError;
+use crate::error::RelationalErrorKind;
 
 /// The tables of one FROM.
 #[derive(Default)]
@@ -59,6 +61,11 @@ impl Scope {
     fn with_family(&self, family: &str, column: &str) -> Option<&Relation> {
         self.relations.iter().find(|relation| relation.has_family(family, column))
     }
+
+    fn knows_family(&self, family: &str) -> bool {
+        let tables = self.relations.iter().filter_map(|relation| relation.table.as_ref());
+        tables.flat_map(|table| table.def().families.iter().flatten()).any(|name| name.to_lowercase() == family)
+    }
 }
 
 impl Relation {
@@ -72,30 +79,37 @@ impl Relation {
 }
 
 /// Puts tables in the place of families. The names are in lower case, the scopes from outer to inner.
-pub(super) fn without_family(name: &mut Vec<Ident>, scopes: &[Scope]) {
+///
+/// # Errors
+/// No such column, where there is the family without it.
+pub(super) fn without_family(name: &mut Vec<Ident>, scopes: &[Scope]) -> Result<(), RelationalError> {
     let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
     let qualifier: Vec<String> = match parts.as_slice() {
         [family, column] => {
             if scopes.iter().any(|scope| scope.named(family).is_some()) {
-                return;
+                return Ok(());
             }
             match scopes.iter().rev().find_map(|scope| scope.with_family(family, column)) {
                 Some(relation) => relation.name.clone(),
-                None => return,
+                None if scopes.iter().any(|scope| scope.knows_family(family)) => {
+                    return Err(RelationalErrorKind::NoSuchColumn(format!("{family}.{column}")).into());
+                }
+                None => return Ok(()),
             }
         }
         [table, family, column] => {
             let relation = scopes.iter().rev().find_map(|scope| scope.named(table));
             match relation.filter(|relation| relation.has_family(family, column)) {
                 Some(relation) => relation.name.clone(),
-                None => return,
+                None => return Ok(()),
             }
         }
-        _ => return,
+        _ => return Ok(()),
     };
     if let Some(column) = name.pop() {
         *name = qualifier.into_iter().map(|part| Ident::with_quote('"', part)).chain([column]).collect();
     }
+    Ok(())
 }
 
 fn parts(name: &ObjectName) -> Vec<String> {

@@ -217,7 +217,9 @@ impl VisitorMut for Rewriter<'_> {
             Expr::Identifier(name) => lower(name),
             Expr::CompoundIdentifier(parts) => {
                 parts.iter_mut().for_each(lower);
-                families::without_family(parts, &self.scopes);
+                let span = expr_span(&Expr::CompoundIdentifier(parts.clone()));
+                let replaced = families::without_family(parts, &self.scopes);
+                return broken(replaced.map_err(|error| error.at(span)));
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
             Expr::Function(call) => lower_call(call),

@@ -74,7 +74,8 @@ impl Rewriter<'_> {
             }
             Expr::Substring { expr, substring_from, substring_for, .. } => {
                 let one = || Box::new(Expr::value(ast::Value::Number("1".into(), false)));
-                let args = [Some(expr), Some(substring_from.unwrap_or_else(one)), substring_for];
+                let from = substring_from.or_else(|| substring_for.is_some().then(one));
+                let args = [Some(expr), from, substring_for];
                 let args = args.into_iter().flatten().map(|e| *e).collect();
                 self.call(Operation::Call(Function::Substr), args, span)
             }

@@ -65,3 +65,22 @@ fn arrow_datafusion_and_sqlparser_have_one_version() {
         assert_eq!(lock.matches(&format!("\nname = \"{name}\"\n")).count(), 1, "{name}");
     }
 }
+
+/// The last column of each row of docs/semantics.md names the tests that hold it.
+#[test]
+fn the_tests_that_semantics_names_are_there() {
+    let page = std::fs::read_to_string(root().join("docs/semantics.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| matter"));
+    let (mut rows_seen, mut wrong) = (0, Vec::new());
+    for row in rows {
+        rows_seen += 1;
+        let tests = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        let is_there = |name: &&str| root().join("sql-tests/slt").join(name).is_dir() || root().join(name).exists();
+        if names.is_empty() || !names.iter().all(|name| is_there(&name)) {
+            wrong.push(row);
+        }
+    }
+    assert!(rows_seen > 30, "{rows_seen}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
