@@ -47,6 +47,13 @@ impl ExprFunction {
     }
 }
 
+impl ExprFunction {
+    /// Whether it is nothing but a cast of its argument.
+    pub(crate) fn is_cast(&self) -> bool {
+        matches!(self.evaluator.expr(), Expr::Cast(inner, _) if matches!(**inner, Expr::Column(_)))
+    }
+}
+
 impl PartialEq for ExprFunction {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.evaluator.expr() == other.evaluator.expr()

@@ -59,7 +59,7 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let plan = match plan {
         LogicalPlan::Filter(mut filter) => {
             filter.input = without_extra_rows(&filter.input, &filter.predicate)?;
-            filter.predicate = lowerer.condition(filter.predicate)?;
+            filter.predicate = above_aggregate(lowerer.condition(filter.predicate)?, &filter.input);
             LogicalPlan::Filter(filter)
         }
         LogicalPlan::Join(mut join) => {
@@ -81,6 +81,34 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         }
     };
     Ok(Transformed::yes(plan.recompute_schema()?))
+}
+
+/// Ties conditions without columns to the one row of an aggregate below them.
+///
+/// DataFusion would filter the aggregate's input by them, and its row would still come out.
+fn above_aggregate(predicate: PlanExpr, input: &LogicalPlan) -> PlanExpr {
+    let Some(column) = input.schema().columns().into_iter().next().filter(|_| is_one_row(input)) else {
+        return predicate;
+    };
+    let tied = chain(&predicate, Operator::And).into_iter().map(|conjunct| {
+        if matches!(conjunct, PlanExpr::Literal(..)) || !conjunct.column_refs().is_empty() {
+            return conjunct.clone();
+        }
+        let truth = ColumnRef { index: 0, name: "condition".into(), ty: SqlType::Boolean, nullable: true, span: None };
+        ExprFunction::call(Expr::Column(truth), vec![conjunct.clone(), PlanExpr::Column(column.clone())])
+    });
+    balanced(tied.collect(), Operator::And).unwrap_or(predicate)
+}
+
+/// Whether a plan gives the row of an aggregate without groups.
+fn is_one_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::Filter(_) | LogicalPlan::Sort(_) => {
+            plan.inputs().first().is_some_and(|input| is_one_row(input))
+        }
+        _ => false,
+    }
 }
 
 /// Tells a table how the statement calls it.
@@ -290,8 +318,30 @@ impl Lowerer<'_> {
         balanced(lowered, Operator::Or).map_or(Ok(expr), Ok)
     }
 
+    /// `x = (SELECT ..)` as `x IN (SELECT ..)`, which is a join, where the subquery is sure to give one row.
+    fn in_one_row(&self, left: &PlanExpr, right: &PlanExpr) -> Result<Option<PlanExpr>> {
+        for (value, one) in [(left, right), (right, left)] {
+            if let PlanExpr::ScalarSubquery(query) = one
+                && query.outer_ref_columns.is_empty()
+                && is_one_row(&query.subquery)
+                && Sources::of(value).one_table()
+                && let Some((a, b)) = self.check_comparison(CompareOp::Eq, value, one)?
+                && compares_natively(CompareOp::Eq, a, b)
+            {
+                let test = InSubquery::new(Box::new(self.lower(value.clone())?), query.clone(), false);
+                return Ok(Some(PlanExpr::InSubquery(test)));
+            }
+        }
+        Ok(None)
+    }
+
     /// A comparison: between two tables, or with an outer query, in a form that joins understand.
     fn comparison(&self, op: CompareOp, left: &PlanExpr, right: &PlanExpr, whole: PlanExpr) -> Result<PlanExpr> {
+        if op == CompareOp::Eq
+            && let Some(joined) = self.in_one_row(left, right)?
+        {
+            return Ok(joined);
+        }
         let (a, b) = (Sources::of(left), Sources::of(right));
         let joins = !a.is_empty() && !b.is_empty() && (a.outer != b.outer || a.tables.is_disjoint(&b.tables));
         if !joins {

@@ -3,6 +3,7 @@
 //! * A sort over a scan that can give the order is taken out, its limit with it:
 //!   buckets are merged, nothing is sorted.
 //! * MIN and MAX alone over a table are told to the scan.
+//! * A table that only a join's keys bound is looked up by them.
 //! * Scans that nothing limits or orders are divided over partitions.
 //!
 //! It runs before DataFusion's own rules, which then find the orders declared and the limits placed.
@@ -12,19 +13,20 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::split_conjunction;
+use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
-use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use saltwing_plan::OrderItem;
 use saltwing_types::SortOrder;
 
+use crate::lookup_join::LookupJoinExec;
+use crate::scan_path::{Path, rebuilt};
 use crate::table_scan::{Ends, TableScanExec};
 
 /// The rule.
@@ -53,7 +55,21 @@ impl PhysicalOptimizerRule for ScanRule {
                 Ok(Transformed::yes(Arc::new(told) as Arc<dyn ExecutionPlan>))
             }
         })?;
-        let served = told.data.transform_down(|node| {
+        let filtered = told.data.transform_up(|node| {
+            let told = match node.downcast_ref::<FilterExec>() {
+                Some(filter) => filter_told(&node, filter)?,
+                None => None,
+            };
+            Ok(told.map_or_else(|| Transformed::no(node), Transformed::yes))
+        })?;
+        let looked_up = filtered.data.transform_up(|node| {
+            let lookup = match node.downcast_ref::<HashJoinExec>() {
+                Some(join) => LookupJoinExec::of(join)?,
+                None => None,
+            };
+            Ok(lookup.map_or_else(|| Transformed::no(node), |lookup| Transformed::yes(Arc::new(lookup) as _)))
+        })?;
+        let served = looked_up.data.transform_down(|node| {
             let changed = if let Some(sort) = node.downcast_ref::<SortExec>() {
                 without_sort(sort)?
             } else if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
@@ -65,6 +81,16 @@ impl PhysicalOptimizerRule for ScanRule {
         })?;
         limit_told(served.data)
     }
+}
+
+/// Tells a scan what a filter above it checks, for people to see.
+fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(path) = Path::below(filter.input()) else { return Ok(None) };
+    let Some(scan) = path.scan() else { return Ok(None) };
+    let texts = split_conjunction(filter.predicate()).into_iter().map(|part| fmt_sql(part.as_ref()).to_string());
+    let told = scan.asked_for(|asked| asked.opaque.extend(texts))?;
+    let input = path.over(told)?;
+    rebuilt(node.clone(), input).map(Some)
 }
 
 /// Tells the only scan of a plain statement that its limit is yet to come.
@@ -81,64 +107,12 @@ pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn Executi
     plan.apply(|node| {
         if node.is::<TableScanExec>() {
             found.push(node.clone());
+        } else if let Some(lookup) = node.downcast_ref::<LookupJoinExec>() {
+            found.push(lookup.scan().clone());
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(found)
-}
-
-/// The nodes from below an operator down to a scan, none of which changes the order of rows.
-struct Path {
-    nodes: Vec<Arc<dyn ExecutionPlan>>,
-    scan: Arc<dyn ExecutionPlan>,
-    /// Whether each row of the scan comes out.
-    all_rows: bool,
-}
-
-impl Path {
-    fn below(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
-        let (mut nodes, mut at, mut all_rows) = (Vec::new(), start.clone(), true);
-        while !at.is::<TableScanExec>() {
-            all_rows &= !at.is::<FilterExec>();
-            if !(at.is::<ProjectionExec>() || at.is::<FilterExec>() || at.is::<CoalescePartitionsExec>()) {
-                return None;
-            }
-            let next = (*at.children().first()?).clone();
-            nodes.push(at);
-            at = next;
-        }
-        Some(Self { nodes, scan: at, all_rows })
-    }
-
-    fn scan(&self) -> Option<&TableScanExec> {
-        self.scan.downcast_ref::<TableScanExec>()
-    }
-
-    /// The table's column that an expression over the path's output is, if it is one.
-    fn table_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
-        let mut index = expr.downcast_ref::<Column>()?.index();
-        for node in &self.nodes {
-            if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
-                index = projection.expr().get(index)?.expr.downcast_ref::<Column>()?.index();
-            } else if let Some(filter) = node.downcast_ref::<FilterExec>()
-                && let Some(kept) = filter.projection()
-            {
-                index = *kept.get(index)?;
-            }
-        }
-        self.scan()?.asked().columns.get(index).copied()
-    }
-
-    /// The same nodes over another scan.
-    fn over(self, scan: TableScanExec) -> Result<Arc<dyn ExecutionPlan>> {
-        let scan: Arc<dyn ExecutionPlan> = Arc::new(scan);
-        self.nodes.into_iter().rev().try_fold(scan, |child, node| rebuilt(node, child))
-    }
-}
-
-fn rebuilt(node: Arc<dyn ExecutionPlan>, child: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-    node.replace_children(vec![child], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
 }
 
 /// What stands in the place of a sort whose order the scan below can give.

@@ -84,6 +84,8 @@ pub(crate) struct Asked {
     pub(crate) ends: Option<Ends>,
     /// Most partitions.
     pub(crate) partitions: usize,
+    /// Conditions that operators above check, as text.
+    pub(crate) opaque: Vec<String>,
 }
 
 /// The ends of a column that MIN and MAX ask for.
@@ -143,7 +145,7 @@ impl TableScanExec {
     pub(crate) fn asked_for(&self, change: impl FnOnce(&mut Asked)) -> Result<Self, RelationalError> {
         let mut asked = self.asked.clone();
         change(&mut asked);
-        let access = plan(request(&self.of, &asked))?;
+        let access = plan(request(&self.of, &asked))?.with_opaque(&asked.opaque);
         let parts = parts(&self.of, &asked, &access)?;
         Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
     }

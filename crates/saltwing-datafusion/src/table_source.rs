@@ -94,6 +94,7 @@ impl TableProvider for TableSource {
             single_table: false,
             ends: None,
             partitions: 1,
+            opaque: Vec::new(),
         };
         Ok(Arc::new(TableScanExec::new(self.of.clone(), asked)))
     }

@@ -33,7 +33,8 @@ fn key_columns(access: &TableAccess) -> Vec<String> {
 }
 
 fn residual_text(access: &TableAccess) -> Option<String> {
-    let texts: Vec<&str> = access.access.residual.iter().map(|c| c.text.as_str()).collect();
+    let residual = access.access.residual.iter().map(|c| c.text.as_str());
+    let texts: Vec<&str> = residual.chain(access.opaque.iter().map(String::as_str)).collect();
     (!texts.is_empty()).then(|| texts.join(" AND "))
 }
 

@@ -9,7 +9,8 @@ mod template;
 use std::sync::Arc;
 
 use saltwing_plan::{
-    Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, Ranges, Request, RowLimit, choose,
+    Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request, RowLimit,
+    Use, choose,
 };
 use saltwing_rowkey::KeyRange;
 use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, Table};
@@ -54,6 +55,8 @@ pub struct TableAccess {
     alias: Option<String>,
     span: Option<Span>,
     access: Access,
+    /// Conditions that the executor checks itself, as text.
+    opaque: Vec<String>,
 }
 
 /// Plans an access. The verdict is not applied yet: see [`TableAccess::judge`].
@@ -76,10 +79,26 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
         single_table: request.single_table,
         catalog: false,
     })?;
-    Ok(TableAccess { table: request.table.clone(), alias: request.alias, span: request.span, access })
+    Ok(TableAccess { table: request.table.clone(), alias: request.alias, span: request.span, access, opaque: Vec::new() })
 }
 
 impl TableAccess {
+    /// Tells of conditions that the executor checks itself: no range comes from them, and rows that are read
+    /// may fail them.
+    #[must_use]
+    pub fn with_opaque(mut self, texts: &[String]) -> Self {
+        const WHY: &str = "it is more than ranges can tell";
+        for text in texts {
+            let use_ = PredicateUse { text: text.clone(), use_: Use::Residual, column: None, why: WHY.to_owned() };
+            self.access.predicates.push(use_);
+            if let Some(refusal) = &mut self.access.verdict.refusal {
+                refusal.others.push((text.clone(), WHY.to_owned()));
+            }
+        }
+        self.opaque.extend_from_slice(texts);
+        self
+    }
+
     /// The table.
     pub fn table(&self) -> &Arc<Table> {
         &self.table

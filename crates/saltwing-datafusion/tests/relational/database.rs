@@ -30,6 +30,8 @@ pub struct Answer {
     pub types: Vec<String>,
     pub rows: Vec<String>,
     pub counters: Vec<Arc<Counters>>,
+    /// Of each table read, its name and what its scan counted.
+    pub reads: Vec<(String, Arc<Counters>)>,
     pub warnings: Vec<String>,
 }
 
@@ -115,6 +117,13 @@ impl Database {
                 types: planned.columns().iter().map(|c| c.ty.to_string()).collect(),
                 rows,
                 counters: planned.counters(),
+                reads: planned
+                    .accesses(true)
+                    .iter()
+                    .filter_map(|report| {
+                        Some((report.access.table().def().name.name.clone(), report.counters.clone()?))
+                    })
+                    .collect(),
                 warnings: planned.warnings().to_vec(),
             })
         })

@@ -6,6 +6,7 @@ mod database;
 mod errors;
 mod guard;
 mod labels;
+mod lookups;
 mod meaning;
 mod order;
 mod property;

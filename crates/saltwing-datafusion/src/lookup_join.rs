@@ -1,0 +1,364 @@
+//! Joins that look their inner table up by its key.
+//!
+//! Where a join's equalities bound the key of a table that nothing else bounds, and the
+//! other side is bounded, the table is not read whole: rows of the other side are taken
+//! [`LOOKUP_ROWS`] at a time, the table is read for their keys alone, and the join runs over these.
+//!
+//! ```text
+//! outer rows -> different keys -> WHERE key IN (..) -> ranges -> inner rows
+//!      └───────────────────── hash join ─────────────────────────────┘
+//! ```
+//!
+//! # Laws
+//! 1. The rows are those of the join: the lookup may read too much, the join decides.
+//! 2. A key is looked up once a group of rows; where the inner rows themselves are the result, once at all.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use arrow::row::{OwnedRow, RowConverter, SortField};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, JoinType, NullEquality, Result};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::{StreamExt, TryStreamExt, stream};
+use saltwing_expr::value_at;
+use saltwing_plan::Condition;
+use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value, typing};
+
+use crate::RelationalError;
+use crate::expr_function::ExprFunction;
+use crate::scan_path::Path;
+use crate::sql_field::field_type;
+use crate::table_scan::TableScanExec;
+
+/// Outer rows whose keys are looked up together.
+const LOOKUP_ROWS: usize = 1024;
+
+/// Which input of a join is looked up for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outer {
+    Left,
+    Right,
+}
+
+/// A key column of the inner table, and what it is equal to in the outer rows.
+#[derive(Clone, Debug)]
+struct LookupKey {
+    column: ColumnRef,
+    value: Arc<dyn PhysicalExpr>,
+    ty: SqlType,
+}
+
+/// A hash join whose inner side is read by keys.
+#[derive(Clone)]
+pub(crate) struct LookupJoinExec {
+    /// The join, as if the inner side were read whole.
+    join: Arc<HashJoinExec>,
+    outer: Arc<dyn ExecutionPlan>,
+    side: Outer,
+    keys: Vec<LookupKey>,
+    /// From the join down to the inner table, whose scan is planned for keys that are not known yet.
+    inner: Path,
+    properties: Arc<PlanProperties>,
+}
+
+impl LookupJoinExec {
+    /// The join with lookups, where they bound a side that nothing else bounds.
+    pub(crate) fn of(join: &HashJoinExec) -> Result<Option<Self>> {
+        if join.null_aware || join.null_equality() != NullEquality::NullEqualsNothing {
+            return Ok(None);
+        }
+        for side in [Outer::Left, Outer::Right] {
+            if let Some(lookup) = Self::from_side(join, side)? {
+                return Ok(Some(lookup));
+            }
+        }
+        Ok(None)
+    }
+
+    fn from_side(join: &HashJoinExec, side: Outer) -> Result<Option<Self>> {
+        let (outer, inner) = match side {
+            Outer::Left => (join.left(), join.right()),
+            Outer::Right => (join.right(), join.left()),
+        };
+        if output_of(*join.join_type(), side, join.filter().is_some()).is_none() || !is_bounded(outer)? {
+            return Ok(None);
+        }
+        let Some(inner) = Path::below(inner) else { return Ok(None) };
+        let Some(scan) = inner.scan() else { return Ok(None) };
+        let asked = scan.asked();
+        if !is_refused(scan)? || asked.limit.is_some() || asked.ends.is_some() {
+            return Ok(None);
+        }
+        let keys = lookup_keys(join, side, outer, &inner);
+        let mut conditions = asked.conditions.clone();
+        for key in &keys {
+            let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(key.column.clone()), Expr::Param(0, None))
+            else {
+                return Ok(None);
+            };
+            conditions
+                .push(Condition { text: format!("{} = {}", key.column.name, key.value), ..Condition::new(equal) });
+        }
+        let planned = scan.asked_for(|asked| {
+            asked.conditions = conditions;
+            asked.partitions = 1;
+        })?;
+        if is_refused(&planned)? {
+            return Ok(None);
+        }
+        let inner = inner.with_scan(planned);
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(join.schema()),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        let (join, outer, properties) = (Arc::new(join.builder().build()?), outer.clone(), Arc::new(properties));
+        Ok(Some(Self { join, outer, side, keys, inner, properties }))
+    }
+
+    /// The scan of the inner table.
+    pub(crate) fn scan(&self) -> &Arc<dyn ExecutionPlan> {
+        self.inner.scan_node()
+    }
+
+    /// The join of some outer rows with the inner rows of their keys.
+    fn joined(
+        &self,
+        outer: RecordBatch,
+        seen: &mut Seen,
+        task: &Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let values: Vec<ArrayRef> = self
+            .keys
+            .iter()
+            .map(|key| key.value.evaluate(&outer)?.into_array(outer.num_rows()))
+            .collect::<Result<_>>()?;
+        let news = seen.news(&values, outer.num_rows())?;
+        let outer = if seen.across { filter_record_batch(&outer, &news)? } else { outer };
+        let rows = news.iter().enumerate().filter(|(_, new)| *new == Some(true)).map(|(row, _)| row);
+        let condition = self.condition(&values, rows)?;
+        let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
+        let known = scan.asked().conditions.len().saturating_sub(self.keys.len());
+        let scan = scan.asked_for(|asked| {
+            asked.conditions.truncate(known);
+            asked.conditions.push(condition);
+        })?;
+        let inner = self.inner.clone().over(scan)?;
+        let outer_schema = self.outer.schema();
+        let outer = MemorySourceConfig::try_new_exec(&[vec![outer]], outer_schema, None)? as Arc<dyn ExecutionPlan>;
+        let inputs = match self.side {
+            Outer::Left => vec![outer, inner],
+            Outer::Right => vec![inner, outer],
+        };
+        let join = self
+            .join
+            .builder()
+            .with_partition_mode(PartitionMode::CollectLeft)
+            .with_new_children(inputs)?
+            .recompute_properties()
+            .reset_state()
+            .build_exec()?;
+        join.execute(0, task.clone())
+    }
+
+    /// `key IN (..)` for some rows.
+    fn condition(&self, values: &[ArrayRef], rows: impl Iterator<Item = usize>) -> Result<Condition> {
+        let row_of = |row: usize| -> Result<Vec<Expr>> {
+            let value = |(key, array): (&LookupKey, &ArrayRef)| -> Result<Expr> {
+                let value = value_at(array.as_ref(), row, key.ty).map_err(RelationalError::from)?;
+                Ok(Expr::Literal(value, key.ty))
+            };
+            self.keys.iter().zip(values).map(value).collect()
+        };
+        let is_known = |row: &Vec<Expr>| row.iter().all(|value| !matches!(value, Expr::Literal(Value::Null, _)));
+        let mut list = Vec::new();
+        for row in rows {
+            let values = row_of(row)?;
+            if is_known(&values) {
+                list.push(values);
+            }
+        }
+        if list.is_empty() {
+            return Ok(Condition::new(Expr::boolean(false)));
+        }
+        let columns = self.keys.iter().map(|key| Expr::Column(key.column.clone())).collect();
+        let test = typing::row_in_list(columns, list, false).map_err(RelationalError::from)?;
+        Ok(Condition::new(test))
+    }
+}
+
+/// The keys of the rows before.
+struct Seen {
+    converter: RowConverter,
+    rows: HashSet<OwnedRow>,
+    /// Whether a key of an earlier group is not looked up again.
+    across: bool,
+}
+
+impl Seen {
+    /// The rows with a key that was not seen before.
+    fn news(&mut self, values: &[ArrayRef], count: usize) -> Result<BooleanArray> {
+        if !self.across {
+            self.rows.clear();
+        }
+        let rows = self.converter.convert_columns(values)?;
+        Ok((0..count).map(|row| Some(self.rows.insert(rows.row(row).owned()))).collect())
+    }
+}
+
+/// What a join puts out, if outer rows can be joined group by group.
+fn output_of(join: JoinType, side: Outer, filtered: bool) -> Option<Output> {
+    use JoinType::*;
+    match (join, side) {
+        (Inner, _) => Some(Output::Joined),
+        (Left | LeftSemi | LeftAnti | LeftMark, Outer::Left)
+        | (Right | RightSemi | RightAnti | RightMark, Outer::Right) => Some(Output::Joined),
+        // A key that was seen gives the same inner rows again, unless more than the key decides.
+        (RightSemi, Outer::Left) | (LeftSemi, Outer::Right) if !filtered => Some(Output::Inner),
+        _ => None,
+    }
+}
+
+/// What a join puts out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    /// Outer rows, alone or with inner rows.
+    Joined,
+    /// Inner rows alone.
+    Inner,
+}
+
+fn is_refused(scan: &TableScanExec) -> Result<bool> {
+    Ok(scan.access()?.access().verdict.is_refused())
+}
+
+fn is_bounded(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    for node in crate::scan_rule::scans(plan)? {
+        if let Some(scan) = node.downcast_ref::<TableScanExec>()
+            && scan.access()?.access().verdict.allowed != Some(true)
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The key columns of the inner table that the join's equalities give values to.
+fn lookup_keys(join: &HashJoinExec, side: Outer, outer: &Arc<dyn ExecutionPlan>, inner: &Path) -> Vec<LookupKey> {
+    let Some(scan) = inner.scan() else { return Vec::new() };
+    let table = &scan.table_use().table;
+    let key = &table.def().key;
+    let mut keys: Vec<LookupKey> = Vec::new();
+    for (left, right) in join.on() {
+        let (value, column) = match side {
+            Outer::Left => (left, right),
+            Outer::Right => (right, left),
+        };
+        let Some(index) = inner.table_column_below(column, uncast) else { continue };
+        if key.position(index).is_none() || keys.iter().any(|known| known.column.index == index) {
+            continue;
+        }
+        let own = table.column_type(index);
+        let field = value.return_field(&outer.schema());
+        let Some(ty) = field.ok().and_then(|field| field_type(&field)) else { continue };
+        // A double stands for all numbers that round to it.
+        if ty.is_float() && !own.is_float() {
+            continue;
+        }
+        let field = table.schema().field(index);
+        let (name, nullable) = (field.name().clone(), field.is_nullable());
+        let column = ColumnRef { index, name, ty: own, nullable, span: None };
+        keys.push(LookupKey { column, value: value.clone(), ty });
+    }
+    keys
+}
+
+/// The column below the cast that brings a join's sides to one type.
+fn uncast(expr: &Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr> {
+    match expr.downcast_ref::<ScalarFunctionExpr>() {
+        Some(call) if call.fun().inner().downcast_ref::<ExprFunction>().is_some_and(ExprFunction::is_cast) => {
+            call.args().first().filter(|arg| arg.is::<Column>()).unwrap_or(expr)
+        }
+        _ => expr,
+    }
+}
+
+impl fmt::Debug for LookupJoinExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LookupJoinExec").field("join", &self.join).field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for LookupJoinExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<String> = self.keys.iter().map(|key| format!("{} = {}", key.column.name, key.value)).collect();
+        let table = self.inner.scan().map(|scan| scan.table_use().table.def().name.to_string()).unwrap_or_default();
+        write!(f, "LookupJoinExec: join_type={:?}, table={table}, keys=[{}]", self.join.join_type(), keys.join(", "))
+    }
+}
+
+impl ExecutionPlan for LookupJoinExec {
+    fn name(&self) -> &str {
+        "LookupJoinExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.outer]
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        vec![Distribution::SinglePartition]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        for key in &self.keys {
+            f(&key.value)?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let [outer] = <[_; 1]>::try_from(children).map_err(|_| RelationalError::bug("a lookup join has one input"))?;
+        Ok(Arc::new(Self { outer, ..(*self).clone() }))
+    }
+
+    fn execute(&self, _: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let fields = self
+            .keys
+            .iter()
+            .map(|key| Ok(SortField::new(key.value.data_type(&self.outer.schema())?)))
+            .collect::<Result<Vec<_>>>()?;
+        let across = output_of(*self.join.join_type(), self.side, false) == Some(Output::Inner);
+        let mut seen = Seen { converter: RowConverter::new(fields)?, rows: HashSet::new(), across };
+        let this = self.clone();
+        let outer = self.outer.execute(0, task.clone())?;
+        let groups = outer.map_ok(|batch| stream::iter(groups_of(batch).map(Ok::<_, DataFusionError>))).try_flatten();
+        let joined = groups.map(move |group| this.joined(group?, &mut seen, &task)).try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), joined.boxed())))
+    }
+}
+
+/// The rows of a batch in groups.
+fn groups_of(batch: RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    let rows = batch.num_rows();
+    (0..rows).step_by(LOOKUP_ROWS).map(move |from| batch.slice(from, LOOKUP_ROWS.min(rows - from)))
+}

@@ -1,0 +1,90 @@
+//! The way from an operator down to a scan.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use crate::table_scan::TableScanExec;
+
+/// The nodes from below an operator down to a scan, none of which changes the order of rows.
+#[derive(Clone)]
+pub(crate) struct Path {
+    nodes: Vec<Arc<dyn ExecutionPlan>>,
+    scan: Arc<dyn ExecutionPlan>,
+    /// Whether each row of the scan comes out.
+    pub(crate) all_rows: bool,
+}
+
+impl Path {
+    /// The path from a plan down, if it is one.
+    pub(crate) fn below(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        let (mut nodes, mut at, mut all_rows) = (Vec::new(), start.clone(), true);
+        while !at.is::<TableScanExec>() {
+            all_rows &= !at.is::<FilterExec>();
+            if !(at.is::<ProjectionExec>() || at.is::<FilterExec>() || at.is::<CoalescePartitionsExec>()) {
+                return None;
+            }
+            let next = (*at.children().first()?).clone();
+            nodes.push(at);
+            at = next;
+        }
+        Some(Self { nodes, scan: at, all_rows })
+    }
+
+    /// The scan at its end.
+    pub(crate) fn scan(&self) -> Option<&TableScanExec> {
+        self.scan.downcast_ref::<TableScanExec>()
+    }
+
+    /// The same as a node.
+    pub(crate) fn scan_node(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.scan
+    }
+
+    /// The same path to another scan, which puts out the same columns.
+    pub(crate) fn with_scan(self, scan: TableScanExec) -> Self {
+        Self { scan: Arc::new(scan), ..self }
+    }
+
+    /// The table's column that an expression over the path's output is, if it is one.
+    pub(crate) fn table_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+        self.table_column_below(expr, |expr| expr)
+    }
+
+    /// The table's column that is left of an expression when each of its steps is peeled.
+    pub(crate) fn table_column_below(
+        &self,
+        expr: &Arc<dyn PhysicalExpr>,
+        peeled: impl Fn(&Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr>,
+    ) -> Option<usize> {
+        let mut index = peeled(expr).downcast_ref::<Column>()?.index();
+        for node in &self.nodes {
+            if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+                index = peeled(&projection.expr().get(index)?.expr).downcast_ref::<Column>()?.index();
+            } else if let Some(filter) = node.downcast_ref::<FilterExec>()
+                && let Some(kept) = filter.projection()
+            {
+                index = *kept.get(index)?;
+            }
+        }
+        self.scan()?.asked().columns.get(index).copied()
+    }
+
+    /// The same nodes over another scan.
+    pub(crate) fn over(self, scan: TableScanExec) -> Result<Arc<dyn ExecutionPlan>> {
+        let scan: Arc<dyn ExecutionPlan> = Arc::new(scan);
+        self.nodes.into_iter().rev().try_fold(scan, |child, node| rebuilt(node, child))
+    }
+}
+
+/// A node over another child.
+pub(crate) fn rebuilt(node: Arc<dyn ExecutionPlan>, child: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+    node.replace_children(vec![child], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+}
