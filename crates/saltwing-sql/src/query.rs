@@ -353,10 +353,12 @@ fn ends_list(cursor: &Cursor<'_>, at: usize) -> bool {
     use Keyword::{EXCEPT, FETCH, FOR, FROM, GROUP, HAVING, INTERSECT, LIMIT, OFFSET, ORDER, UNION, WHERE, WINDOW};
     let previous = before(cursor, at);
     let distinct_from = at > 0 && keyword(cursor, at - 1) == Keyword::DISTINCT;
+    let within_group = at > 0 && keyword(cursor, at - 1) == Keyword::WITHIN;
     match (&cursor.token(at).token, keyword(cursor, at)) {
         (Token::RParen | Token::SemiColon, _) => true,
         (_, EXCEPT) => previous != Some(&Token::Mul),
         (_, FROM) => previous != Some(&Token::Period) && !distinct_from,
+        (_, GROUP) if within_group => false,
         (_, FETCH | FOR | GROUP | HAVING | INTERSECT | LIMIT | OFFSET | ORDER | UNION | WHERE | WINDOW) => {
             previous != Some(&Token::Period)
         }
