@@ -77,7 +77,7 @@ fn the_tests_that_semantics_names_are_there() {
         let tests = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
         let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
         let is_there = |name: &&str| root().join("sql-tests/slt").join(name).is_dir() || root().join(name).exists();
-        if names.is_empty() || !names.iter().all(|name| is_there(&name)) {
+        if names.is_empty() || !names.iter().all(is_there) {
             wrong.push(row);
         }
     }
