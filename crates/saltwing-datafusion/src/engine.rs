@@ -1,15 +1,20 @@
 //! Queries planned and run.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use datafusion::catalog::TableFunction;
 use datafusion::common::Result as PlanResult;
+use datafusion::common::alias::AliasGenerator;
+use datafusion::common::config::ConfigOptions;
 use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
+use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::logical_expr::{AggregateUDF, Distinct, LogicalPlan};
-use datafusion::optimizer::{Analyzer, Optimizer, OptimizerContext};
+use datafusion::optimizer::{Analyzer, Optimizer, OptimizerConfig, OptimizerContext};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
@@ -180,7 +185,17 @@ impl Engine {
         let is_aggregate = |name: &str| self.session.aggregate_functions().contains_key(name);
         let QueryRequest { query, items, catalog, params, .. } = request;
         let prepared = prepare(query, items, catalog, &is_aggregate, *params, renaming)?;
-        let Prepared { query, operations, labels, names_hidden, limit_open, places } = prepared;
+        let ambiguous = prepared.ambiguous.clone();
+        self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
+            RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
+                RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
+            }
+            _ => error,
+        })
+    }
+
+    fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
+        let Prepared { query, operations, labels, names_hidden, limit_open, places, ambiguous: _ } = prepared;
         let reading = Arc::new(Reading {
             tables: request.tables.clone(),
             view: request.view.clone(),
@@ -194,7 +209,7 @@ impl Engine {
             reading,
             operations,
             with_hidden: names_hidden,
-            places,
+            places: RefCell::new(places),
         };
         let statement = Statement::Query(Box::new(query));
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
@@ -202,7 +217,10 @@ impl Engine {
         let options = self.session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
-        let context = OptimizerContext::new_with_config_options(options.clone());
+        let context = Optimizing {
+            context: OptimizerContext::new_with_config_options(options.clone()),
+            functions: &self.session,
+        };
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
         let physical = self.physical(&optimized)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
@@ -214,6 +232,35 @@ impl Engine {
         let planner = DefaultPhysicalPlanner::default();
         futures::executor::block_on(planner.create_physical_plan(logical, &self.session))
     }
+}
+
+/// What optimizer rules look up.
+struct Optimizing<'a> {
+    context: OptimizerContext,
+    functions: &'a SessionState,
+}
+
+impl OptimizerConfig for Optimizing<'_> {
+    fn query_execution_start_time(&self) -> Option<DateTime<Utc>> {
+        self.context.query_execution_start_time()
+    }
+
+    fn alias_generator(&self) -> &Arc<AliasGenerator> {
+        self.context.alias_generator()
+    }
+
+    fn options(&self) -> Arc<ConfigOptions> {
+        self.context.options()
+    }
+
+    fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
+        Some(self.functions)
+    }
+}
+
+/// Whether a column's name, qualified or not, is one of these.
+fn is_among(name: &str, names: &HashSet<String>) -> bool {
+    name.rsplit('.').next().is_some_and(|column| names.contains(&column.trim_matches('"').to_lowercase()))
 }
 
 fn parser_options() -> ParserOptions {

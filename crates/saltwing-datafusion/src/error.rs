@@ -304,6 +304,9 @@ fn translate_plan(text: &str) -> RelationalError {
 }
 
 fn translate_execution(text: &str) -> RelationalError {
+    if text.starts_with("Scalar subquery returned more than one row") {
+        return RelationalError::several_rows();
+    }
     let has = |part: &str| text.contains(part);
     match () {
         () if has("verflow") || has("out of range") => RelationalErrorKind::OutOfRange(first_line(text)).into(),

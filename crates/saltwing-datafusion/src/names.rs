@@ -1,5 +1,6 @@
 //! What a statement may name: tables, functions, types.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use saltwing_sql::cast_type;
 use saltwing_types::Span;
 
 use crate::operation::Operations;
+use crate::rewrite::Places;
 use crate::sql_field::typed_field;
 use crate::table_scan::{Reading, TableUse};
 use crate::table_source::TableSource;
@@ -36,8 +38,17 @@ pub(crate) struct Names<'a> {
     pub(crate) operations: Operations,
     /// Whether hidden columns are named.
     pub(crate) with_hidden: bool,
-    /// Where each table is named first.
-    pub(crate) places: HashMap<String, Span>,
+    /// Where each table is named: planned in the order of the text, but for subqueries among the items.
+    pub(crate) places: RefCell<Places>,
+}
+
+impl Names<'_> {
+    /// Where a use of a table stands; the last place serves for all further uses.
+    fn next_place(&self, name: &TableReference) -> Option<Span> {
+        let mut places = self.places.borrow_mut();
+        let places = places.get_mut(&name.to_string())?;
+        if places.len() > 1 { places.pop_front() } else { places.front().copied() }
+    }
 }
 
 impl ContextProvider for Names<'_> {
@@ -47,7 +58,7 @@ impl ContextProvider for Names<'_> {
             let table = information_schema::table(name.table(), self.catalog)?;
             return Ok(provider_as_source(table));
         }
-        let span = self.places.get(&name.to_string()).copied();
+        let span = self.next_place(&name);
         let table = self.catalog.resolve(schema, name.table());
         let table = table.map_err(|error| DataFusionError::from(RelationalError::from(error).at(span)))?;
         let of = TableUse { reading: self.reading.clone(), table, alias: None, span };

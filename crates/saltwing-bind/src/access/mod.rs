@@ -9,8 +9,8 @@ mod template;
 use std::sync::Arc;
 
 use saltwing_plan::{
-    Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request, RowLimit,
-    Use, choose,
+    Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
+    RowLimit, Use, choose,
 };
 use saltwing_rowkey::KeyRange;
 use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, Table};
@@ -79,7 +79,13 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
         single_table: request.single_table,
         catalog: false,
     })?;
-    Ok(TableAccess { table: request.table.clone(), alias: request.alias, span: request.span, access, opaque: Vec::new() })
+    Ok(TableAccess {
+        table: request.table.clone(),
+        alias: request.alias,
+        span: request.span,
+        access,
+        opaque: Vec::new(),
+    })
 }
 
 impl TableAccess {

@@ -1,7 +1,8 @@
 //! Items of a SELECT: their names, and wildcards without hidden columns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use sqlparser::ast::{
@@ -11,13 +12,16 @@ use sqlparser::ast::{
 
 use super::{Renaming, Result, Rewriter, constraint, lower, lower_object, not_supported};
 use crate::label::plain;
+use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
     /// Names the items of a SELECT, and keeps hidden columns out of its wildcards.
     pub(super) fn name_items(&mut self, select: &mut Select) -> Result<()> {
         let texts = std::ptr::eq(select, self.result).then_some(self.items);
         let has_wildcard = select.projection.iter().any(is_wildcard);
-        let mut taken = HashSet::new();
+        // Of the result's columns labels may repeat.
+        let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };
+        self.ambiguous.extend(taken.iter().cloned());
         let items = std::mem::take(&mut select.projection);
         for (i, item) in items.into_iter().enumerate() {
             let text = texts.and_then(|texts| texts.get(i));
@@ -126,6 +130,34 @@ impl Rewriter<'_> {
 
 fn is_wildcard(item: &SelectItem) -> bool {
     matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
+}
+
+/// Names that several items of a subquery have, in lower case.
+///
+/// # Errors
+/// Names that were given and differ only in case.
+fn repeated_names(items: &[SelectItem]) -> Result<HashSet<String>> {
+    let (mut seen, mut repeated) = (HashMap::new(), HashSet::new());
+    for item in items {
+        let (name, given) = match item {
+            SelectItem::ExprWithAlias { alias, .. } => (alias.value.to_lowercase(), Some(alias)),
+            SelectItem::UnnamedExpr(expr) => match column_name(expr) {
+                Some(name) => (name, None),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if let Some(before) = seen.insert(name.clone(), given) {
+            if let (Some(before), Some(given)) = (before, given)
+                && before.value != given.value
+            {
+                let error = RelationalError::from(RelationalErrorKind::DuplicateColumn(given.value.clone()));
+                return Err(error.at(expr_span(&Expr::Identifier(given.clone()))));
+            }
+            repeated.insert(name);
+        }
+    }
+    Ok(repeated)
 }
 
 /// The name of an item that is a column.

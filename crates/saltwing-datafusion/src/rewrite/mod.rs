@@ -12,7 +12,7 @@ mod items;
 mod operations;
 mod predicates;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
 use saltwing_bind::Params;
@@ -46,9 +46,14 @@ pub(crate) struct Prepared {
     pub(crate) names_hidden: bool,
     /// Whether a LIMIT or OFFSET is a parameter without a value.
     pub(crate) limit_open: bool,
-    /// Where each table is named first, by its name in lower case.
-    pub(crate) places: HashMap<String, Span>,
+    /// Where each table is named, in text order, by its name in lower case.
+    pub(crate) places: Places,
+    /// Names that several columns of some subquery have, in lower case: none of these is found by its name.
+    pub(crate) ambiguous: HashSet<String>,
 }
+
+/// Places by name.
+pub(crate) type Places = HashMap<String, VecDeque<Span>>;
 
 /// How far aliases are renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +93,8 @@ pub(crate) fn prepare(
         lists: HashSet::new(),
         scopes: Vec::new(),
         limit_open: false,
-        places: HashMap::new(),
+        places: Places::new(),
+        ambiguous: HashSet::new(),
     };
     match VisitMut::visit(&mut query, &mut rewriter) {
         ControlFlow::Break(error) => Err(error),
@@ -99,6 +105,7 @@ pub(crate) fn prepare(
             names_hidden: rewriter.names_hidden,
             limit_open: rewriter.limit_open,
             places: rewriter.places,
+            ambiguous: rewriter.ambiguous,
         }),
     }
 }
@@ -162,7 +169,8 @@ struct Rewriter<'a> {
     /// The tables in sight, from the outermost query in.
     scopes: Vec<Scope>,
     limit_open: bool,
-    places: HashMap<String, Span>,
+    places: Places,
+    ambiguous: HashSet<String>,
 }
 
 impl VisitorMut for Rewriter<'_> {
@@ -203,7 +211,7 @@ impl VisitorMut for Rewriter<'_> {
         lower_object(name);
         if let Some(span) = span {
             let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-            self.places.entry(parts.join(".")).or_insert(span);
+            self.places.entry(parts.join(".")).or_default().push_back(span);
         }
         ControlFlow::Continue(())
     }
@@ -281,7 +289,7 @@ impl Rewriter<'_> {
 
     fn query(&mut self, query: &mut Query) -> Result<()> {
         for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
-            self.alias(&mut cte.alias);
+            self.alias(&mut cte.alias)?;
         }
         for (present, clause) in [
             (query.fetch.is_some(), "FETCH beside LIMIT"),
@@ -358,6 +366,9 @@ impl Rewriter<'_> {
         }
         self.name_items(select)?;
         predicates::as_values(select)?;
+        for condition in select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify) {
+            predicates::unknown_as_values(condition)?;
+        }
         for window in &mut select.named_window {
             lower(&mut window.0);
             if let ast::NamedWindowExpr::NamedWindow(name) = &mut window.1 {
@@ -396,14 +407,14 @@ impl Rewriter<'_> {
                         return Err(not_supported(clause));
                     }
                 }
-                alias.iter_mut().for_each(|alias| self.alias(alias));
+                alias.iter_mut().try_for_each(|alias| self.alias(alias))?;
             }
             TableFactor::Derived { alias, .. }
             | TableFactor::TableFunction { alias, .. }
             | TableFactor::Function { alias, .. }
-            | TableFactor::UNNEST { alias, .. } => alias.iter_mut().for_each(|alias| self.alias(alias)),
+            | TableFactor::UNNEST { alias, .. } => alias.iter_mut().try_for_each(|alias| self.alias(alias))?,
             TableFactor::NestedJoin { table_with_joins, alias } => {
-                alias.iter_mut().for_each(|alias| self.alias(alias));
+                alias.iter_mut().try_for_each(|alias| self.alias(alias))?;
                 self.joins(table_with_joins)?;
             }
             _ => {}
@@ -411,12 +422,18 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn alias(&mut self, alias: &mut TableAlias) {
+    fn alias(&mut self, alias: &mut TableAlias) -> Result<()> {
         lower(&mut alias.name);
+        let mut seen = HashSet::new();
         for column in &mut alias.columns {
             self.labels.alias(&column.name.value);
+            if !seen.insert(column.name.value.to_lowercase()) {
+                let error = RelationalError::from(RelationalErrorKind::DuplicateColumn(column.name.value.clone()));
+                return Err(error.at(expr_span(&Expr::Identifier(column.name.clone()))));
+            }
             lower(&mut column.name);
         }
+        Ok(())
     }
 }
 

@@ -1,8 +1,10 @@
-//! `IN` and `EXISTS` over subqueries among the items of a SELECT.
+//! `IN` and `EXISTS` over subqueries as values.
 //!
-//! DataFusion makes joins of them in conditions alone. As items they become
-//! subqueries of one value, which count: a value is in a list when it equals a member;
-//! else it is unknown when some comparison is; else it is not.
+//! DataFusion makes joins of them in conditions alone, and there its join has no
+//! unknown: `IN` is false where it should be NULL, which shows below NOT, IS and the
+//! like. Among the items, and there, they become subqueries of one value, which count:
+//! a value is in a list when it equals a member; else it is unknown when some comparison
+//! is; else it is not.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +24,7 @@ const MEMBER: &str = "\u{1}member";
 
 /// Rewrites the items of one SELECT.
 pub(super) fn as_values(select: &mut Select) -> Result<()> {
-    let mut rewriter = Predicates { depth: 0 };
+    let mut rewriter = Predicates { depth: 0, with_exists: true };
     for item in &mut select.projection {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
         if let ControlFlow::Break(error) = expr.visit(&mut rewriter) {
@@ -32,9 +34,41 @@ pub(super) fn as_values(select: &mut Select) -> Result<()> {
     Ok(())
 }
 
+/// Rewrites those `IN`s of a condition whose being unknown makes a difference.
+pub(super) fn unknown_as_values(condition: &mut Expr) -> Result<()> {
+    match condition {
+        Expr::Nested(inner) => unknown_as_values(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            unknown_as_values(left)?;
+            unknown_as_values(right)
+        }
+        // As a condition of its own, NOT IN is a join that knows of NULL.
+        Expr::InSubquery { .. } => Ok(()),
+        other => below_or(other),
+    }
+}
+
+/// The same below an OR: false and unknown are one as long as nothing negates them.
+fn below_or(condition: &mut Expr) -> Result<()> {
+    match condition {
+        Expr::Nested(inner) => below_or(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
+            below_or(left)?;
+            below_or(right)
+        }
+        Expr::InSubquery { negated: false, .. } => Ok(()),
+        other => match other.visit(&mut Predicates { depth: 0, with_exists: false }) {
+            ControlFlow::Break(error) => Err(error),
+            ControlFlow::Continue(()) => Ok(()),
+        },
+    }
+}
+
 struct Predicates {
     /// How many subqueries deep: their own items are theirs.
     depth: usize,
+    /// Whether EXISTS, which is never unknown, is meant too.
+    with_exists: bool,
 }
 
 impl VisitorMut for Predicates {
@@ -51,7 +85,12 @@ impl VisitorMut for Predicates {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
-        if self.depth > 0 || !matches!(expr, Expr::InSubquery { .. } | Expr::Exists { .. }) {
+        let meant = match expr {
+            Expr::InSubquery { .. } => true,
+            Expr::Exists { .. } => self.with_exists,
+            _ => false,
+        };
+        if self.depth > 0 || !meant {
             return ControlFlow::Continue(());
         }
         let value = match std::mem::replace(expr, Expr::value(ast::Value::Null)) {

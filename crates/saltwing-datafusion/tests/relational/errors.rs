@@ -4,6 +4,14 @@ use saltwing_types::{Position, Value};
 
 use crate::database::Database;
 
+#[test]
+fn several_rows_for_one_value() {
+    let db = Database::new(&["CREATE TABLE t (a INTEGER PRIMARY KEY)", "UPSERT INTO t VALUES (1), (2)"]);
+    db.refuses("SELECT (SELECT 1 UNION ALL SELECT 2)", "21000");
+    db.refuses("SELECT (SELECT a FROM t)", "21000");
+    db.refuses("SELECT a FROM t WHERE a = (SELECT a FROM t)", "21000");
+}
+
 fn database() -> Database {
     Database::new(&[
         "CREATE TABLE log (Phone VARCHAR NOT NULL, ts BIGINT NOT NULL, up INTEGER, PRIMARY KEY (Phone, ts DESC))",

@@ -75,6 +75,33 @@ fn refusals_name_what_is_missing() {
 }
 
 #[test]
+fn conditions_of_other_functions_are_told() {
+    let db = database();
+    let sql = "SELECT up FROM log WHERE strpos(phone, '3') > 1 AND up > 5";
+    let help = db.try_with(sql, &[]).unwrap_err().help.unwrap_or_default();
+    assert!(help.contains("strpos") && help.contains("does not count: it is more than ranges can tell"), "{help}");
+    let sql = "SELECT up FROM log WHERE phone = '138' AND strpos(phone, '3') > 1";
+    let planned = db.plan_with(sql, Params::Given(&[]), Mode::Explain).unwrap();
+    let reports = planned.accesses(false);
+    let predicates = &reports[0].access.access().predicates;
+    assert_eq!(predicates.len(), 2, "{predicates:?}");
+}
+
+#[test]
+fn the_caret_stands_under_the_use_that_is_refused() {
+    let db = database();
+    for sql in [
+        "SELECT ts FROM log WHERE phone = '1' UNION ALL SELECT ts FROM log",
+        "SELECT 1 FROM log a, log b WHERE a.phone = '1'",
+        "WITH q AS (SELECT ts FROM log WHERE phone = '1') SELECT ts FROM q UNION ALL SELECT ts FROM log",
+    ] {
+        let error = db.try_with(sql, &[]).unwrap_err();
+        let column = sql.rfind("log").unwrap() + 1;
+        assert_eq!(error.span.unwrap().start.column as usize, column, "{sql}");
+    }
+}
+
+#[test]
 fn overrides() {
     let mut db = database();
     assert_eq!(db.rows("SELECT /*+ FULL_SCAN(log) */ count(*) FROM log"), ["1"]);

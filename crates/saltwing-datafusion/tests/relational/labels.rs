@@ -89,5 +89,19 @@ fn columns_may_be_named_by_family() {
     assert_eq!(db.rows("SELECT f.a.x FROM fam f JOIN fam g ON f.k = g.k AND g.b.y = 'p'"), ["10"]);
     assert_eq!(db.rows("SELECT a.k FROM fam a JOIN fam b ON a.x = b.x ORDER BY a.k"), ["1", "2"]);
     assert_eq!(db.rows("SELECT k FROM fam WHERE EXISTS (SELECT 1 FROM (VALUES (10)) v (n) WHERE v.n = a.x)"), ["1"]);
-    db.refuses("SELECT a.y FROM fam", "42P01");
+    db.refuses("SELECT a.y FROM fam", "42703");
+}
+
+#[test]
+fn a_name_that_two_columns_of_a_subquery_have_finds_none() {
+    let db = Database::new(&["CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER)", "UPSERT INTO t VALUES (1, 2)"]);
+    db.refuses("SELECT \"B\" FROM (SELECT 1 AS b, 2 AS \"B\") q", "42701");
+    db.refuses("WITH q AS (SELECT 1 AS b, 2 AS \"B\") SELECT b FROM q", "42701");
+    db.refuses("SELECT x FROM (VALUES (1, 2)) v (x, \"X\")", "42701");
+    db.refuses("SELECT b FROM (SELECT 1 AS b, 2 AS b) q", "42702");
+    db.refuses("SELECT q.a FROM (SELECT a, b AS a FROM t) q", "42702");
+    // What is not asked for by its name may repeat.
+    assert_eq!(db.rows("SELECT * FROM (SELECT 1 AS b, 2 AS b) q"), ["1|2"]);
+    assert_eq!(db.rows("SELECT count(*) FROM (SELECT a, a FROM t) q"), ["1"]);
+    assert_eq!(db.rows("SELECT 1 AS b, 2 AS \"B\""), ["1|2"]);
 }

@@ -197,3 +197,46 @@ fn three_valued_logic() {
     assert_eq!(db.rows("SELECT k FROM n WHERE b NOT BETWEEN 1 AND 10"), ["1"]);
     assert_eq!(db.value("SELECT coalesce(NULL, 1.5, 2), nullif(1, 1) IS NULL"), "1.5|true");
 }
+
+#[test]
+fn in_is_unknown_wherever_it_stands() {
+    let db = Database::new(&[]);
+    let members = "(SELECT y FROM (VALUES (2), (NULL)) w (y))";
+    let rows = |condition: &str| {
+        let condition = condition.replace("LIST", members);
+        db.rows(&format!("SELECT x FROM (VALUES (1), (2), (NULL)) v (x) WHERE {condition} ORDER BY x NULLS LAST"))
+    };
+    assert_eq!(rows("x NOT IN LIST"), [""; 0]);
+    assert_eq!(rows("x NOT IN LIST OR x = 2"), ["2"]);
+    assert_eq!(rows("x IN LIST OR x = 1"), ["1", "2"]);
+    assert_eq!(rows("NOT (x IN LIST AND x > 0)"), [""; 0]);
+    assert_eq!(rows("(x IN LIST) IS NULL"), ["1", "NULL"]);
+    assert_eq!(rows("CASE WHEN x IN LIST THEN FALSE ELSE TRUE END"), ["1", "NULL"]);
+    assert_eq!(rows("x IN LIST OR NOT EXISTS (SELECT 1)"), ["2"]);
+    assert_eq!(rows("COALESCE(x NOT IN LIST, x = 1)"), ["1"]);
+}
+
+#[test]
+fn a_condition_without_columns_filters_an_aggregates_row() {
+    let db = numbers();
+    for sql in [
+        "SELECT count(*) FROM n HAVING (SELECT FALSE)",
+        "SELECT count(*), max(k) FROM n HAVING (SELECT max(k) FROM n) > 100",
+        "SELECT c FROM (SELECT count(*) c FROM n) q WHERE (SELECT FALSE)",
+        "SELECT c FROM (SELECT count(*) c FROM n) q WHERE random() > 2",
+        "SELECT count(*) FROM n HAVING FALSE",
+    ] {
+        assert_eq!(db.rows(sql), [""; 0], "{sql}");
+    }
+    assert_eq!(db.rows("SELECT count(*) FROM n HAVING (SELECT TRUE)"), ["3"]);
+}
+
+#[test]
+fn sums_of_doubles_stay_finite() {
+    let db = Database::new(&[]);
+    let large = "(VALUES (1, 1e308), (1, 1e308), (2, 1e308)) v (g, x)";
+    db.refuses(&format!("SELECT sum(x) FROM {large}"), "22003");
+    db.refuses(&format!("SELECT g, sum(x) FROM {large} GROUP BY g"), "22003");
+    assert_eq!(db.rows(&format!("SELECT sum(x) FROM {large} WHERE g = 2")), ["1e308"]);
+    assert_eq!(db.rows("SELECT sum(x) FROM (VALUES (0.5e0), (NULL), (1.5e0)) v (x)"), ["2.0"]);
+}

@@ -178,3 +178,10 @@ fn types_are_kept_through_derived_tables() {
         );
     }
 }
+
+#[test]
+fn distinct_on_keeps_the_first_of_each() {
+    let db = Database::new(&[]);
+    let rows = "(VALUES (1, 2), (1, 1), (2, 5)) v (x, y)";
+    assert_eq!(db.rows(&format!("SELECT DISTINCT ON (x) x, y FROM {rows} ORDER BY x, y")), ["1|1", "2|5"]);
+}
