@@ -96,7 +96,7 @@ fn in_and_equal_to_a_subquery_look_up() {
     let sql = "SELECT count(*) FROM log WHERE phone = (SELECT max(phone) FROM visit WHERE day = 2)";
     assert_eq!((db.value(sql).as_str(), keys(sql)), ("10", Some(10)));
     let sql =
-        "SELECT count(*) FROM log l, person p, visit v WHERE v.day = 2 AND p.phone = v.phone AND l.phone = p.phone";
+        "SELECT count(*) FROM visit v, person p, log l WHERE v.day = 2 AND p.phone = v.phone AND l.phone = p.phone";
     assert_eq!((db.value(sql).as_str(), keys(sql)), ("10", Some(10)));
 }
 

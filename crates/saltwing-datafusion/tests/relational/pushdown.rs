@@ -45,7 +45,7 @@ fn conditions_become_ranges_and_residuals() {
     let cases = [
         ("SELECT count(*) FROM log WHERE phone = '05' AND ts = 3", AccessKind::Point, ""),
         (
-            "SELECT count(*) FROM log WHERE phone = '05' AND up > 51 AND ts BETWEEN 1 AND 3",
+            "SELECT count(*) FROM log WHERE phone = '05' AND up > 51 AND ts BETWEEN 1 AND 3000",
             AccessKind::Range,
             "up > 51",
         ),
