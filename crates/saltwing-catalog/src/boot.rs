@@ -43,7 +43,8 @@ struct OwnTables {
 }
 
 impl Catalog {
-    /// Reads the catalog of `store`, registers its tables, and finishes what a crash left of dropped ones.
+    /// Reads the catalog of `store` and registers its tables. What a crash left of dropped ones is for
+    /// [`Catalog::finish_drops`].
     ///
     /// A new store gets an empty catalog, unless it cannot be written.
     ///
@@ -70,12 +71,18 @@ impl Catalog {
             view.insert(catalog.store.register(Arc::new(def))?);
         }
         *catalog.view.write() = Arc::new(view);
-        if !readonly {
-            for row in catalog.rows(&catalog.own.dropped)? {
-                catalog.purge(&row)?;
-            }
-        }
         Ok(catalog)
+    }
+
+    /// Deletes the rows of tables whose drop did not come to its end, which takes time: nobody can see them meanwhile.
+    ///
+    /// # Errors
+    /// The store's. What is left then is left to the next call.
+    pub fn finish_drops(&self) -> Result<(), CatalogError> {
+        for row in self.rows(&self.own.dropped)? {
+            self.purge(&row)?;
+        }
+        Ok(())
     }
 
     /// The catalog as it is now.

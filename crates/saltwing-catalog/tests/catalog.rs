@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_catalog::{Catalog, CatalogError};
 use saltwing_store::fault::{Fault, FaultStore};
-use saltwing_store::{MemoryStore, OrderedKv};
+use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{Durability, EmbeddedTables, SystemClock, WriteSet};
 use saltwing_types::{ColumnDef, KeyColumn, KeySchema, SortOrder, SqlType, TableDef, TableId, TableName, Value};
 
@@ -138,4 +138,37 @@ fn a_crash_leaves_no_half_table() {
         again.drop_table(Some("s"), "t").unwrap();
         assert!(names(&boot(&survived)).is_empty());
     }
+}
+
+/// Rows of a table whose drop was cut short are gone when the next process has finished it, and the note with them.
+#[test]
+fn a_drop_that_was_cut_short_is_finished() {
+    let kept = MemoryStore::new();
+    let store: Arc<dyn OrderedKv> = Arc::new(kept.clone());
+    let keys = || {
+        let (mut cursor, mut count) = (kept.cursor(Space::new(1), KeyBounds::all(), Direction::Forward).unwrap(), 0);
+        while cursor.next().unwrap().is_some() {
+            count += 1;
+        }
+        count
+    };
+    let first = tables(&store);
+    let catalog = Catalog::boot(first.clone(), false).unwrap();
+    let table = catalog.create_table(def(None, "t")).unwrap();
+    let with_table = keys();
+    let mut writes = WriteSet::new();
+    for k in 0..9 {
+        writes.put(&table, vec![Value::Int(k)]).unwrap();
+    }
+    first.commit(&writes, None, Durability::Buffered).unwrap();
+    drop(catalog);
+    assert!(keys() > with_table);
+
+    plant(&store, 3, vec![Value::Int(table.def().id.0.into())]);
+    let planted = keys();
+    let again = boot(&store);
+    assert_eq!(keys(), planted, "opening deletes nothing itself");
+    again.finish_drops().unwrap();
+    assert_eq!(keys(), with_table);
+    again.finish_drops().unwrap();
 }

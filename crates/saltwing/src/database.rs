@@ -25,7 +25,7 @@ pub struct Database {
 
 pub(crate) struct Shared {
     pub(crate) tables: Arc<EmbeddedTables>,
-    pub(crate) catalog: Catalog,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) options: Builder,
     pub(crate) statements: StatementCache,
     runtime: OnceLock<Runtime>,
@@ -63,10 +63,14 @@ impl Database {
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
         let tables = Arc::new(EmbeddedTables::new(kv, options.clock.clone()));
-        let catalog = Catalog::boot(tables.clone(), options.readonly)?;
+        let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         let sweeper = match options.sweep_every {
-            Some(every) if !options.readonly => Some(Sweeper::start(tables.clone(), every)?),
-            _ => None,
+            _ if options.readonly => None,
+            Some(every) => Some(Sweeper::start(tables.clone(), catalog.clone(), every)?),
+            None => {
+                catalog.finish_drops()?;
+                None
+            }
         };
         #[cfg(feature = "datafusion")]
         let engine = crate::relational::engine(&options)?;

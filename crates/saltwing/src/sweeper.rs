@@ -1,25 +1,28 @@
-//! Gives back the space of expired rows, in the background.
+//! Gives back the space of expired rows, and of tables whose drop was cut short, in the background.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use saltwing_catalog::Catalog;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
 
-/// A thread that sweeps from time to time until it is dropped.
+/// A thread that finishes drops, then sweeps from time to time until it is dropped.
 pub(crate) struct Sweeper {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sweeper {
-    pub(crate) fn start(tables: Arc<EmbeddedTables>, every: Duration) -> Result<Self, Error> {
+    pub(crate) fn start(tables: Arc<EmbeddedTables>, catalog: Arc<Catalog>, every: Duration) -> Result<Self, Error> {
         let (stop, stopped) = channel();
         let sweep = move || {
+            // What is left is left to the next opening.
+            let _ = catalog.finish_drops();
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 // What could not be swept now is swept next time; readers never see it.
                 let _ = tables.sweep();
