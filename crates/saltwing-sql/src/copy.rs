@@ -67,6 +67,7 @@ fn target(cursor: &mut Cursor<'_>, from: bool) -> Result<CopyTarget, SqlError> {
 }
 
 fn options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
+    let start = cursor.index();
     let mut options = CopyOptions::default();
     // Brackets may come first, and words of Phoenix's kind behind them.
     cursor.eat(&["WITH"]);
@@ -84,6 +85,10 @@ fn options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
     while !cursor.is_at_end() {
         option(cursor, &mut options)?;
         cursor.eat_symbol(&Token::Comma);
+    }
+    let (delimiter, quote) = (options.delimiter.unwrap_or(','), options.quote.unwrap_or('"'));
+    if delimiter == quote {
+        return Err(SqlError::syntax(format!("DELIMITER and QUOTE are both '{quote}'"), cursor.span_from(start)));
     }
     Ok(options)
 }

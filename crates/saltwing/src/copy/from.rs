@@ -97,7 +97,7 @@ impl Session {
             let more = match reader.read() {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
-                Err(error @ (RecordError::Io(_) | RecordError::OpenQuote | RecordError::TooLong)) => {
+                Err(error @ (RecordError::Io(_) | RecordError::TooLong)) => {
                     return Err(load.failure(reader.first_line(), None, &error.to_string(), ErrorCode::BadText));
                 }
                 Err(error) => load.bad_line(reader.first_line(), None, &error.to_string(), ErrorCode::BadText)?,
@@ -264,7 +264,10 @@ impl Load<'_> {
     fn result(self) -> ExecResult {
         let mut notices = Vec::new();
         if self.skipped_count > 0 {
-            notices.push(format!("{} lines were left out", self.skipped_count));
+            notices.push(match self.skipped_count {
+                1 => "1 line was left out".to_owned(),
+                count => format!("{count} lines were left out"),
+            });
             notices.extend(self.skipped.iter().map(|s| format!("line {}: {}", s.line, s.reason)));
             if self.skipped_count as usize > self.skipped.len() {
                 notices.push(format!("… and {} more", self.skipped_count as usize - self.skipped.len()));

@@ -42,12 +42,14 @@ pub(crate) enum RecordError {
 
 /// Reads one record after the other.
 pub(crate) struct RecordReader<R> {
-    input: R,
+    input: Replayed<R>,
     format: Format,
     /// The bytes of the record's fields, unquoted, one behind the other.
     content: Vec<u8>,
     /// Where each field ends in `content`, and whether it was quoted.
     ends: Vec<(usize, bool)>,
+    /// What was read of the record behind its first line, as it stands in the file.
+    tail: Vec<u8>,
     line: u64,
     record_line: u64,
     bytes: u64,
@@ -69,9 +71,46 @@ enum Step {
     Record,
 }
 
+/// Input of which some was given back, to be read again.
+struct Replayed<R> {
+    again: io::Cursor<Vec<u8>>,
+    input: R,
+}
+
+impl<R: BufRead> Replayed<R> {
+    fn bytes(&mut self) -> io::Result<&[u8]> {
+        if self.again.fill_buf()?.is_empty() { self.input.fill_buf() } else { self.again.fill_buf() }
+    }
+
+    fn consume(&mut self, count: usize) -> io::Result<()> {
+        if self.again.fill_buf()?.is_empty() {
+            self.input.consume(count)
+        } else {
+            self.again.consume(count)
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, mut bytes: Vec<u8>) -> io::Result<()> {
+        bytes.extend_from_slice(self.again.fill_buf()?);
+        self.again = io::Cursor::new(bytes);
+        Ok(())
+    }
+}
+
 impl<R: BufRead> RecordReader<R> {
     pub(crate) fn new(input: R, format: Format) -> Self {
-        Self { input, format, content: Vec::new(), ends: Vec::new(), line: 1, record_line: 1, bytes: 0 }
+        let input = Replayed { again: io::Cursor::default(), input };
+        Self {
+            input,
+            format,
+            content: Vec::new(),
+            ends: Vec::new(),
+            tail: Vec::new(),
+            line: 1,
+            record_line: 1,
+            bytes: 0,
+        }
     }
 
     /// The line on which the last record began, from 1.
@@ -86,14 +125,22 @@ impl<R: BufRead> RecordReader<R> {
 
     /// Reads the next record; empty lines are passed over. `false` at the end of the file.
     ///
-    /// After an error other than of reading, the next call goes on behind the line that ended it.
+    /// After an error other than of reading, the next call goes on behind the line on which the record began: a
+    /// quote that is never closed takes no other line with it.
     pub(crate) fn read(&mut self) -> Result<bool, RecordError> {
         loop {
             self.content.clear();
             self.ends.clear();
+            self.tail.clear();
             self.record_line = self.line;
-            if !self.read_record()? {
-                return Ok(false);
+            match self.read_record() {
+                Ok(true) => {}
+                Err(error @ RecordError::Io(_)) => return Err(error),
+                Err(error) => {
+                    self.go_back()?;
+                    return Err(error);
+                }
+                Ok(false) => return Ok(false),
             }
             if self.ends.as_slice() != [(0, false)] {
                 return Ok(true);
@@ -101,13 +148,21 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
+    /// To the second line of the record.
+    fn go_back(&mut self) -> io::Result<()> {
+        self.bytes -= self.tail.len() as u64;
+        self.line = self.record_line + 1;
+        self.input.give_back(std::mem::take(&mut self.tail))
+    }
+
     fn read_record(&mut self) -> Result<bool, RecordError> {
         let mut at = At::Start;
         let mut any = false;
         let mut wrong = None;
+        let mut spans_lines = false;
         loop {
-            let chunk = self.input.fill_buf()?;
-            if chunk.is_empty() {
+            let chunk_bytes = self.input.bytes()?.len();
+            if chunk_bytes == 0 {
                 if !any {
                     return Ok(false);
                 }
@@ -118,12 +173,12 @@ impl<R: BufRead> RecordReader<R> {
                 return wrong.map_or(Ok(true), Err);
             }
             any = true;
-            let chunk_bytes = chunk.len();
             let mut used = 0;
             let mut ended = false;
+            let mut tail_from = spans_lines.then_some(0);
             while used < chunk_bytes {
                 // Plain bytes in a row are taken at once.
-                let rest = self.input.fill_buf()?.get(used..).unwrap_or_default();
+                let rest = self.input.bytes()?.get(used..).unwrap_or_default();
                 let run = plain_run(rest, at, self.format);
                 if run > 0 {
                     self.content.extend_from_slice(&rest[..run]);
@@ -136,6 +191,7 @@ impl<R: BufRead> RecordReader<R> {
                 let Some(&byte) = rest.first() else { break };
                 used += 1;
                 match self.take(byte, &mut at) {
+                    Ok(Step::Go) if byte == b'\n' => tail_from = tail_from.or(Some(used)),
                     Ok(Step::Go) => {}
                     Ok(Step::Record) => {
                         ended = true;
@@ -144,10 +200,14 @@ impl<R: BufRead> RecordReader<R> {
                     Err(error) => wrong = wrong.or(Some(error)),
                 }
             }
-            self.input.consume(used);
+            if let Some(from) = tail_from {
+                spans_lines = true;
+                self.tail.extend_from_slice(self.input.bytes()?.get(from..used).unwrap_or_default());
+            }
+            self.input.consume(used)?;
             self.bytes += used as u64;
             if self.content.len() > RECORD_BYTES_MAX {
-                return Err(RecordError::TooLong);
+                return Err(if spans_lines { RecordError::OpenQuote } else { RecordError::TooLong });
             }
             if ended {
                 return wrong.map_or(Ok(true), Err);
@@ -280,7 +340,29 @@ mod tests {
         let records = read("1,\"a\"b\n2,c\n", 8);
         assert!(records[0].is_err());
         assert_eq!(records[1], plain(&["2", "c"]));
-        assert!(read("1,\"open\n2,c\n", 8)[0].is_err());
+        // The second line of a broken record is a line like any other.
+        let records = read("1,\"a\n2,b\n3,\"c\n4,d\n", 8);
+        assert!(records[0].is_err() && records[2].is_err());
+        assert_eq!((&records[1], &records[3]), (&plain(&["2", "b"]), &plain(&["4", "d"])));
+        assert_eq!(records.len(), 4);
+    }
+
+    #[test]
+    fn an_open_quote_takes_one_line_whatever_the_buffer() {
+        for buffer_bytes in 1..20 {
+            let records = read("1,a\n7,\"a\n\n8,\"b\nb\"\n9,c", buffer_bytes);
+            assert_eq!(records[0], plain(&["1", "a"]));
+            assert!(records[1].is_err());
+            // Which of two quotes is the one too many, nobody can say: the lines behind the first are read anew.
+            assert_eq!(records[2], Ok(vec![("8".into(), false), ("b\nb".into(), true)]));
+            assert_eq!(records[3], plain(&["9", "c"]));
+            assert_eq!(records.len(), 4);
+        }
+        let mut reader = RecordReader::new("1,\"a\n2,b\n".as_bytes(), CSV);
+        assert!(reader.read().is_err());
+        assert_eq!(reader.first_line(), 1);
+        assert!(reader.read().unwrap());
+        assert_eq!((reader.first_line(), reader.bytes()), (2, 9));
     }
 
     #[test]
