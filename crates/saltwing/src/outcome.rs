@@ -42,6 +42,24 @@ pub(crate) struct RowsOutcome {
     pub(crate) source: BatchSource,
     pub(crate) contexts: Vec<ScanContext>,
     pub(crate) notices: Vec<String>,
+    /// What else may have to be noticed when the rows were read to the end.
+    pub(crate) warning: Option<ScanWarning>,
+}
+
+/// The rows that a statement scans, watched for being many.
+#[derive(Clone)]
+pub(crate) struct ScanWarning {
+    pub(crate) context: ScanContext,
+    /// Rows from which there is a notice.
+    pub(crate) rows: u64,
+}
+
+impl ScanWarning {
+    /// What is to be said of the rows scanned so far.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let scanned = self.context.rows_scanned();
+        (scanned >= self.rows).then(|| format!("{scanned} rows were scanned; SET rows_warn = {} says so", self.rows))
+    }
 }
 
 /// Where batches come from.
@@ -94,6 +112,6 @@ impl RowsOutcome {
     /// A result that is made already: `columns` with one batch.
     pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
         let source = BatchSource::Ready(VecDeque::from([batch]));
-        Self { columns: columns.into(), source, contexts: Vec::new(), notices: Vec::new() }
+        Self { columns: columns.into(), source, contexts: Vec::new(), notices: Vec::new(), warning: None }
     }
 }

@@ -11,7 +11,7 @@ use saltwing_expr::value_at;
 use saltwing_table::ScanContext;
 use saltwing_types::{ErrorCode, Value};
 
-use crate::outcome::{BatchSource, RowsOutcome, Stats};
+use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
 use crate::{Error, FromValue};
 
 /// A result as Arrow batches. Dropping it stops the statement.
@@ -21,13 +21,14 @@ pub struct ArrowRows {
     source: BatchSource,
     contexts: Vec<ScanContext>,
     notices: Vec<String>,
+    warning: Option<ScanWarning>,
 }
 
 impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
         let schema = result_schema(&outcome.columns);
-        let RowsOutcome { columns, source, contexts, notices } = outcome;
-        Self { columns, schema, source, contexts, notices }
+        let RowsOutcome { columns, source, contexts, notices, warning } = outcome;
+        Self { columns, schema, source, contexts, notices, warning }
     }
 
     /// The columns.
@@ -40,7 +41,7 @@ impl ArrowRows {
         &self.schema
     }
 
-    /// What the user should know.
+    /// What the user should know; when the rows were read to the end, also that they were many (`rows_warn`).
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
@@ -61,7 +62,8 @@ impl ArrowRows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
-        self.source.next().await
+        let batch = self.source.next().await?;
+        Ok(self.noticed(batch))
     }
 
     /// As [`ArrowRows::next`], blocking the thread.
@@ -69,7 +71,16 @@ impl ArrowRows {
     /// # Errors
     /// What reading or computing failed with.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        self.source.next_blocking()
+        let batch = self.source.next_blocking()?;
+        Ok(self.noticed(batch))
+    }
+
+    /// Takes note of the end.
+    fn noticed(&mut self, batch: Option<RecordBatch>) -> Option<RecordBatch> {
+        if batch.is_none() {
+            self.notices.extend(self.warning.take().and_then(|warning| warning.notice()));
+        }
+        batch
     }
 
     /// Makes the statement stop within a batch, from any thread.
@@ -101,7 +112,7 @@ impl Rows {
         self.batches.columns()
     }
 
-    /// What the user should know.
+    /// As [`ArrowRows::notices`].
     pub fn notices(&self) -> &[String] {
         self.batches.notices()
     }

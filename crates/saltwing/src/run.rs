@@ -199,8 +199,9 @@ impl Session {
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
         let rows = planned.start(tables, tables.view()?, point, context.clone(), bytes_max)?;
         let columns = rows.columns().clone();
+        let warning = self.scan_warning(&context);
         let (contexts, notices) = (vec![context], notices.into_iter().collect());
-        Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts, notices })
+        Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts, notices, warning })
     }
 
     fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {
@@ -238,9 +239,11 @@ impl Session {
             return Err(Error::new(ErrorCode::Syntax, text).at(Some(statement.span)));
         }
         let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
-        let RowsOutcome { mut source, notices, .. } = rows;
+        let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
-        Ok((writer.upsert_batches(bound, &types, batches)?, notices))
+        let written = writer.upsert_batches(bound, &types, batches)?;
+        notices.extend(warning.and_then(|warning| warning.notice()));
+        Ok((written, notices))
     }
 
     pub(crate) fn plan_delete(
@@ -272,8 +275,9 @@ impl Session {
         let writer = self.writer();
         match self.plan_delete(statement, &self.catalog(), Params::Given(params))? {
             Some(access) => {
-                let notices = access.judge()?.into_iter().collect();
+                let mut notices: Vec<String> = access.judge()?.into_iter().collect();
                 let deleted = writer.delete(&access, &context)?;
+                notices.extend(self.scan_warning(&context).and_then(|warning| warning.notice()));
                 Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
             }
             None => self.delete_query(&writer, statement, params, context),
@@ -298,9 +302,10 @@ impl Session {
         let table = resolve(&run.catalog, &statement.table)?;
         let token = self.database().shared.tables.view()?.token();
         let rows = self.settled(self.start_relational(&run, context)?)?;
-        let RowsOutcome { mut source, notices, .. } = rows;
+        let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
         let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;
+        notices.extend(warning.and_then(|warning| warning.notice()));
         Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
     }
 

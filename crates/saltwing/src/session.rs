@@ -14,7 +14,7 @@ use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::ErrorCode;
 
 use crate::copy::CopyProgress;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::outcome::{ExecResult, Outcome, RowsOutcome, ScanWarning};
 use crate::params::Params;
 use crate::statement_cache::CachedStatement;
 use crate::{Database, Error};
@@ -162,6 +162,11 @@ impl Session {
         });
         self.slot.running.lock().insert(self.slot.id, context.clone());
         context
+    }
+
+    /// The watch on the rows that a statement scans, unless nobody wants to know.
+    pub(crate) fn scan_warning(&self, context: &ScanContext) -> Option<ScanWarning> {
+        self.settings().rows_warn.map(|rows| ScanWarning { context: context.clone(), rows })
     }
 
     /// The context of the statement that ran last.
@@ -349,6 +354,7 @@ fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
         Outcome::Done(result) => Ok(result),
         Outcome::Rows(mut rows) => {
             while rows.source.next_blocking()?.is_some() {}
+            rows.notices.extend(rows.warning.and_then(|warning| warning.notice()));
             Ok(ExecResult { rows_affected: 0, notices: rows.notices })
         }
     }

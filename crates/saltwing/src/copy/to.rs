@@ -30,7 +30,7 @@ impl Session {
                 }
             }
         };
-        let rows_affected = match &copy.target {
+        let (rows_affected, notices) = match &copy.target {
             CopyTarget::Standard => write_rows(copy, rows, std::io::stdout().lock())?,
             CopyTarget::File(path) => {
                 let unwritable = |error: std::io::Error| {
@@ -40,7 +40,7 @@ impl Session {
                 write_rows(copy, rows, file)?
             }
         };
-        Ok(ExecResult { rows_affected, notices: Vec::new() })
+        Ok(ExecResult { rows_affected, notices })
     }
 
     fn copy_query(&self, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
@@ -51,7 +51,7 @@ impl Session {
     }
 }
 
-fn write_rows(copy: &CopyTo, mut rows: RowsOutcome, out: impl Write) -> Result<u64, Error> {
+fn write_rows(copy: &CopyTo, mut rows: RowsOutcome, out: impl Write) -> Result<(u64, Vec<String>), Error> {
     let null = copy.options.null.clone().unwrap_or_default();
     let mut writer = RecordWriter::new(BufWriter::new(out), format(&copy.options)?, null);
     if copy.options.header == Some(true) {
@@ -63,5 +63,6 @@ fn write_rows(copy: &CopyTo, mut rows: RowsOutcome, out: impl Write) -> Result<u
         writer.batch(&rows.columns, &batch)?;
     }
     writer.finish()?;
-    Ok(count)
+    rows.notices.extend(rows.warning.and_then(|warning| warning.notice()));
+    Ok((count, rows.notices))
 }

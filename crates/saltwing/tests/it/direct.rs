@@ -41,6 +41,30 @@ fn rows_go_in_and_come_out() {
 }
 
 #[test]
+fn many_scanned_rows_are_noticed_at_the_end() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE n (k INTEGER NOT NULL PRIMARY KEY, v INTEGER)", ()).unwrap();
+    connection.execute("UPSERT INTO n VALUES (1, 1), (2, 2), (3, 3), (4, 4)", ()).unwrap();
+    let notices = |sql: &str| connection.execute(sql, ()).unwrap().notices;
+    let all = "SELECT v FROM n WHERE k > 0";
+    assert!(notices(all).is_empty(), "ten million is the default");
+    connection.execute("SET rows_warn = 4", ()).unwrap();
+    let said = ["4 rows were scanned; SET rows_warn = 4 says so"];
+    assert_eq!(notices(all), said);
+    assert!(notices("SELECT v FROM n WHERE k > 1").is_empty());
+    assert_eq!(notices("UPSERT INTO n SELECT k + 10, v FROM n WHERE k > 0"), said);
+    assert_eq!(notices("DELETE FROM n WHERE k > 10"), said);
+
+    let mut rows = connection.query(all, ()).unwrap();
+    assert!(rows.next().is_some_and(|row| row.is_ok()));
+    assert!(rows.notices().is_empty(), "not before the end");
+    assert_eq!(rows.by_ref().filter(Result::is_ok).count(), 3);
+    assert_eq!(rows.notices(), said);
+    connection.execute("SET rows_warn = 0", ()).unwrap();
+    assert!(notices(all).is_empty());
+}
+
+#[test]
 fn the_pasted_table_works_and_its_faulty_twin_points_at_the_second_column() {
     let connection = Database::memory().unwrap().connect().blocking();
     let sql = |second: &str| {
