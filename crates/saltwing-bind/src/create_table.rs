@@ -17,6 +17,9 @@ use crate::scope::Scope;
 /// Most column families of a table: a family's number is one byte.
 const FAMILIES_MAX: usize = 255;
 
+/// The option that keeps a table's SPLIT ON: the points in brackets, as written.
+pub const SPLIT_ON: &str = "SPLIT ON";
+
 /// Options of Phoenix and HBase that have no effect on an embedded store, and are kept.
 const KEPT_OPTIONS: &[&str] = &[
     "APPEND_ONLY_SCHEMA",
@@ -88,6 +91,12 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     let mut options = settings.options;
     if statement.immutable && !options.iter().any(|o| o.name == "IMMUTABLE_ROWS") {
         options.push(TableOption { name: "IMMUTABLE_ROWS".into(), value: Value::Bool(true), honoured: false });
+    }
+    if !statement.split_on.is_empty() {
+        let points: Vec<String> = statement.split_on.iter().map(ToString::to_string).collect();
+        builder.notices.push(kept_notice(SPLIT_ON));
+        let value = Value::Text(format!("({})", points.join(", ")));
+        options.push(TableOption { name: SPLIT_ON.into(), value, honoured: false });
     }
     if builder.families.is_empty() {
         builder.families.push(None);
@@ -338,7 +347,7 @@ impl Builder {
                 }
                 kept if KEPT_OPTIONS.contains(&kept) => {
                     let shown = spec.family.as_ref().map_or_else(|| name.clone(), |f| format!("{}.{name}", f.text));
-                    self.notices.push(format!("{shown} is kept, and has no effect on an embedded store"));
+                    self.notices.push(kept_notice(&shown));
                     settings.options.push(TableOption { name: shown, value: kept_value(&spec.value), honoured: false });
                 }
                 unsupported if UNSUPPORTED_OPTIONS.contains(&unsupported) => {
@@ -364,6 +373,10 @@ impl Builder {
         };
         Ok(settings)
     }
+}
+
+fn kept_notice(option: &str) -> String {
+    format!("{option} is kept, and has no effect on an embedded store")
 }
 
 fn named_part(part: &KeyPart) -> Result<NamedPart> {

@@ -24,7 +24,7 @@ use saltwing_table::Table;
 use saltwing_types::Expr;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
-pub use create_table::{BoundTable, create_table};
+pub use create_table::{BoundTable, SPLIT_ON, create_table};
 pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, row_key_query, target_columns, upsert};
 pub use error::{BindError, BindErrorKind, Result};
 pub use lower::{Lowered, Lowerer, Params};

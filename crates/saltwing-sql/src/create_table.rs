@@ -259,11 +259,16 @@ fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlpar
         if bracketed && cursor.eat_symbol(&Token::RParen) {
             break;
         }
-        if cursor.at(&["SPLIT", "ON"]) {
-            cursor.expect(&["SPLIT", "ON"])?;
-            split_on.extend(cursor.in_brackets(Cursor::expr)?);
-        } else {
-            options.push(option(cursor)?);
+        match cursor.at(&["SPLIT", "ON"]) {
+            true => split_points(cursor, &mut split_on)?,
+            false => {
+                let option = option(cursor)?;
+                if options.iter().any(|earlier| is_same(earlier, &option)) {
+                    let name = option.name.text.to_uppercase();
+                    return Err(SqlError::syntax(format!("{name} is said twice"), option.span));
+                }
+                options.push(option);
+            }
         }
         // Commas between options may be left out, but not stand at the end.
         if cursor.eat_symbol(&Token::Comma) && (cursor.is_at_end() || *cursor.peek(0) == Token::RParen) {
@@ -271,10 +276,24 @@ fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlpar
         }
     }
     if cursor.at(&["SPLIT", "ON"]) {
-        cursor.expect(&["SPLIT", "ON"])?;
-        split_on.extend(cursor.in_brackets(Cursor::expr)?);
+        split_points(cursor, &mut split_on)?;
     }
     Ok((options, split_on))
+}
+
+fn is_same(a: &OptionSpec, b: &OptionSpec) -> bool {
+    let family = |o: &OptionSpec| o.family.as_ref().map(|f| f.text.to_lowercase());
+    a.name.text.eq_ignore_ascii_case(&b.name.text) && family(a) == family(b)
+}
+
+fn split_points(cursor: &mut Cursor<'_>, found: &mut Vec<sqlparser::ast::Expr>) -> Result<(), SqlError> {
+    let start = cursor.index();
+    cursor.expect(&["SPLIT", "ON"])?;
+    if !found.is_empty() {
+        return Err(SqlError::syntax("SPLIT ON is said twice", cursor.span_from(start)));
+    }
+    found.extend(cursor.in_brackets(Cursor::expr)?);
+    Ok(())
 }
 
 /// `[family.]NAME = value`.

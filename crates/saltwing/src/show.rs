@@ -1,6 +1,6 @@
 //! SHOW and DESCRIBE.
 
-use saltwing_bind::resolve;
+use saltwing_bind::{SPLIT_ON, resolve};
 use saltwing_sql::statement::{SettingName, ShowSchemas, ShowTables};
 use saltwing_sql::{TableRef, quote_name};
 use saltwing_types::like::LikePattern;
@@ -133,13 +133,15 @@ fn create_table_text(def: &TableDef) -> String {
         options.extend(salt.by.map(|by| format!("SALT_BY = {}", leading(def, by))));
     }
     options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
-    options.extend(def.options.iter().map(|o| {
+    options.extend(def.options.iter().filter(|o| o.name != SPLIT_ON).map(|o| {
         let value =
             if o.value.is_null() { "NONE".into() } else { text::literal(&o.value, saltwing_types::SqlType::Null) };
         format!("{} = {value}", o.name)
     }));
     let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
-    format!("CREATE TABLE {schema}{} (\n{}\n){options}", quote_name(&def.name.name), lines.join(",\n"))
+    let split_on =
+        def.option(SPLIT_ON).map(|points| format!(" {SPLIT_ON} {}", option_text(points))).unwrap_or_default();
+    format!("CREATE TABLE {schema}{} (\n{}\n){options}{split_on}", quote_name(&def.name.name), lines.join(",\n"))
 }
 
 fn column_text(def: &TableDef, index: usize, column: &ColumnDef) -> String {
