@@ -183,13 +183,16 @@ impl<'a> Runner<'a> {
             false => self.mode.renderer(rows.columns(), &self.options_for(kind)),
         };
         let mut count = 0;
+        // An error before the first row prints nothing: the opening waits for it.
+        let mut next = rows.next_blocking()?;
         renderer.start(&mut self.out)?;
-        while let Some(batch) = rows.next_blocking()? {
+        while let Some(batch) = next {
             if self.interrupt.came() {
                 return Err(Failure::Interrupted("cancelled".into()));
             }
             count += batch.num_rows() as u64;
             renderer.batch(&batch, &mut self.out)?;
+            next = rows.next_blocking()?;
         }
         renderer.finish(&mut self.out)?;
         self.out.flush()?;

@@ -76,7 +76,7 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
 fn each_mode_shows_each_result_by_itself() {
     let shown = |mode: &str| run(&["--mode", mode, "-c", TABLE, "-c", ALL, "-c", "SELECT k FROM t WHERE k = 9"]).out;
     assert_eq!(shown("csv"), "k,v\n1,a\n2,\n3,\"\"\nk\n");
-    assert_eq!(shown("tsv"), "k\tv\n1\ta\n2\t\\N\n3\t\nk\n");
+    assert_eq!(shown("tsv"), "k\tv\n1\ta\n2\t\n3\t\"\"\nk\n");
     assert_eq!(shown("json"), "[{\"k\":1,\"v\":\"a\"},\n{\"k\":2,\"v\":null},\n{\"k\":3,\"v\":\"\"}]\n[]\n");
     assert_eq!(shown("jsonl"), "{\"k\":1,\"v\":\"a\"}\n{\"k\":2,\"v\":null}\n{\"k\":3,\"v\":\"\"}\n");
     assert_eq!(shown("markdown"), "| k | v |\n|---:|---|\n| 1 | a |\n| 2 |  |\n| 3 |  |\n| k |\n|---:|\n");
@@ -89,6 +89,16 @@ fn each_mode_shows_each_result_by_itself() {
         shown("box"),
         "┌───┬───┐\n│ k │ v │\n├───┼───┤\n│ 1 │ a │\n│ 2 │   │\n│ 3 │   │\n└───┴───┘\n┌───┐\n│ k │\n├───┤\n└───┘\n"
     );
+}
+
+/// A result begins when its first row is there: an error before it leaves nothing on stdout.
+#[test]
+fn an_error_before_the_first_row_prints_no_result() {
+    for mode in ["csv", "tsv", "json", "jsonl", "markdown", "line", "table", "box"] {
+        let said = run(&["--mode", mode, "-c", TABLE, "-c", "SELECT 1 / (k - 1) FROM t WHERE k > 0"]);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{mode}: {}", said.err);
+        assert!(said.err.contains("error[22012 division_by_zero]: "), "{mode}: {}", said.err);
+    }
 }
 
 #[test]
@@ -181,6 +191,28 @@ fn lines_that_copy_leaves_out_are_told() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("notice: line 2: column k: "), "{}", said.err);
     assert!(said.err.ends_with("1 row written\n"), "{}", said.err);
+}
+
+#[test]
+fn a_quote_that_is_never_closed_takes_no_other_line_with_it() {
+    let dir = Directory::new();
+    let file = dir.file("c.csv", "1,a\n3,c\n7,\"a\n8,b\n");
+    let copy = |options: &str| {
+        run(&[
+            "-c",
+            "CREATE TABLE c (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR)",
+            "-c",
+            &format!("COPY c FROM '{file}' {options}"),
+            "-c",
+            "SELECT * FROM c WHERE k > 0",
+        ])
+    };
+    let notices = "notice: 1 line was left out\nnotice: line 3: a quote is never closed\n3 rows written\n";
+    expect(&copy("ON ERROR SKIP"), "k,v\n1,a\n3,c\n8,b\n", notices, 0);
+    let said = copy("");
+    assert!(said.err.starts_with("error[22P02 bad_text]: line 3: a quote is never closed"), "{}", said.err);
+    let said = copy("DELIMITER '\"'");
+    assert!(said.err.starts_with("error[42601 syntax]: DELIMITER and QUOTE are both '\"'"), "{}", said.err);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! RFC 4180 with LF. NULL is nothing, the empty text is `""`.
+//! RFC 4180 with LF, with commas or tabs between. NULL is nothing, the empty text is `""`.
 
 use std::io::Write;
 
@@ -10,13 +10,14 @@ use crate::failure::Failure;
 
 pub(super) struct Csv {
     columns: Vec<ResultColumn>,
+    delimiter: u8,
     field: String,
     line: String,
 }
 
 impl Csv {
-    pub(super) fn new(columns: Vec<ResultColumn>) -> Self {
-        Self { columns, field: String::new(), line: String::new() }
+    pub(super) fn new(columns: Vec<ResultColumn>, delimiter: u8) -> Self {
+        Self { columns, delimiter, field: String::new(), line: String::new() }
     }
 }
 
@@ -25,9 +26,9 @@ impl Renderer for Csv {
         let mut line = String::new();
         for (i, column) in self.columns.iter().enumerate() {
             if i > 0 {
-                line.push(',');
+                line.push(self.delimiter.into());
             }
-            push_field(&column.label, &mut line);
+            push_field(&column.label, self.delimiter, &mut line);
         }
         line.push('\n');
         Ok(out.write_all(line.as_bytes())?)
@@ -38,11 +39,11 @@ impl Renderer for Csv {
             self.line.clear();
             for (i, column) in self.columns.iter().enumerate() {
                 if i > 0 {
-                    self.line.push(',');
+                    self.line.push(self.delimiter.into());
                 }
                 self.field.clear();
                 if write_text(batch, row, i, column, &mut self.field)? {
-                    push_field(&self.field, &mut self.line);
+                    push_field(&self.field, self.delimiter, &mut self.line);
                 }
             }
             self.line.push('\n');
@@ -57,8 +58,8 @@ impl Renderer for Csv {
 }
 
 /// Appends a field, in quotes where it would be read as something else.
-fn push_field(field: &str, line: &mut String) {
-    if !field.is_empty() && !field.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
+fn push_field(field: &str, delimiter: u8, line: &mut String) {
+    if !field.is_empty() && !field.bytes().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r')) {
         line.push_str(field);
         return;
     }
@@ -98,16 +99,25 @@ mod tests {
         assert_eq!(batch(&connection(), "SELECT k, s AS \"a,b\" FROM t WHERE k = 9", Mode::Csv), "k,\"a,b\"\n");
     }
 
+    #[test]
+    fn tabs_may_stand_between() {
+        let text = batch(&connection(), "SELECT k, s, d FROM t WHERE k > 0", Mode::Tsv);
+        assert_eq!(text, "k\ts\td\n1\tplain\t1.50\n2\t\"\"\t-0.05\n3\t\t\n4\t\"a,\"\"b\"\"\n\tc\\|\"\t\n");
+    }
+
     proptest! {
         #[test]
-        fn other_readers_read_fields_back(fields in prop::collection::vec("[ -~\n\r\t\",é]{0,8}", 2..5)) {
+        fn other_readers_read_fields_back(
+            fields in prop::collection::vec("[ -~\n\r\t\",é]{0,8}", 2..5),
+            delimiter in prop::sample::select(b",\t".to_vec()),
+        ) {
             let mut line = String::new();
             for (i, field) in fields.iter().enumerate() {
-                if i > 0 { line.push(','); }
-                push_field(field, &mut line);
+                if i > 0 { line.push(delimiter.into()); }
+                push_field(field, delimiter, &mut line);
             }
             line.push('\n');
-            let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+            let mut reader = ::csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(line.as_bytes());
             let read: Vec<_> = reader.records().map(Result::unwrap).collect();
             prop_assert_eq!(read.len(), 1);
             prop_assert_eq!(read[0].iter().collect::<Vec<_>>(), fields);

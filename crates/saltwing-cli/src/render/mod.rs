@@ -5,8 +5,7 @@
 //!
 //! | mode | NULL | empty text | header | a value with line ends |
 //! |---|---|---|---|---|
-//! | `csv` | nothing | `""` | always | quoted |
-//! | `tsv` | `\N` | nothing | always | `\n`, with `\t`, `\r` and `\\` alike |
+//! | `csv`, `tsv` | nothing | `""` | always | quoted |
 //! | `json` | `null` | `""` | keys; `[]` for no rows | escaped |
 //! | `jsonl` | `null` | `""` | keys | escaped |
 //! | `markdown` | nothing | nothing | always | `<br>` |
@@ -24,7 +23,6 @@ mod line;
 mod markdown;
 mod paint;
 mod plain;
-mod tsv;
 
 use std::io::Write;
 
@@ -79,8 +77,8 @@ impl Mode {
     pub(crate) fn renderer(self, columns: &[ResultColumn], options: &Options) -> Box<dyn Renderer> {
         let columns = columns.to_vec();
         match self {
-            Self::Csv => Box::new(csv::Csv::new(columns)),
-            Self::Tsv => Box::new(tsv::Tsv::new(columns)),
+            Self::Csv => Box::new(csv::Csv::new(columns, b',')),
+            Self::Tsv => Box::new(csv::Csv::new(columns, b'\t')),
             Self::Json => Box::new(json::Json::array(columns)),
             Self::Jsonl => Box::new(json::Json::lines(columns)),
             Self::Markdown => Box::new(markdown::Markdown::new(columns)),
