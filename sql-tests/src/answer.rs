@@ -93,7 +93,9 @@ fn value_text(value: &Value, ty: SqlType, letter: char) -> String {
         ('I', Value::Decimal(d)) => {
             text::format(&Value::Decimal(d.truncate(0)), SqlType::Decimal(None)).unwrap_or_default()
         }
-        ('I', Value::Float(_) | Value::Double(_)) => format!("{:.0}", number(value).trunc()),
+        // Adding 0.0 turns the -0.0 of a fraction into 0.0.
+        ('I', Value::Float(_) | Value::Double(_)) => format!("{:.0}", number(value).trunc() + 0.0),
+        ('I', Value::Text(text)) => leading_integer(text).into(),
         ('R', Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_)) => three_decimals(number(value)),
         _ => text::format(value, ty).unwrap_or_default(),
     };
@@ -101,6 +103,16 @@ fn value_text(value: &Value, ty: SqlType, letter: char) -> String {
         return "(empty)".into();
     }
     shown.chars().map(|c| if c.is_control() { '@' } else { c }).collect()
+}
+
+/// The integer at the front of a text, 0 where there is none: what sqlite's harness prints, and its answers hold.
+fn leading_integer(text: &str) -> &str {
+    let text = text.trim_start();
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let end = text.len() - unsigned.len() + digits;
+    let number = text.get(..end).unwrap_or_default();
+    if digits == 0 { "0" } else { number.strip_prefix('+').unwrap_or(number) }
 }
 
 fn three_decimals(number: f64) -> String {
@@ -138,6 +150,14 @@ mod tests {
             (Value::Bool(true), 'I', "1"),
             (Value::Bool(true), 'T', "true"),
             (Value::Double(-2.75), 'I', "-2"),
+            (Value::Double(-0.75), 'I', "0"),
+            (Value::Float(-0.5), 'I', "0"),
+            (decimal("-0.75"), 'I', "0"),
+            (Value::text("apdbu"), 'I', "0"),
+            (Value::text(""), 'I', "0"),
+            (Value::text("-"), 'I', "0"),
+            (Value::text(" -12abc"), 'I', "-12"),
+            (Value::text("+7"), 'I', "7"),
             (Value::Double(-2.75), 'R', "-2.750"),
             (Value::Double(2.0), 'T', "2.0"),
             (Value::Double(f64::INFINITY), 'R', "Infinity"),
