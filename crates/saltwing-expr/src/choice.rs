@@ -1,15 +1,14 @@
-//! CASE, COALESCE and NULLIF.
+//! CASE and COALESCE.
 //!
 //! A branch runs only over the rows that get to it, so that it fails only where it counts.
 
 use arrow::array::{Array, ArrayRef};
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::{interleave, nullif};
+use arrow::compute::interleave;
 use saltwing_types::SqlType;
 
 use crate::batch::{Batch, nulls};
-use crate::comparison::Comparison;
-use crate::step::{Columnwise, Compute, RowByRow, Step, Truth, Vector, null_mask};
+use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, null_mask};
 
 /// CASE.
 #[derive(Debug)]
@@ -125,28 +124,5 @@ impl Mosaic {
     fn finish(self) -> Columnwise<Vector> {
         let pieces: Vec<&dyn Array> = self.pieces.iter().map(|piece| &**piece).collect();
         interleave(&pieces, &self.places).map(Vector::Array).map_err(|_| RowByRow)
-    }
-}
-
-/// NULLIF.
-#[derive(Debug)]
-pub(crate) struct NullIf {
-    pub(crate) value: Step,
-    /// Whether the value equals the other.
-    pub(crate) equal: Comparison,
-}
-
-impl Compute for NullIf {
-    fn compute(&self, batch: &Batch) -> Columnwise<Vector> {
-        let equal = self.equal.truth(batch)?;
-        let value = self.value.compute(batch)?;
-        match equal {
-            Truth::Constant(Some(true)) => Ok(Vector::Constant(saltwing_types::Value::Null)),
-            Truth::Constant(_) => Ok(value),
-            Truth::Array(equal) => {
-                let array = value.into_array(self.value.ty, batch.rows)?;
-                nullif(&array, &equal).map(Vector::Array).map_err(|_| RowByRow)
-            }
-        }
     }
 }

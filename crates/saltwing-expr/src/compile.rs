@@ -6,7 +6,7 @@ use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, eval};
 
 use crate::arithmetic::{Arithmetic, SignChange};
 use crate::arrow_type;
-use crate::choice::{Case, Coalesce, NullIf};
+use crate::choice::{Case, Coalesce};
 use crate::comparison::Comparison;
 use crate::conversion::Cast;
 use crate::hash_call::HashCall;
@@ -193,11 +193,6 @@ fn call(expr: &Expr, function: Function, args: &[Expr], ty: SqlType) -> Option<S
                 return None;
             }
             Box::new(Coalesce { parts, ty })
-        }
-        (Function::NullIf, [a, b]) if gives(&compile(a), ty) => {
-            // NULLIF compares without padding, as the scalar evaluator does.
-            let equal = Comparison { op: CompareOp::Eq, a: compile(a), b: compile(b), padded: false };
-            Box::new(NullIf { value: compile(a), equal })
         }
         (Function::Hash, [value]) => Box::new(HashCall { value: compile(value) }),
         (Function::Ceil | Function::Floor | Function::Round | Function::Trunc, [value]) => {

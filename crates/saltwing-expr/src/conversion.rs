@@ -3,6 +3,7 @@
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array};
 use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, TimestampMillisecondType};
+use saltwing_types::datetime::has_text;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, eval};
 
@@ -46,7 +47,10 @@ impl Cast {
         match self.ty {
             // No limit and no padding: any text is such a text.
             SqlType::Varchar(None) if self.value.ty.family() == TypeFamily::Text => Some(array.clone()),
-            SqlType::Date | SqlType::Time if *array.data_type() == to => Some(array.clone()),
+            SqlType::Date | SqlType::Time if *array.data_type() == to => {
+                let ms = array.as_primitive_opt::<TimestampMillisecondType>()?;
+                ms.iter().flatten().all(has_text).then(|| array.clone())
+            }
             SqlType::Timestamp if *array.data_type() == to => Some(array.clone()),
             SqlType::Timestamp => {
                 let ms = array.as_primitive_opt::<TimestampMillisecondType>()?;

@@ -4,6 +4,7 @@ use arrow::array::{Array, AsArray, Int32Array, TimestampMillisecondArray, Timest
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::{TimestampMillisecondType, TimestampNanosecondType};
 use saltwing_types::calendar::{Bins, DateUnit};
+use saltwing_types::datetime::has_text;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{DateField, Function, SqlType, Value, text};
 
@@ -91,7 +92,9 @@ impl InstantCall {
                 let tick_nanos = i128::from(tick_nanos);
                 let cut = |(row, tick): (usize, &i64)| {
                     let at = i128::from(*tick) * tick_nanos;
-                    i64::try_from(bins.cut(function, at).div_euclid(tick_nanos)).unwrap_or_else(|_| {
+                    let tick = i64::try_from(bins.cut(function, at).div_euclid(tick_nanos)).ok();
+                    // All of a nanosecond count's instants can be written.
+                    tick.filter(|&tick| tick_nanos == 1 || has_text(tick)).unwrap_or_else(|| {
                         // What a NULL row holds may fail, and does not count.
                         failed |= nulls.as_ref().is_none_or(|valid| valid.is_valid(row));
                         0

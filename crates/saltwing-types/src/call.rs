@@ -1,7 +1,5 @@
 //! Function calls, computed for one row.
 
-use std::cmp::Ordering;
-
 use md5::{Digest, Md5};
 use sha2::Sha256;
 
@@ -9,18 +7,14 @@ use crate::calendar::{Bins, DateUnit, instant_of, nanos_of};
 use crate::hash::hash;
 use crate::regexp::Regexp;
 use crate::value::Timestamp;
-use crate::{Decimal, Function, SqlType, Value, ValueError, eval, number, text};
+use crate::{Decimal, Function, SqlType, Value, ValueError, datetime, eval, number, text};
 
 type Computed = Result<Value, ValueError>;
 
-/// The value of a call whose arguments are computed; not of COALESCE, which computes no more than it needs.
+/// The value of a call whose arguments are computed; not of COALESCE, which computes no more than it needs, nor of
+/// NULLIF, which is a CASE.
 pub(crate) fn call(function: Function, args: Vec<Value>, ty: SqlType) -> Computed {
-    if function == Function::NullIf {
-        let mut args = args.into_iter();
-        let (a, b) = (args.next().unwrap_or(Value::Null), args.next().unwrap_or(Value::Null));
-        return Ok(if a.compare(&b) == Some(Ordering::Equal) { Value::Null } else { a });
-    }
-    // Every other function is NULL when an argument is.
+    // Every function is NULL when an argument is.
     if args.iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
@@ -137,6 +131,10 @@ fn round_decimal(function: Function, value: Decimal, places: i32) -> Result<Deci
 
 fn round_instant(function: Function, at: Timestamp, bins: Bins, ty: SqlType) -> Computed {
     let rounded = instant_of(bins.cut(function, nanos_of(at)))?;
+    if !datetime::has_text(rounded.ms) {
+        let value = format!("{} of {}", function.name(), datetime::format_date(at.ms));
+        return Err(ValueError::DatetimeOverflow { value, target: ty.to_string() });
+    }
     Ok(if ty.is_timestamp() { Value::Timestamp(rounded) } else { Value::Date(rounded.ms) })
 }
 

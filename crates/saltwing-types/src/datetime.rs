@@ -1,10 +1,20 @@
 //! Instants as text and back. All are UTC; the calendar is proleptic Gregorian.
 
+use std::ops::RangeInclusive;
+
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 
 use crate::value::Timestamp;
 
 const MS_PER_DAY: i64 = 86_400_000;
+
+/// The first and the last millisecond that can be written: the years -262143 to 262142.
+const CALENDAR_MS: RangeInclusive<i64> = -8_334_601_228_800_000..=8_210_266_876_799_999;
+
+/// Whether an instant can be written as text. What is computed, cast or stored has to be.
+pub fn has_text(ms: i64) -> bool {
+    CALENDAR_MS.contains(&ms)
+}
 
 /// Reads `yyyy-MM-dd`, optionally with ` HH:mm[:ss[.f]]` (or `T` in the place
 /// of the blank), optionally with `Z` or an offset such as `+02:00`.
@@ -27,7 +37,7 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     let date = NaiveDate::from_ymd_opt(year.parse().ok()?, two_digits(month)?, two_digits(day)?)?;
     let (ms, nanos) = if time.is_empty() { (0, 0) } else { parse_time(time.strip_prefix([' ', 'T', 't'])?)? };
     let days = date.signed_duration_since(NaiveDate::default()).num_days();
-    Some(Timestamp { ms: days * MS_PER_DAY + ms, nanos })
+    Some(Timestamp { ms: days * MS_PER_DAY + ms, nanos }).filter(|at| has_text(at.ms))
 }
 
 fn two_digits(text: &str) -> Option<u32> {
@@ -139,6 +149,17 @@ mod tests {
         }
         assert_eq!(format_timestamp(Timestamp { ms: -1, nanos: 999_999 }), "1969-12-31 23:59:59.999999999");
         assert_eq!(format_timestamp(Timestamp { ms: 1, nanos: 1_000 }), "1970-01-01 00:00:00.001001");
+    }
+
+    #[test]
+    fn the_calendar_ends_where_text_does() {
+        for ms in [*CALENDAR_MS.start(), *CALENDAR_MS.end()] {
+            assert_eq!(parse(&format_date(ms)), Some(Timestamp { ms, nanos: 0 }));
+        }
+        for ms in [CALENDAR_MS.start() - 1, CALENDAR_MS.end() + 1, i64::MIN, i64::MAX] {
+            assert!(!has_text(ms) && civil(ms).is_none());
+        }
+        assert_eq!(parse("262142-12-31 23:00:00-02:00"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::like::LikePattern;
 use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
-use crate::{ArithOp, CompareOp, Decimal, Expr, Function, SqlType, Value, ValueError, call, number, text};
+use crate::{ArithOp, CompareOp, Decimal, Expr, Function, SqlType, Value, ValueError, call, datetime, number, text};
 
 type Computed = Result<Value, ValueError>;
 
@@ -287,7 +287,8 @@ fn add_days(op: ArithOp, instant: &Value, days: &Value, ty: SqlType) -> Computed
     let nanos = if op == ArithOp::Sub { nanos.negated() } else { nanos };
     let total = nanos.unscaled_at(0).and_then(|n| n.checked_add(i128::from(at.ms) * 1_000_000 + i128::from(at.nanos)));
     let total = total.ok_or_else(overflow)?;
-    let ms = i64::try_from(total.div_euclid(1_000_000)).map_err(|_| overflow())?;
+    let ms = i64::try_from(total.div_euclid(1_000_000)).ok().filter(|&ms| datetime::has_text(ms));
+    let ms = ms.ok_or_else(overflow)?;
     let at = Timestamp { ms, nanos: total.rem_euclid(1_000_000) as u32 };
     Ok(if ty.is_timestamp() { Value::Timestamp(at) } else { Value::Date(at.ms) })
 }
@@ -362,6 +363,30 @@ mod tests {
         assert_eq!(value(typing::arith(ArithOp::Rem, int(i64::MIN), int(-1))), Value::Int(0));
         let seven = typing::arith(ArithOp::Div, int(7), typing::number("2.0").unwrap());
         assert_eq!(value(seven), Value::Decimal("3.5".parse().unwrap()));
+    }
+
+    /// What a calendar cannot say is no instant, however it comes about.
+    #[test]
+    fn instants_have_texts() {
+        let day = |ms| Expr::Literal(Value::Date(ms), SqlType::Date);
+        let last = crate::datetime::parse("262142-12-31 23:59:59.999").unwrap().ms;
+        let (add, ceil) = (
+            |a, b| typing::arith(ArithOp::Add, a, b),
+            |a| typing::call(Function::Ceil, vec![a, typing::string("day")]),
+        );
+        assert_eq!(value(add(day(last - 86_400_000), int(1))), Value::Date(last));
+        assert_eq!(value(typing::cast(int(last), SqlType::Date)), Value::Date(last));
+        for e in [
+            add(day(last), int(1)),
+            add(day(0), typing::number("-1e9").unwrap()),
+            typing::cast(int(last + 1), SqlType::Date),
+            typing::cast(int(last + 1), SqlType::Timestamp),
+            typing::cast(int(i64::MIN), SqlType::Time),
+            ceil(day(last)),
+        ] {
+            let e = e.unwrap();
+            assert_eq!(eval(&e, &[]).unwrap_err().code().sqlstate(), "22008", "{e}");
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub enum Function {
     Lower,
     /// `MD5(text)`: lower-case hex text.
     Md5,
-    /// `NULLIF(a, b)`.
+    /// `NULLIF(a, b)`: [`crate::typing::call`] makes a CASE of it.
     NullIf,
     /// `text ~ pattern`, `REGEXP_LIKE(text, pattern [, flags])`: whether a regular expression matches somewhere in the text.
     RegexpLike,

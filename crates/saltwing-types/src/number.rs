@@ -2,7 +2,7 @@
 
 use crate::error::shorten;
 use crate::value::Timestamp;
-use crate::{Decimal, SqlType, Value, ValueError, text};
+use crate::{Decimal, SqlType, Value, ValueError, datetime, text};
 
 /// Brings a value to a column's type for storing it.
 ///
@@ -26,6 +26,9 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
         }
         (value @ (Value::Date(_) | Value::Timestamp(_)), ty) => match (text::instant(&value), ty) {
             (Some(at), _) if ty.is_unsigned() && at.ms < 0 => Err(out_of_range(&value)),
+            (Some(at), _) if !datetime::has_text(at.ms) => {
+                Err(ValueError::DatetimeOverflow { value: format!("{} ms since 1970", at.ms), target: ty.to_string() })
+            }
             (Some(at), SqlType::Timestamp | SqlType::UnsignedTimestamp) => Ok(Value::Timestamp(at)),
             (Some(at), SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime) => {
                 Ok(Value::Date(at.ms))

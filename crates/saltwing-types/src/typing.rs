@@ -451,6 +451,23 @@ mod tests {
     }
 
     #[test]
+    fn nullif_has_the_first_arguments_type() {
+        let null_if = |a, b| call(Function::NullIf, vec![a, b]).unwrap();
+        let (int, dec) = (|| number("53").unwrap(), || number("80.0").unwrap());
+        assert_eq!(null_if(int(), dec()).sql_type(), Some(SqlType::BigInt));
+        assert_eq!(null_if(dec(), int()).sql_type(), Some(SqlType::Decimal(None)));
+        assert_eq!(null_if(int(), Expr::NULL).sql_type(), Some(SqlType::BigInt));
+        assert_eq!(null_if(column(SqlType::Char(3)), string("a")).sql_type(), Some(SqlType::Char(3)));
+        assert_eq!(null_if(Expr::NULL, int()).sql_type(), Some(SqlType::BigInt));
+        assert_eq!(null_if(Expr::Param(0, None), int()).sql_type(), Some(SqlType::BigInt));
+        assert_eq!(null_if(string("53"), column(SqlType::Integer)).sql_type(), Some(SqlType::Integer));
+        let value = |e: Expr| crate::eval::eval(&e, &[]).unwrap();
+        assert_eq!(value(arith(ArithOp::Div, null_if(int(), dec()), number("-71").unwrap()).unwrap()), Value::Int(0));
+        assert_eq!(value(null_if(number("80").unwrap(), dec())), Value::Null);
+        assert!(call(Function::NullIf, vec![string("a"), column(SqlType::Date)]).is_err());
+    }
+
+    #[test]
     fn refuses_types_that_do_not_meet() {
         let eq = |ty, literal| compare(CompareOp::Eq, column(ty), literal).unwrap_err().code().as_str();
         assert_eq!(eq(SqlType::Integer, string("abc")), "bad_text");

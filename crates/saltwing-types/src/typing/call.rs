@@ -1,13 +1,14 @@
 //! Function calls: how many arguments, of which types, and the result's type.
 
 use super::{
-    Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, signed_instant, string, type_name,
+    Typed, arith_type, as_text, as_type, case, cast, common_type, compare, meet_type, not, signed_instant, string,
+    type_name,
 };
 use crate::calendar::{Bins, DateUnit};
 use crate::regexp::Regexp;
 use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
-use crate::{ArithOp, Expr, Function, SqlType, Value, ValueError};
+use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, ValueError};
 
 /// A function call.
 ///
@@ -35,7 +36,14 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
             let ty = ty.ok_or_else(|| ValueError::TypeMismatch("ABS takes a number".into()))?;
             Ok(Expr::Call(function, args, ty))
         }
-        Coalesce | NullIf => {
+        NullIf => {
+            let mut args = args.into_iter();
+            match (args.next(), args.next()) {
+                (Some(a), Some(b)) => null_if(a, b),
+                _ => Err(ValueError::NoSuchFunction(function.name().into())),
+            }
+        }
+        Coalesce => {
             let ty = common_type(&args.iter().collect::<Vec<_>>())?;
             let args = args.into_iter().map(|e| as_type(e, ty)).collect::<Result<Vec<_>, _>>()?;
             Ok(Expr::Call(function, args, ty))
@@ -100,6 +108,23 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
         ToTimestamp => Ok(Expr::Call(function, text(args)?, SqlType::Timestamp)),
         Lower | Upper | Trim | Reverse | Md5 | Sha256 => Ok(Expr::Call(function, text(args)?, varchar)),
     }
+}
+
+/// `NULLIF(a, b)`: CASE WHEN a = b THEN NULL ELSE a END, so of a's type, and compared as `=` compares.
+///
+/// What has no type of its own (a parameter, NULL) takes b's, as a plain string does.
+fn null_if(a: Expr, b: Expr) -> Typed {
+    let typed = match compare(CompareOp::Eq, a.clone(), b)? {
+        Expr::Compare(op, met, b)
+            if matches!(a, Expr::Param(_, None) | Expr::Literal(Value::Null | Value::Text(_), _)) =>
+        {
+            let a = (*met).clone();
+            (Expr::Compare(op, met, b), a)
+        }
+        equal => (equal, a),
+    };
+    let (equal, a) = typed;
+    case(None, vec![(equal, Expr::NULL)], Some(a))
 }
 
 /// `text ~ pattern`; with `ignore_case` `~*`.
