@@ -6,11 +6,13 @@ use saltwing_sql::statement::{ColumnSpec, CreateTable, DefaultSpec, KeyPart, Opt
 use saltwing_types::suggest;
 use saltwing_types::table::{BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableOption};
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName, Value, eval, number,
+    ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName, Value,
+    eval, number,
 };
 use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::key_expression::{self, KeyItem};
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
 
@@ -74,16 +76,20 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         return Err(BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX }.into());
     }
     check_names(&statement.columns)?;
-    let key_parts = builder.key_parts(statement)?;
-    let mut columns = builder.columns(&statement.columns, &key_parts)?;
-    let mut key_columns = builder.key_columns(&key_parts, &columns)?;
+    let parts = builder.key_parts(statement)?;
+    let named: Vec<&NamedPart> = parts.iter().filter_map(Part::named).collect();
+    let mut columns = builder.columns(&statement.columns, &named)?;
+    let mut key_columns = builder.key_columns(&named, &columns)?;
+    if named.len() < parts.len() {
+        key_columns = builder.with_computed(&parts, key_columns, &columns, table_name(statement))?;
+    }
     if key_columns.is_empty() {
         let (column, key) = hidden_key(columns.len());
         columns.push(column);
         key_columns.push(key);
     }
     for key in &key_columns {
-        if let Some(column) = columns.get_mut(key.column) {
+        if let Some(column) = key.column().and_then(|column| columns.get_mut(column)) {
             column.nullable = key.nullable;
         }
     }
@@ -103,10 +109,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     }
     let def = TableDef {
         id: TableId(0),
-        name: TableName {
-            schema: statement.table.schema.as_ref().map(|s| s.text.clone()),
-            name: statement.table.name.text.clone(),
-        },
+        name: table_name(statement),
         columns,
         key: KeySchema { columns: key_columns, salt: settings.salt },
         key_name: statement.primary_key.as_ref().and_then(|k| k.name.as_ref()).map(|n| n.text.clone()),
@@ -117,6 +120,13 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
     Ok(BoundTable { def, notices: builder.notices })
+}
+
+fn table_name(statement: &CreateTable) -> TableName {
+    TableName {
+        schema: statement.table.schema.as_ref().map(|s| s.text.clone()),
+        name: statement.table.name.text.clone(),
+    }
 }
 
 fn invalid(message: impl Into<String>) -> BindError {
@@ -156,7 +166,16 @@ fn hidden_key(column: usize) -> (ColumnDef, KeyColumn) {
         slot: 0,
         hidden: true,
     };
-    (def, KeyColumn { column, name, ty: SqlType::BigInt, order: SortOrder::Asc, nullable: false })
+    (
+        def,
+        KeyColumn {
+            source: KeySource::Column(column),
+            name,
+            ty: SqlType::BigInt,
+            order: SortOrder::Asc,
+            nullable: false,
+        },
+    )
 }
 
 /// A key column as the statement names it.
@@ -164,6 +183,18 @@ struct NamedPart {
     name: String,
     order: SortOrder,
     span: Span,
+}
+
+/// What stands between commas in PRIMARY KEY.
+enum Part<'a> {
+    Named(NamedPart),
+    Computed(&'a KeyPart),
+}
+
+impl Part<'_> {
+    fn named(&self) -> Option<&NamedPart> {
+        if let Part::Named(named) = self { Some(named) } else { None }
+    }
 }
 
 struct Builder {
@@ -179,7 +210,7 @@ struct Settings {
 }
 
 impl Builder {
-    fn key_parts(&self, statement: &CreateTable) -> Result<Vec<NamedPart>> {
+    fn key_parts<'s>(&self, statement: &'s CreateTable) -> Result<Vec<Part<'s>>> {
         let inline: Vec<&ColumnSpec> = statement.columns.iter().filter(|c| c.primary_key.is_some()).collect();
         match (&statement.primary_key, inline.as_slice()) {
             (None, []) => Ok(Vec::new()),
@@ -187,16 +218,16 @@ impl Builder {
                 let span = column.primary_key.map(|k| k.span);
                 Err(invalid("a table has one primary key").at(span).help("name all key columns in PRIMARY KEY (a, b)"))
             }
-            (None, [column]) => Ok(vec![NamedPart {
+            (None, [column]) => Ok(vec![Part::Named(NamedPart {
                 name: column.name.name.text.clone(),
                 order: column.primary_key.map_or(SortOrder::Asc, |k| k.order),
                 span: column.name.name.span,
-            }]),
-            (Some(key), []) => key.parts.iter().map(named_part).collect(),
+            })]),
+            (Some(key), []) => Ok(key.parts.iter().map(|part| key_part(part, &part.expr)).collect()),
         }
     }
 
-    fn columns(&mut self, specs: &[ColumnSpec], key: &[NamedPart]) -> Result<Vec<ColumnDef>> {
+    fn columns(&mut self, specs: &[ColumnSpec], key: &[&NamedPart]) -> Result<Vec<ColumnDef>> {
         let mut slots: Vec<u16> = Vec::new();
         let mut columns = Vec::with_capacity(specs.len());
         for spec in specs {
@@ -261,7 +292,7 @@ impl Builder {
         Ok(DefaultDef { text: default.text.clone(), expr: saltwing_types::Expr::Literal(value, spec.sql_type) })
     }
 
-    fn key_columns(&mut self, parts: &[NamedPart], columns: &[ColumnDef]) -> Result<Vec<KeyColumn>> {
+    fn key_columns(&mut self, parts: &[&NamedPart], columns: &[ColumnDef]) -> Result<Vec<KeyColumn>> {
         let mut key: Vec<KeyColumn> = Vec::with_capacity(parts.len());
         for (i, part) in parts.iter().enumerate() {
             let place = |error: BindError| error.at(Some(part.span));
@@ -275,13 +306,13 @@ impl Builder {
                     None => error,
                 });
             };
-            if key.iter().any(|k| k.column == column) {
+            if key.iter().any(|k| k.column() == Some(column)) {
                 return Err(place(BindErrorKind::DuplicateColumn(part.name.clone()).into()));
             }
             let def = columns.get(column).ok_or_else(|| invalid("a key column is missing"))?;
             self.check_key_type(def, part, i + 1 == parts.len())?;
             key.push(KeyColumn {
-                column,
+                source: KeySource::Column(column),
                 name: def.name.clone(),
                 ty: def.ty,
                 order: part.order,
@@ -289,6 +320,33 @@ impl Builder {
             });
         }
         Ok(key)
+    }
+
+    /// The key with its computed parts, in the order of the statement; `named` are the columns among them.
+    fn with_computed(
+        &mut self,
+        parts: &[Part<'_>],
+        named: Vec<KeyColumn>,
+        columns: &[ColumnDef],
+        name: TableName,
+    ) -> Result<Vec<KeyColumn>> {
+        let mut names = named.iter().cloned();
+        let items = parts.iter().filter_map(|part| match part {
+            Part::Named(_) => names.next().map(KeyItem::Column),
+            Part::Computed(part) => Some(KeyItem::Computed(part)),
+        });
+        let items = items.collect();
+        let def = TableDef {
+            id: TableId(0),
+            name,
+            columns: columns.to_vec(),
+            key: KeySchema { columns: named, salt: None },
+            key_name: None,
+            families: self.families.clone(),
+            ttl_s: None,
+            options: Vec::new(),
+        };
+        key_expression::key_columns(items, def, &mut self.notices)
     }
 
     fn check_key_type(&self, def: &ColumnDef, part: &NamedPart, is_last: bool) -> Result<()> {
@@ -379,13 +437,13 @@ fn kept_notice(option: &str) -> String {
     format!("{option} is kept, and has no effect on an embedded store")
 }
 
-fn named_part(part: &KeyPart) -> Result<NamedPart> {
-    match &part.expr {
-        ast::Expr::Identifier(ident) => Ok(NamedPart { name: ident.value.clone(), order: part.order, span: part.span }),
-        _ => {
-            let error = BindErrorKind::NotSupported(format!("the key expression {}", part.text));
-            Err(BindError::from(error).at(Some(part.span)).help("name a column"))
+fn key_part<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {
+    match expr {
+        ast::Expr::Nested(inner) => key_part(part, inner),
+        ast::Expr::Identifier(ident) => {
+            Part::Named(NamedPart { name: ident.value.clone(), order: part.order, span: part.span })
         }
+        _ => Part::Computed(part),
     }
 }
 
@@ -414,22 +472,24 @@ fn ttl(spec: &OptionSpec) -> Result<Option<u64>> {
     }
 }
 
-/// How many leading key columns SALT_BY names.
+/// How many leading key columns SALT_BY names; the computed parts before a named column count with it.
 fn salt_by(spec: &OptionSpec, key: &[KeyColumn]) -> Result<usize> {
     let names: Vec<&str> = match &spec.value {
         OptionValue::Names(names) => names.iter().map(|n| n.text.as_str()).collect(),
         OptionValue::Word(name) => vec![name],
         _ => Vec::new(),
     };
-    let leading =
-        names.len() <= key.len() && names.iter().zip(key).all(|(n, k)| n.to_lowercase() == k.name.to_lowercase());
-    if names.is_empty() || !leading {
+    let named: Vec<(usize, &KeyColumn)> = key.iter().enumerate().filter(|(_, k)| k.column().is_some()).collect();
+    let same = |(name, (_, key)): (&&str, &(usize, &KeyColumn))| name.to_lowercase() == key.name.to_lowercase();
+    let leading = names.len() <= named.len() && names.iter().zip(&named).all(same);
+    let last = names.len().checked_sub(1).and_then(|last| named.get(last));
+    let Some((last, _)) = last.filter(|_| leading) else {
         let columns: Vec<&str> = key.iter().map(|k| k.name.as_str()).collect();
         return Err(invalid("SALT_BY names leading key columns, in key order")
             .at(Some(spec.value_span))
             .help(format!("the key is ({})", columns.join(", "))));
-    }
-    Ok(names.len())
+    };
+    Ok(last + 1)
 }
 
 fn kept_value(value: &OptionValue) -> Value {

@@ -11,6 +11,7 @@ mod aggregate;
 mod create_table;
 mod dml;
 mod error;
+mod key_expression;
 mod lower;
 mod scope;
 mod select;

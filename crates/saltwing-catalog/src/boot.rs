@@ -9,13 +9,27 @@ use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder,
     ScanRequest, Table, WriteSet,
 };
-use saltwing_types::{ColumnDef, KeyColumn, KeySchema, SortOrder, SqlType, TableDef, TableId, TableName, Value};
+use saltwing_types::{
+    ColumnDef, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+};
 
 use crate::view::key;
 use crate::{CatalogError, CatalogView, INFORMATION_SCHEMA};
 
-/// The format of the catalog's rows that this version writes, and the newest that it reads.
-pub const CATALOG_FORMAT: u32 = 1;
+/// The newest format of the catalog's rows that this version reads and writes.
+///
+/// | format | since it there may be |
+/// |---|---|
+/// | 1 | tables |
+/// | 2 | keys with computed parts |
+///
+/// A catalog has the lowest format that tells all of its definitions, so that earlier
+/// versions read what they can, and refuse what they would misread.
+pub const CATALOG_FORMAT: u32 = 2;
+/// The format of a catalog without tables.
+const FIRST_FORMAT: u32 = 1;
+/// The format from which on keys have computed parts.
+const KEY_EXPRESSIONS_FORMAT: u32 = 2;
 
 const TABLES: u32 = 1;
 const SCHEMAS: u32 = 2;
@@ -112,6 +126,9 @@ impl Catalog {
         let id = self.next_id()?;
         def.id = TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?);
         let row = table_row(&def)?;
+        if def.key.has_computed() {
+            self.raise_format(&mut writes, KEY_EXPRESSIONS_FORMAT)?;
+        }
         let table = self.store.register(Arc::new(def))?;
         writes.put(&self.own.tables, row)?;
         writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
@@ -230,6 +247,15 @@ impl Catalog {
         self.store.get(&view, settings, &row_key)?.map(|row| text(&row, 1)).transpose()
     }
 
+    /// Notes that a definition needs at least this format.
+    fn raise_format(&self, writes: &mut WriteSet, needed: u32) -> Result<(), CatalogError> {
+        let found = self.setting(FORMAT_SETTING)?.and_then(|format| format.parse::<u32>().ok());
+        if found.is_none_or(|found| found < needed) {
+            writes.put(&self.own.settings, format_row(needed))?;
+        }
+        Ok(())
+    }
+
     fn check_format(&self, readonly: bool) -> Result<(), CatalogError> {
         match self.setting(FORMAT_SETTING)? {
             Some(found) if found.parse::<u32>().is_ok_and(|f| (1..=CATALOG_FORMAT).contains(&f)) => Ok(()),
@@ -243,8 +269,7 @@ impl Catalog {
             None if readonly => Ok(()),
             None => {
                 let mut writes = WriteSet::new();
-                let format = Value::text(CATALOG_FORMAT.to_string());
-                writes.put(&self.own.settings, vec![Value::text(FORMAT_SETTING), format])?;
+                writes.put(&self.own.settings, format_row(FIRST_FORMAT))?;
                 self.store.commit(&writes, None, Durability::Synced)?;
                 Ok(())
             }
@@ -282,7 +307,12 @@ impl Catalog {
 
 /// Indexes of a definition that point nowhere would be trouble later.
 fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
-    let keys = def.key.columns.iter().all(|k| k.column < def.columns.len());
+    let keys = def.key.columns.iter().enumerate().all(|(position, key)| match &key.source {
+        KeySource::Column(column) => *column < def.columns.len(),
+        KeySource::Computed(expr) => {
+            expr.columns().into_iter().all(|column| def.key.position(column).is_some_and(|input| input > position))
+        }
+    });
     let families = def.columns.iter().all(|c| c.family.is_none_or(|f| f < def.families.len()));
     if keys && families && !def.key.columns.is_empty() && !def.families.is_empty() {
         return Ok(());
@@ -329,7 +359,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         hidden: false,
     };
     let key_columns = key.iter().enumerate().map(|(i, (name, ty))| KeyColumn {
-        column: i,
+        source: KeySource::Column(i),
         name: (*name).into(),
         ty: *ty,
         order: SortOrder::Asc,
@@ -346,6 +376,10 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         ttl_s: None,
         options: Vec::new(),
     }
+}
+
+fn format_row(format: u32) -> Vec<Value> {
+    vec![Value::text(FORMAT_SETTING), Value::text(format.to_string())]
 }
 
 fn name_values(name: &TableName) -> [Value; 2] {

@@ -7,7 +7,10 @@ use saltwing_catalog::{Catalog, CatalogError};
 use saltwing_store::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{Durability, EmbeddedTables, SystemClock, WriteSet};
-use saltwing_types::{ColumnDef, KeyColumn, KeySchema, SortOrder, SqlType, TableDef, TableId, TableName, Value};
+use saltwing_types::{
+    ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId,
+    TableName, Value, typing,
+};
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
     Arc::new(EmbeddedTables::new(kv.clone(), Arc::new(SystemClock)))
@@ -31,7 +34,13 @@ fn def(schema: Option<&str>, name: &str) -> TableDef {
         slot: 0,
         hidden: false,
     };
-    let key = KeyColumn { column: 0, name: "k".into(), ty: SqlType::BigInt, order: SortOrder::Asc, nullable: false };
+    let key = KeyColumn {
+        source: KeySource::Column(0),
+        name: "k".into(),
+        ty: SqlType::BigInt,
+        order: SortOrder::Asc,
+        nullable: false,
+    };
     TableDef {
         id: TableId(0),
         name: TableName { schema: schema.map(str::to_owned), name: name.into() },
@@ -110,9 +119,9 @@ fn damage_and_newer_formats_are_told() {
     let mut other = def(None, "other");
     assert_eq!(code(1, vec![text(""), text("t"), Value::Text(serde_json::to_string(&other).unwrap())]), "corrupt");
     other.name = TableName::bare("t");
-    other.key.columns[0].column = 7;
+    other.key.columns[0].source = KeySource::Column(7);
     assert_eq!(code(1, vec![text(""), text("t"), Value::Text(serde_json::to_string(&other).unwrap())]), "corrupt");
-    assert_eq!(code(4, vec![text("catalog_format"), text("2")]), "not_supported");
+    assert_eq!(code(4, vec![text("catalog_format"), text("3")]), "not_supported");
     assert_eq!(code(4, vec![text("catalog_format"), text("x")]), "corrupt");
 }
 
@@ -171,4 +180,51 @@ fn a_drop_that_was_cut_short_is_finished() {
     again.finish_drops().unwrap();
     assert_eq!(keys(), with_table);
     again.finish_drops().unwrap();
+}
+
+/// A table with the key (UPPER(name), name).
+fn computed_def() -> TableDef {
+    let mut def = def(None, "t");
+    let ty = SqlType::Varchar(None);
+    def.columns[0] = ColumnDef { name: "name".into(), ty, ..def.columns[0].clone() };
+    let name = ColumnRef { index: 0, name: "name".into(), ty, nullable: false, span: None };
+    let upper = typing::call(Function::Upper, vec![Expr::Column(name)]).unwrap();
+    let key = KeyColumn { name: "name".into(), ty, ..def.key.columns[0].clone() };
+    let part = KeyColumn { source: KeySource::Computed(upper), name: "UPPER(name)".into(), ..key.clone() };
+    def.key.columns = vec![part, key];
+    def
+}
+
+#[test]
+fn keys_with_computed_parts_are_kept() {
+    let kv = memory();
+    boot(&kv).create_table(def(None, "plain")).unwrap();
+    let earlier = |kv: &Arc<dyn OrderedKv>| {
+        let tables = tables(kv);
+        drop(Catalog::boot(tables.clone(), false).unwrap());
+        let settings = tables.table(TableId(4)).unwrap();
+        let key = settings.codec().encode(&[Value::text("catalog_format")]).unwrap();
+        tables.get(&tables.view().unwrap(), &settings, &key).unwrap().unwrap()[1] == Value::text("1")
+    };
+    assert!(earlier(&kv), "versions before computed parts can read this");
+    let def = computed_def();
+    boot(&kv).create_table(def.clone()).unwrap();
+    assert!(!earlier(&kv));
+    let catalog = boot(&kv);
+    assert_eq!(catalog.snapshot().resolve(None, "t").unwrap().def().key, def.key);
+    let mut behind = def;
+    behind.name = TableName::bare("u");
+    behind.key.columns.reverse();
+    let text = serde_json::to_string(&behind).unwrap();
+    plant(&kv, 1, vec![Value::text(""), Value::text("u"), Value::Text(text)]);
+    let error = Catalog::boot(tables(&kv), false).map(drop).unwrap_err();
+    assert_eq!(error.code().as_str(), "corrupt", "a part that is computed from what stands before it");
+}
+
+/// A key column as versions before computed parts wrote it.
+#[test]
+fn earlier_definitions_are_read() {
+    let text = r#"{"column":3,"name":"k","ty":"BigInt","order":"Asc","nullable":false}"#;
+    let key: KeyColumn = serde_json::from_str(text).unwrap();
+    assert_eq!((key.column(), serde_json::to_string(&key).unwrap().as_str()), (Some(3), text));
 }

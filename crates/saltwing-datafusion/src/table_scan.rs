@@ -215,7 +215,7 @@ fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {
 fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
     let leading = of.table.def().key.columns.first();
     if let (Some(ends), Some(leading)) = (asked.ends, leading)
-        && ends.column == leading.column
+        && leading.column() == Some(ends.column)
         && asked.conditions.is_empty()
     {
         return ends_of(of, asked, ends);
@@ -270,7 +270,7 @@ fn ordering(of: &TableUse, asked: &Asked, is_ordered: bool, schema: &SchemaRef) 
     } else if of.table.def().key.salt.is_none() && asked.ends.is_none() {
         // CHAR sorts as if padded, and Arrow does not pad.
         let keys = of.table.def().key.columns.iter().take_while(|k| !matches!(k.ty, SqlType::Char(_)));
-        keys.map_while(|k| item(k.column, k.order, true)).collect()
+        keys.map_while(|k| item(k.column()?, k.order, true)).collect()
     } else {
         Vec::new()
     };

@@ -13,7 +13,7 @@ use saltwing_bind::BoundUpsert;
 use saltwing_bind::access::TableAccess;
 use saltwing_expr::value_at;
 use saltwing_store::BATCH_BYTES_MAX;
-use saltwing_table::{Durability, EmbeddedTables, ReadView, ScanContext, Table, TableError, WriteSet};
+use saltwing_table::{Durability, EmbeddedTables, ReadView, ScanContext, Table, WriteSet};
 use saltwing_types::{ErrorCode, SqlType, Value, eval, number, text};
 
 use crate::ExecError;
@@ -91,7 +91,7 @@ impl Writer<'_> {
         let mut written: HashMap<Vec<u8>, Vec<Value>> = HashMap::new();
         for row in rows {
             let fresh = fresh_row(bound, row, None)?;
-            let key = row_key(&bound.table, &fresh)?;
+            let key = bound.table.row_key(&fresh)?;
             let old = match written.remove(&key) {
                 Some(row) => Some(row),
                 None => self.store.get(view, &bound.table, &key)?,
@@ -215,16 +215,10 @@ fn fresh_row(bound: &BoundUpsert, values: &[Value], row_id: Option<i64>) -> Resu
     Ok(row)
 }
 
-fn row_key(table: &Table, row: &[Value]) -> Result<Vec<u8>, ExecError> {
-    let values: Vec<Value> =
-        table.def().key.columns.iter().map(|k| row.get(k.column).cloned().unwrap_or(Value::Null)).collect();
-    Ok(table.codec().encode(&values).map_err(TableError::from)?)
-}
-
+/// The values of the key's columns; what is computed from them says nothing more.
 fn key_text(table: &Table, row: &[Value]) -> String {
-    let literal =
-        |k: &saltwing_types::KeyColumn| row.get(k.column).map_or_else(String::new, |v| text::literal(v, k.ty));
-    table.def().key.columns.iter().map(literal).collect::<Vec<_>>().join(", ")
+    let literal = |k: &saltwing_types::KeyColumn| Some(text::literal(row.get(k.column()?)?, k.ty));
+    table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")
 }
 
 fn row_of_batch(

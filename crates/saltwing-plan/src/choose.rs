@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::computed::{self, Effect};
 use crate::forms::{Reader, Want};
 use crate::guard::{self, Judged};
 use crate::inclusion::Inclusion;
@@ -70,7 +71,8 @@ impl<'a> Candidate<'a> {
         let reader = Reader { space: &space };
         let covers: Vec<Cover> = request.conditions.iter().map(|c| reader.cover(&c.expr, Want::TRUE)).collect();
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
-        let products = all.boxes.iter().map(|key_box| Product::new(key_box, &space)).collect();
+        let (all, ties) = computed::derive(all, &space);
+        let products = all.boxes.iter().zip(&ties).map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
         let order = order::served(request.order, &all, &space);
         Self { key, space, covers, all, products, order }
     }
@@ -211,9 +213,15 @@ impl<'a> Candidate<'a> {
                 return Use::Key;
             }
             let narrows = |position| !cover.fills(position, &self.space);
-            if (0..reach).any(narrows) { Use::Both } else { Use::Residual }
+            if (0..reach).any(narrows) || !self.effects(cover, reach).is_empty() { Use::Both } else { Use::Residual }
         };
         self.covers.iter().map(of).collect()
+    }
+
+    /// What a condition does for the computed parts before `reach`.
+    fn effects(&self, cover: &Cover, reach: usize) -> Vec<(usize, Effect)> {
+        let parts = self.space.parts().iter().filter(|part| part.position < reach);
+        parts.filter_map(|part| Some((part.position, Effect::of(part, cover, &self.all, &self.space)?))).collect()
     }
 
     /// The first key column that is no list of values in every box.
@@ -223,10 +231,14 @@ impl<'a> Candidate<'a> {
 
     fn predicate(&self, condition: &Condition, cover: &Cover, use_: Use) -> PredicateUse {
         let expr = &condition.expr;
+        let key_use = || {
+            let effects = self.effects(cover, self.space.len());
+            reasons::key_use(cover, &self.space) + &reasons::effects(&effects, &self.space)
+        };
         let why = match use_ {
-            Use::Key => reasons::key_use(cover, &self.space),
-            Use::Both if cover.exact => format!("{}, not fully in the ranges", reasons::key_use(cover, &self.space)),
-            Use::Both => format!("{}, wider than the condition", reasons::key_use(cover, &self.space)),
+            Use::Key => key_use(),
+            Use::Both if cover.exact => format!("{}, not fully in the ranges", key_use()),
+            Use::Both => format!("{}, wider than the condition", key_use()),
             Use::Residual => reasons::residual(expr, cover, self.first_open_column(), &self.space),
         };
         let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));

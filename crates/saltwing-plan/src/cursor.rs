@@ -114,25 +114,28 @@ impl Cursor {
         plan.products.get(self.product)
     }
 
-    /// Number of choices at a level.
-    fn choices(product: &Product, level: usize) -> usize {
-        product.lists.get(level).map_or(product.tail.len().max(1), |list| list.len())
+    /// Number of choices at a level, where those before it are made.
+    fn choices(&self, product: &Product, level: usize) -> usize {
+        if level < product.lists.len() { product.choices(level, &self.at).len() } else { product.tail.len().max(1) }
     }
 
     /// Puts the levels from `level` on at their first choice.
     fn rewind(&mut self, product: &Product, level: usize) {
-        for (i, at) in self.at.iter_mut().enumerate().skip(level) {
-            *at = match self.direction {
+        for i in level..self.at.len() {
+            let first = match self.direction {
                 Direction::Forward => 0,
-                Direction::Reverse => Self::choices(product, i) - 1,
+                Direction::Reverse => self.choices(product, i).saturating_sub(1),
             };
+            if let Some(at) = self.at.get_mut(i) {
+                *at = first;
+            }
         }
     }
 
     /// Steps to the next choice at `level`, or at one before it when there is none.
     fn step(&mut self, product: &Product, level: usize) {
         for i in (0..=level).rev() {
-            let choices = Self::choices(product, i);
+            let choices = self.choices(product, i);
             let Some(at) = self.at.get_mut(i) else { continue };
             let next = match self.direction {
                 Direction::Forward => Some(*at + 1).filter(|next| *next < choices),
@@ -162,8 +165,8 @@ impl Cursor {
 
     /// The values of the lists at this place, in the types of `form`.
     fn prefix(&self, product: &Product, levels: usize, form: &dyn Fn(usize, &Value) -> Value) -> Vec<Value> {
-        let chosen = product.lists.iter().zip(&self.at).take(levels).enumerate();
-        chosen.filter_map(|(i, (list, at))| list.get(*at).map(|value| form(i, value))).collect()
+        let chosen = self.at.iter().take(levels).enumerate();
+        chosen.filter_map(|(i, at)| product.choices(i, &self.at).get(*at).map(|value| form(i, value))).collect()
     }
 
     fn piece(&self, plan: &Plan, product: &Product) -> Option<Piece> {
@@ -189,7 +192,7 @@ impl Cursor {
     fn skip_to(&mut self, plan: &Plan, key: &[u8]) {
         let Some(product) = self.product(plan) else { return };
         for level in 0..self.at.len() {
-            let choices = Self::choices(product, level);
+            let choices = self.choices(product, level);
             let from = self.at.get(level).copied().unwrap_or_default();
             // Choices are in key order, so those before `key` are a prefix (in reverse: a suffix) of them.
             let found = match self.direction {
@@ -227,12 +230,13 @@ impl Cursor {
     /// Where the keys of one choice at a level start, and end.
     fn extent(&self, plan: &Plan, product: &Product, level: usize, choice: usize) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut prefix = self.prefix(product, level, &|i, value| plan.key_value(i, value));
-        let tail = match product.lists.get(level) {
-            Some(list) => {
-                prefix.extend(list.get(choice).map(|value| plan.key_value(level, value)));
+        let tail = match level < product.lists.len() {
+            true => {
+                let value = product.choices(level, &self.at).get(choice);
+                prefix.extend(value.map(|value| plan.key_value(level, value)));
                 None
             }
-            None => product.tail.get(choice),
+            false => product.tail.get(choice),
         };
         plan.extent(&prefix, tail)
     }

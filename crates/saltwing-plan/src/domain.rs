@@ -32,6 +32,8 @@ pub(crate) struct Domain {
     empty_text: bool,
     /// Whether text may hold NUL bytes: only a last, ascending column has no separator that they would be taken for.
     nul_text: bool,
+    /// Whether text compares as it is although it is kept as CHAR: a computed part, whose values have no padding.
+    unpadded: bool,
     ascending: bool,
     is_last: bool,
     min: Option<Value>,
@@ -48,6 +50,7 @@ impl Domain {
             nullable: column.nullable,
             empty_text: !column.nullable,
             nul_text: is_last && ascending,
+            unpadded: column.computed().is_some(),
             ascending,
             is_last,
             min,
@@ -73,6 +76,11 @@ impl Domain {
     /// Whether text with NUL bytes is among the values.
     pub(crate) fn has_nul_text(&self) -> bool {
         self.nul_text
+    }
+
+    /// Whether the values of CHAR have no padding, and compare without.
+    pub(crate) fn is_unpadded(&self) -> bool {
+        self.unpadded
     }
 
     /// Whether the key has the smallest value first.

@@ -9,7 +9,7 @@
 //! A leading BOOLEAN splits a table into two halves only, so it may be stepped
 //! over: it counts as bounded when the column behind it is.
 
-use saltwing_types::{SqlType, Value};
+use saltwing_types::{KeyColumn, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
@@ -74,7 +74,7 @@ pub(crate) fn judge(request: &Request<'_>, access: &Judged<'_>, refusal: impl Fn
     if cover_bounds(access.cover, 0, access.space) {
         return Verdict::allowed(if access.key_index == 0 { Rule::Bounded } else { Rule::Index });
     }
-    let leading = access.space.schema().columns.first().map(|key| key.column);
+    let leading = access.space.schema().columns.first().and_then(KeyColumn::column);
     if request.min_max.is_some() && request.min_max == leading && !access.filtered && request.single_table {
         return Verdict::allowed(Rule::MinMax);
     }

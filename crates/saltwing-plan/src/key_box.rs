@@ -67,6 +67,26 @@ impl KeyBox {
         }
     }
 
+    /// Keeps of one column only what is in `set`; `false` when nothing is.
+    pub(crate) fn restrict(&mut self, position: usize, set: ColumnSet, space: &KeySpace) -> bool {
+        let domain = space.domain(position);
+        let at = self.sets.partition_point(|(other, _)| *other < position);
+        match self.sets.get_mut(at).filter(|(other, _)| *other == position) {
+            Some((_, ours)) => {
+                let both = ours.intersect(&set, domain);
+                let is_left = !both.is_empty();
+                *ours = Arc::new(both);
+                is_left
+            }
+            None if set.is_full(domain) => true,
+            None => {
+                let is_left = !set.is_empty();
+                self.sets.insert(at, (position, Arc::new(set)));
+                is_left
+            }
+        }
+    }
+
     fn intersect(&self, other: &KeyBox, space: &KeySpace) -> Option<KeyBox> {
         let mut sets = Vec::with_capacity(self.sets.len() + other.sets.len());
         let (mut a, mut b) = (self.sets.iter().peekable(), other.sets.iter().peekable());

@@ -2,12 +2,14 @@
 
 use saltwing_types::{ColumnRef, Expr, KeyColumn, KeySchema, SqlType};
 
+use crate::computed::{self, Part};
 use crate::domain::Domain;
 
 /// A key schema with the domain of each of its columns.
 pub(crate) struct KeySpace<'a> {
     schema: &'a KeySchema,
     domains: Vec<Domain>,
+    parts: Vec<Part<'a>>,
 }
 
 impl<'a> KeySpace<'a> {
@@ -33,7 +35,22 @@ impl<'a> KeySpace<'a> {
             .enumerate()
             .map(|(position, (key, ty))| Domain::new(key, ty, position == last))
             .collect();
-        Self { schema, domains }
+        Self { schema, domains, parts: computed::parts(schema) }
+    }
+
+    /// The computed parts, in key order.
+    pub(crate) fn parts(&self) -> &[Part<'a>] {
+        &self.parts
+    }
+
+    /// The computed part at a position.
+    pub(crate) fn part(&self, position: usize) -> Option<&Part<'a>> {
+        self.parts.iter().find(|part| part.position == position)
+    }
+
+    /// Position of the part that this very expression computes.
+    pub(crate) fn expression(&self, expr: &Expr) -> Option<usize> {
+        self.parts.iter().find(|part| part.expr == expr).map(|part| part.position)
     }
 
     /// The schema.

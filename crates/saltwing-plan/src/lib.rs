@@ -8,6 +8,8 @@
 //!  condition ── forms ──► cover: boxes of typed spans      a IN (1, 2) AND b > 'x'
 //!                           │ AND intersects, OR appends   a {1, 2}, b ('x' ..]
 //!                           ▼
+//!                         computed parts follow their inputs
+//!                           ▼
 //!                         one cover for all ──► guard: may this run?
 //!                           │
 //!                           ▼
@@ -37,6 +39,7 @@
 mod access;
 mod choose;
 mod column_set;
+mod computed;
 mod cursor;
 mod domain;
 mod error;

@@ -150,7 +150,7 @@ fn first_ms(ty: SqlType) -> i64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use saltwing_types::{KeyColumn, SortOrder};
+    use saltwing_types::{KeyColumn, KeySource, SortOrder};
 
     use super::*;
 
@@ -170,7 +170,8 @@ mod tests {
     ];
 
     fn domain(ty: SqlType) -> Domain {
-        let column = KeyColumn { column: 0, name: "k".into(), ty, order: SortOrder::Asc, nullable: false };
+        let column =
+            KeyColumn { source: KeySource::Column(0), name: "k".into(), ty, order: SortOrder::Asc, nullable: false };
         Domain::new(&column, ty, true)
     }
 

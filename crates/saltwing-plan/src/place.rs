@@ -65,6 +65,9 @@ pub(crate) fn locate(domain: &Domain, constant: &Value, padded: bool) -> Option<
     match (ty, constant) {
         (SqlType::Boolean, Value::Bool(b)) => Some(Place::At(Value::Bool(*b))),
         (SqlType::Decimal(limits), _) => decimal(constant, limits, domain),
+        (SqlType::Char(width), Value::Text(text)) if domain.is_unpadded() && !padded => {
+            Some(unpadded_text(text, width as usize))
+        }
         (SqlType::Char(width), Value::Text(text)) => Some(char_text(text, width as usize)),
         (SqlType::Varchar(limit), Value::Text(text)) if padded => Some(padded_text(domain, text, limit)),
         (SqlType::Varchar(limit), Value::Text(text)) => Some(varchar(domain, text, limit)),
@@ -200,6 +203,18 @@ fn char_text(constant: &str, width: usize) -> Place {
     let rest = bytes.iter().skip(width).find(|byte| **byte != b' ');
     let value = Value::text(head.trim_end_matches(' '));
     Place::Gap(if rest.is_some_and(|byte| *byte < b' ') { Cut::Before(value) } else { Cut::After(value) })
+}
+
+/// Values of exactly `width` characters, none of them a blank, that compare as they are:
+/// a shorter constant is below all that begin with it, a longer one above.
+fn unpadded_text(constant: &str, width: usize) -> Place {
+    let trimmed = constant.trim_end_matches(' ');
+    match char_text(constant, width) {
+        Place::At(value) if trimmed.len() == width && constant.len() == width => Place::At(value),
+        Place::At(value) if trimmed.len() < width => Place::Gap(Cut::Before(value)),
+        Place::At(value) | Place::Gap(Cut::Before(value)) => Place::Gap(Cut::After(value)),
+        other => other,
+    }
 }
 
 fn varchar(domain: &Domain, constant: &str, limit: Option<u32>) -> Place {

@@ -13,12 +13,14 @@
 //! values becomes a list if the column behind it is bounded: BOOLEAN, TINYINT
 //! confined to a range, a handful of integers.
 
+use std::cmp::Ordering;
 use std::ops;
 use std::sync::Arc;
 
 use saltwing_types::{SqlType, Value};
 
 use crate::column_set::ColumnSet;
+use crate::computed::Tie;
 use crate::domain::Domain;
 use crate::key_box::KeyBox;
 use crate::key_form::key_form;
@@ -55,11 +57,28 @@ pub(crate) struct TailSpan {
     pub(crate) nulls: bool,
 }
 
+/// The values of one leading column.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    /// All of them; of a tied list one group after the other.
+    values: Arc<[Value]>,
+    follows: Option<Follows>,
+}
+
+/// A tied list has a group of values for each value of an earlier list.
+#[derive(Clone, Debug)]
+struct Follows {
+    /// The earlier list.
+    level: usize,
+    /// Where the group of each of its values starts, and where the last one ends.
+    starts: Arc<[usize]>,
+}
+
 /// The ranges of one box: each combination of the lists, with each span of the tail.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
     /// Values of the leading columns, in key order, never empty.
-    pub(crate) lists: Vec<Arc<[Value]>>,
+    pub(crate) lists: Vec<List>,
     /// Spans of the next column, in key order; none: each combination is a prefix, or a whole key.
     pub(crate) tail: Vec<TailSpan>,
     /// Key columns that have a say in the ranges.
@@ -67,17 +86,18 @@ pub(crate) struct Product {
 }
 
 impl Product {
-    /// The ranges of a box.
-    pub(crate) fn new(key_box: &KeyBox, space: &KeySpace) -> Self {
+    /// The ranges of a box, some columns of which may be tied.
+    pub(crate) fn new(key_box: &KeyBox, ties: &[Tie], space: &KeySpace) -> Self {
         let mut lists = bucket_lists(key_box, space).unwrap_or_default();
         let mut steps_left = STEPPED_RANGES_MAX;
         while lists.len() < space.len() {
             let position = lists.len();
             match points(key_box, position, space).or_else(|| steps(key_box, position, space, &mut steps_left)) {
-                Some(values) => lists.push(values),
+                Some(values) => lists.push(List { values, follows: None }),
                 None => break,
             }
         }
+        ties.iter().for_each(|tie| tie_lists(&mut lists, tie, space));
         let position = lists.len();
         let (tail, reach) = match key_box.get(position) {
             Some(set) if position < space.len() => tail(key_box, position, set, space),
@@ -87,7 +107,7 @@ impl Product {
     }
 
     /// Combinations of values alone.
-    pub(crate) fn of_lists(lists: Vec<Arc<[Value]>>) -> Self {
+    pub(crate) fn of_lists(lists: Vec<List>) -> Self {
         let reach = lists.len();
         Self { lists, tail: Vec::new(), reach }
     }
@@ -99,8 +119,27 @@ impl Product {
 
     /// Number of ranges, touching ones counted apart.
     pub(crate) fn size(&self) -> u128 {
-        let lists = self.lists.iter().map(|list| list.len() as u128);
+        // The last of tied lists has a value for each combination of them.
+        let is_last = |level: &usize| self.lists.iter().flat_map(|list| &list.follows).all(|f| f.level != *level);
+        let lists = self.lists.iter().enumerate().filter(|(level, _)| is_last(level));
+        let lists = lists.map(|(_, list)| list.values.len() as u128);
         lists.chain([self.tail.len().max(1) as u128]).fold(1, u128::saturating_mul)
+    }
+
+    /// The values of the list at `level` where the lists before it stand `at` these choices.
+    pub(crate) fn choices(&self, level: usize, at: &[usize]) -> &[Value] {
+        let Some(list) = self.lists.get(level) else { return &[] };
+        let range = list.follows.as_ref().map(|follows| follows.group(self.choice(follows.level, at)));
+        list.values.get(range.unwrap_or(0..list.values.len())).unwrap_or_default()
+    }
+
+    /// The number, among all values of the list at `level`, of the one chosen.
+    fn choice(&self, level: usize, at: &[usize]) -> usize {
+        let chosen = at.get(level).copied().unwrap_or_default();
+        match self.lists.get(level).and_then(|list| list.follows.as_ref()) {
+            Some(follows) => follows.group(self.choice(follows.level, at)).start + chosen,
+            None => chosen,
+        }
     }
 
     /// Checks once that every value has a key form, so that ranges can be made later without fail.
@@ -112,7 +151,7 @@ impl Product {
             key_form(value, space.domain(position).ty(), space.column(position).ty).map(drop)
         };
         for (position, list) in self.lists.iter().enumerate() {
-            list.iter().try_for_each(|value| check(position, value))?;
+            list.values.iter().try_for_each(|value| check(position, value))?;
         }
         for span in &self.tail {
             for end in [&span.first, &span.last] {
@@ -129,7 +168,7 @@ impl Product {
 /// ```text
 /// key (a, b) in 16 buckets by a:   a BETWEEN 1 AND 3   reads a = 1, 2, 3 in at most 3 buckets, not a range in 16
 /// ```
-fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<Arc<[Value]>>> {
+fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<List>> {
     let salt = space.schema().salt.as_ref()?;
     let salted = salt.by.unwrap_or(space.len());
     let mut left = u64::from(salt.buckets).saturating_sub(1);
@@ -143,9 +182,69 @@ fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<Arc<[Value]>>>
         let count = set.count(domain, left)?.max(1);
         left /= count;
         let values = set.spans().iter().flat_map(|span| domain.values(span)).collect();
-        lists.push(in_key_order(values, set.has_null(), domain));
+        lists.push(List { values: in_key_order(values, set.has_null(), domain), follows: None });
     }
     Some(lists)
+}
+
+impl Follows {
+    fn group(&self, choice: usize) -> ops::Range<usize> {
+        let start = |at| self.starts.get(at).copied().unwrap_or_default();
+        start(choice)..start(choice + 1)
+    }
+}
+
+/// Makes the lists of tied columns follow each other: after a value of the one come only
+/// those of the next that go with it.
+///
+/// ```text
+///   combinations   ('1ff', '139')  ('eb1', '138')  ('eb1', '141')
+///   lists          '1ff' 'eb1'
+///                    │     └────┐
+///                  '139' │ '138' '141'
+/// ```
+fn tie_lists(lists: &mut [List], tie: &Tie, space: &KeySpace) {
+    let reached = tie.positions.iter().take_while(|position| **position < lists.len()).count();
+    let order = |a: &Vec<Value>, b: &Vec<Value>| {
+        let pairs = tie.positions.iter().zip(a.iter().zip(b)).take(reached);
+        let orders = pairs.map(|(position, (a, b))| compare_in_key(a, b, space.domain(*position)));
+        orders.fold(Ordering::Equal, Ordering::then)
+    };
+    let mut sorted: Vec<&Vec<Value>> = tie.combinations.iter().collect();
+    sorted.sort_by(|a, b| order(a, b));
+    // Which value of the list before each combination goes with: all with one, before the first.
+    let mut parents = vec![0; sorted.len()];
+    let mut earlier: Option<usize> = None;
+    for (depth, position) in tie.positions.iter().enumerate().take(reached) {
+        let (mut values, mut starts) = (Vec::new(), Vec::new());
+        let mut last: Option<(usize, &Value)> = None;
+        for (combination, parent) in sorted.iter().zip(&mut parents) {
+            let Some(value) = combination.get(depth) else { continue };
+            if last.is_none_or(|(of, _)| of != *parent) {
+                starts.push(values.len());
+            }
+            if last.is_none_or(|(of, at)| of != *parent || compare_in_key(at, value, space.domain(*position)).is_ne()) {
+                values.push(value.clone());
+            }
+            last = Some((*parent, value));
+            *parent = values.len() - 1;
+        }
+        starts.push(values.len());
+        let follows = earlier.map(|level| Follows { level, starts: starts.into() });
+        if let Some(list) = lists.get_mut(*position) {
+            *list = List { values: values.into(), follows };
+        }
+        earlier = Some(*position);
+    }
+}
+
+/// Order of two values of a column as keys have it, NULL first.
+fn compare_in_key(a: &Value, b: &Value, domain: &Domain) -> Ordering {
+    match (a.is_null(), b.is_null()) {
+        (false, false) if domain.is_ascending() => domain.compare(a, b),
+        (false, false) => domain.compare(b, a),
+        (a, b) => b.cmp(&a),
+    }
 }
 
 /// The values of a column in key order, if they are a list.

@@ -2,6 +2,7 @@
 
 use saltwing_types::{CompareOp, Expr, Function, SortOrder, Value};
 
+use crate::computed::{Effect, Part};
 use crate::forms::{Reader, Want};
 use crate::guard;
 use crate::key_box::Cover;
@@ -23,6 +24,19 @@ pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
             format!("{parts} over key columns {}", numbers.join(", "))
         }
     }
+}
+
+/// What a condition does for computed parts of the key, as a text's end.
+pub(crate) fn effects(effects: &[(usize, Effect)], space: &KeySpace) -> String {
+    let text = |(position, effect): &(usize, Effect)| {
+        let part = &space.column(*position).name;
+        match effect {
+            Effect::Fixes => format!(", which fixes {part}"),
+            Effect::Bounds => format!(", which bounds {part}"),
+            Effect::Helps => format!(", an input of {part}"),
+        }
+    };
+    effects.iter().map(text).collect()
 }
 
 /// The positions that some box narrows.
@@ -168,6 +182,12 @@ pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, Strin
     let cover = Reader { space }.cover(expr, Want::TRUE);
     let Some(leading) = space.schema().columns.first() else { return Err(String::new()) };
     let positions = narrowed(&cover, space);
+    if let Some(part) = space.part(0)
+        && !positions.contains(&0)
+        && positions.iter().any(|position| part.inputs.contains(position))
+    {
+        return Err(not_fixing(part, &cover, space));
+    }
     if let [position] = positions.as_slice()
         && *position > 0
         && guard::set_bounds(&cover.projection(*position, space), space.domain(*position))
@@ -183,6 +203,22 @@ pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, Strin
         [first, ..] if *first > 0 => format!("it says nothing about {}", leading.name),
         _ => open_side_text(expr, 0, space),
     })
+}
+
+/// Why a condition on inputs of a computed part does not fix it.
+fn not_fixing(part: &Part<'_>, cover: &Cover, space: &KeySpace) -> String {
+    let name = |position: &usize| space.column(*position).name.as_str();
+    let named = |at: &&usize| cover.boxes.iter().all(|b| b.get(**at).is_some());
+    let (given, missing): (Vec<&usize>, Vec<&usize>) = part.inputs.iter().partition(named);
+    let part_name = name(&part.position);
+    match (given.as_slice(), missing.as_slice()) {
+        ([], _) => format!("one side of OR does not bound {part_name}"),
+        (_, []) => format!("{part_name} follows from single values, not from a range"),
+        (_, missing) => {
+            let missing: Vec<&str> = missing.iter().map(|at| name(at)).collect();
+            format!("{part_name} follows from {} too", missing.join(" and "))
+        }
+    }
 }
 
 /// A key column's name, with its direction where it descends.

@@ -13,8 +13,10 @@ use crate::{Condition, Request, reasons};
 pub struct Refusal {
     /// The table.
     pub table: String,
-    /// The first column of its key.
+    /// The first column of its key; of a computed one its text.
     pub leading: String,
+    /// The columns that the first one is computed from; none, when it is a column of the table.
+    pub inputs: Vec<String>,
     /// Its key columns in order, with ` desc` where they descend.
     pub key: Vec<String>,
     /// Key columns behind the leading one that are bounded, each with the condition that bounds it.
@@ -30,8 +32,9 @@ pub struct Refusal {
 impl Refusal {
     /// One line: what is refused and what is missing.
     pub fn message(&self) -> String {
+        let what = if self.inputs.is_empty() { "column" } else { "part" };
         format!(
-            "this would read all of {}: no condition bounds {}, the first column of its key ({})",
+            "this would read all of {}: no condition bounds {}, the first {what} of its key ({})",
             self.table,
             self.leading,
             self.key.join(", ")
@@ -71,24 +74,32 @@ pub(crate) fn of(request: &Request<'_>) -> Refusal {
         }
     }
     let leading = schema.columns.first();
+    let inputs: Vec<&KeyColumn> =
+        space.part(0).map_or(Vec::new(), |part| part.inputs.iter().map(|position| space.column(*position)).collect());
     Refusal {
         table: request.table.to_owned(),
         leading: leading.map_or_else(String::new, |key| key.name.clone()),
         key: schema.columns.iter().map(|key| reasons::key_text(&key.name, key.order)).collect(),
         bound,
         others,
-        fixes: fixes(request, leading),
+        fixes: fixes(request, leading, &inputs),
+        inputs: inputs.into_iter().map(|key| key.name.clone()).collect(),
         span,
     }
 }
 
-/// A condition on the leading column, and another key for the first condition that could use one.
-fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>) -> Vec<String> {
+/// A condition on the leading column, or on what it is computed from, and another key for the first
+/// condition that could use one.
+fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColumn]) -> Vec<String> {
     let mut fixes = Vec::new();
-    if let Some(key) = leading.filter(|key| key.name != ROW_ID_COLUMN) {
-        fixes.push(format!("add a condition on {0}, such as {0} = {1}", key.name, example(key.ty)));
+    let named: Vec<&KeyColumn> = if inputs.is_empty() { leading.into_iter().collect() } else { inputs.to_vec() };
+    if named.iter().all(|key| key.name != ROW_ID_COLUMN) {
+        let names: Vec<&str> = named.iter().map(|key| key.name.as_str()).collect();
+        let examples: Vec<String> = named.iter().map(|key| format!("{} = {}", key.name, example(key.ty))).collect();
+        let what = if named.len() > 1 { "conditions" } else { "a condition" };
+        fixes.push(format!("add {what} on {}, such as {}", names.join(" and "), examples.join(" AND ")));
     }
-    let is_leading = |column: &ColumnRef| leading.is_some_and(|key| key.column == column.index);
+    let is_leading = |column: &ColumnRef| named.iter().any(|key| key.column() == Some(column.index));
     let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
     if let Some(column) = indexable.filter(|column| !is_leading(column)) {
         fixes.push(format!("or keep these rows in a table whose key starts with {}", column.name));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use saltwing_plan::{AccessKind, CandidateKey, Condition, OrderItem, PlanError, Request, RowLimit, Rule, choose};
 use saltwing_rowkey::RowKeyCodec;
-use saltwing_types::{KeyColumn, KeySchema, Position, SortOrder, Span, SqlType};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Position, SortOrder, Span, SqlType};
 
 use support::{Table, parser};
 
@@ -16,7 +16,7 @@ fn log() -> (Table, Vec<(KeySchema, Arc<RowKeyCodec>)>) {
     let table = parser::ranges("ranges key=(host varchar, ts bigint) values=(v int, w varchar)").unwrap();
     let key = |column: usize, ty, nullable| {
         let name = table.columns[column].name.clone();
-        KeyColumn { column, name, ty, order: SortOrder::Asc, nullable }
+        KeyColumn { source: KeySource::Column(column), name, ty, order: SortOrder::Asc, nullable }
     };
     let index = |first: KeyColumn| {
         let columns = vec![first, key(0, SqlType::Varchar(None), true), key(1, SqlType::BigInt, false)];

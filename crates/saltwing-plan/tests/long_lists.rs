@@ -123,3 +123,26 @@ fn thirty_thousand_parts() {
     let access = plan(&table, vec![typing::or(equals.collect()).unwrap()]);
     assert_eq!((access.ranges.total(), access.residual.len()), (Some(30_000), 0));
 }
+
+/// A computed part follows its input: as many ranges as phones, whatever else is multiplied with them.
+#[test]
+fn a_computed_part_is_no_factor_of_the_product() {
+    let table = table("ranges key=(phone varchar not null, day int, hour int) parts=(0 SUBSTR(MD5(phone), 1, 2))");
+    let phones = (0..10_000).map(|i| typing::string(i.to_string())).collect();
+    let phones = typing::in_list(table.column(0), phones, false).unwrap();
+    let access = plan(&table, vec![phones.clone()]);
+    assert_eq!((access.kind, access.exact, access.residual.len()), (AccessKind::SkipScan, true, 0));
+    assert_eq!(access.ranges.total(), Some(10_000));
+    let days = list(&table, 1, (0..500).map(|i| i * 2));
+    let hours = list(&table, 2, (0..20).map(|i| i * 3));
+    let access = plan(&table, vec![phones, days, hours]);
+    assert_eq!((access.kind, access.exact), (AccessKind::Point, true));
+    assert_eq!(access.ranges.total(), Some(10_000 * 500 * 20));
+    let key = |hash: &str| [Value::text(hash), Value::text("7"), Value::Int(4), Value::Int(6)];
+    let eight = table.codec.encode_logical(&key("8f")).unwrap();
+    assert!(access.ranges.contains(&eight));
+    assert!(!access.ranges.contains(&table.codec.encode_logical(&key("8e")).unwrap()));
+    let mut ranges = access.ranges.iter();
+    ranges.skip_to(&eight);
+    assert!(ranges.next().unwrap().range.contains(&eight));
+}

@@ -25,7 +25,7 @@ fn rows(table: &Table, palette: &Palette, tape: &mut Tape, count: usize) -> Vec<
     (0..count)
         .filter_map(|_| {
             let row = random::row(table, palette, tape)?;
-            let key = table.codec.encode_logical(&table.key_values(&row)).ok()?;
+            let key = table.codec.encode_logical(&table.key_values(&row)?).ok()?;
             let bucket = table.codec.bucket(&key);
             Some(Stored { row, key, bucket })
         })
@@ -214,7 +214,7 @@ proptest! {
         let stored: Vec<Stored> = (0..40)
             .filter_map(|_| {
                 let row = random::row(&table, &palette, &mut values)?;
-                let key: Vec<Value> = index.schema.columns.iter().map(|k| in_index(&row[k.column], table.columns[k.column].ty, k.ty)).collect();
+                let key: Vec<Value> = index.schema.columns.iter().map(|k| (k.column().unwrap(), k)).map(|(c, k)| in_index(&row[c], table.columns[c].ty, k.ty)).collect();
                 let key = index.codec.encode_logical(&key).ok()?;
                 Some(Stored { row, key, bucket: 0 })
             })
@@ -230,7 +230,7 @@ proptest! {
 /// A table, and an index over its columns v, c desc, d desc, b, t, of which that at `first` comes first.
 fn indexed(first: usize) -> (Table, Table) {
     use SortOrder::{Asc, Desc};
-    use saltwing_types::{KeyColumn, KeySchema, SqlType as T};
+    use saltwing_types::{KeyColumn, KeySchema, KeySource, SqlType as T};
     let definitions = [
         ("id", T::Integer, T::Integer, Asc),
         ("v", T::Integer, T::Decimal(None), Asc),
@@ -247,7 +247,13 @@ fn indexed(first: usize) -> (Table, Table) {
     let key = |column: usize, index: bool| {
         let (name, ty, index_ty, order) = definitions[column];
         let (ty, nullable) = if index { (index_ty, column > 0) } else { (ty, false) };
-        KeyColumn { column, name: name.into(), ty, order: if index { order } else { Asc }, nullable }
+        KeyColumn {
+            source: KeySource::Column(column),
+            name: name.into(),
+            ty,
+            order: if index { order } else { Asc },
+            nullable,
+        }
     };
     let table = Table::new("t", columns.clone(), KeySchema { columns: vec![key(0, false)], salt: None });
     let mut order = [1, 2, 3, 4, 5, 0];

@@ -85,8 +85,14 @@ proptest! {
 fn broken_keys_are_told_apart() {
     use saltwing_rowkey::RowKeyCodec;
     use saltwing_types::text::unhex;
-    use saltwing_types::{KeyColumn, KeySchema, Salt};
-    let column = |name: &str, ty, order, nullable| KeyColumn { column: 0, name: name.into(), ty, order, nullable };
+    use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt};
+    let column = |name: &str, ty, order, nullable| KeyColumn {
+        source: KeySource::Column(0),
+        name: name.into(),
+        ty,
+        order,
+        nullable,
+    };
     let columns = vec![
         column("a", T::Varchar(None), SortOrder::Desc, true),
         column("b", T::Integer, SortOrder::Asc, false),

@@ -4,7 +4,7 @@
 
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::text::{hex, unhex};
-use saltwing_types::{KeyColumn, KeySchema, Salt, SortOrder, SqlType as T};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T};
 
 const KEYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../golden/keys.jsonl");
 
@@ -90,7 +90,7 @@ fn codec(ddl: &str) -> Option<RowKeyCodec> {
         let ty = sql_type(name(definition).1.trim())?;
         let nullable = !single && !definition.contains("NOT NULL") && ty.fixed_key_bytes().is_none();
         let order = if desc { SortOrder::Desc } else { SortOrder::Asc };
-        columns.push(KeyColumn { column: columns.len(), name: column, ty, order, nullable });
+        columns.push(KeyColumn { source: KeySource::Column(columns.len()), name: column, ty, order, nullable });
     }
     let salt = buckets.map(|buckets| Salt { buckets, by: None });
     Some(RowKeyCodec::new(&KeySchema { columns, salt }).unwrap())

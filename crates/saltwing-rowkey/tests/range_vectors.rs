@@ -5,7 +5,7 @@
 use std::ops::Bound::{self as End, Excluded, Included, Unbounded};
 
 use saltwing_rowkey::{Bound, ColumnSpan, KeyRange, RowKeyCodec, RowKeyError};
-use saltwing_types::{KeyColumn, KeySchema, SortOrder, SqlType as T, Value as V};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, SortOrder, SqlType as T, Value as V};
 
 const ASC: SortOrder = SortOrder::Asc;
 const DESC: SortOrder = SortOrder::Desc;
@@ -13,7 +13,7 @@ const TEXT: T = T::Varchar(None);
 
 fn codec(columns: &[(T, SortOrder, bool)]) -> RowKeyCodec {
     let column = |(index, (ty, order, nullable)): (usize, &(T, SortOrder, bool))| KeyColumn {
-        column: index,
+        source: KeySource::Column(index),
         name: format!("k{index}"),
         ty: *ty,
         order: *order,

@@ -3,14 +3,14 @@
 
 use saltwing_rowkey::{RowKeyCodec, RowKeyError};
 use saltwing_types::value::Timestamp;
-use saltwing_types::{KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V};
 
 const ASC: SortOrder = SortOrder::Asc;
 const DESC: SortOrder = SortOrder::Desc;
 
 fn schema(columns: &[(T, SortOrder, bool)]) -> KeySchema {
     let column = |(index, (ty, order, nullable)): (usize, &(T, SortOrder, bool))| KeyColumn {
-        column: index,
+        source: KeySource::Column(index),
         name: ["a", "b", "c"][index].into(),
         ty: *ty,
         order: *order,

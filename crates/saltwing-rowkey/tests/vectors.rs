@@ -5,7 +5,7 @@
 
 use saltwing_rowkey::{RowKeyCodec, decode_value, encode_value, salt};
 use saltwing_types::text::{hex, unhex};
-use saltwing_types::{KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, number, text};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V, number, text};
 
 /// A value written as SQL would have it, brought to its type.
 fn value(ty: T, written: &str) -> V {
@@ -131,7 +131,7 @@ fn raw_varbinary() {
 
 fn key(columns: &[(T, SortOrder)], salt: Option<Salt>) -> RowKeyCodec {
     let column = |(index, (ty, order)): (usize, &(T, SortOrder))| KeyColumn {
-        column: index,
+        source: KeySource::Column(index),
         name: format!("{}", char::from(b'a' + index as u8)),
         ty: *ty,
         order: *order,

@@ -146,7 +146,8 @@ pub(crate) fn row_values(table: &Table, pair: &StoredPair) -> Result<Vec<Value>,
     let def = table.def();
     let mut row = vec![Value::Null; def.columns.len()];
     for (key_column, value) in def.key.columns.iter().zip(table.codec().decode(pair.row_key())?) {
-        if let Some(place) = row.get_mut(key_column.column) {
+        // A computed part is no column of the row.
+        if let Some(place) = key_column.column().and_then(|column| row.get_mut(column)) {
             *place = value;
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
-use saltwing_types::{SqlType, Value};
+use saltwing_types::{KeyColumn, SqlType, Value};
 
 use crate::{
     Buckets, Budget, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Table, TableError,
@@ -43,7 +43,7 @@ impl EmbeddedTables {
             table: table.clone(),
             ranges: Arc::new(AllRows),
             buckets: Buckets::All,
-            columns: table.def().key.columns.iter().map(|k| k.column).collect(),
+            columns: table.def().key.columns.iter().filter_map(KeyColumn::column).collect(),
             filter: Vec::new(),
             direction: Direction::Reverse,
             order: ScanOrder::Merged,

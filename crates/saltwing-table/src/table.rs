@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{SqlType, TableDef, Value, eval};
+use saltwing_types::{KeyColumn, SqlType, TableDef, Value, eval};
 
 use crate::TableError;
 use crate::row_format::FamilyLayout;
@@ -70,6 +70,40 @@ impl Table {
     /// The type of a column by index, `_row_key` included.
     pub fn column_type(&self, index: usize) -> SqlType {
         self.def.columns.get(index).map_or(SqlType::Varbinary, |c| c.ty)
+    }
+
+    /// The physical key of a row of all columns, its computed parts included.
+    ///
+    /// # Errors
+    /// [`TableError::NotNull`] for a NULL that a computed part of fixed width is made from;
+    /// [`TableError::Value`] where a part cannot be computed; [`TableError::RowKey`].
+    pub fn row_key(&self, row: &[Value]) -> Result<Vec<u8>, TableError> {
+        let key = &self.def.key.columns;
+        let computed = key.iter().map(|part| self.computed(part, row)).collect::<Result<Vec<_>, _>>()?;
+        let pick = |position: usize| match (key.get(position).and_then(KeyColumn::column), computed.get(position)) {
+            (Some(column), _) => row.get(column).unwrap_or(&Value::Null),
+            (None, Some(value)) => value,
+            (None, None) => &Value::Null,
+        };
+        let mut bytes = Vec::new();
+        self.codec.encode_with(pick, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The value of a computed key column; NULL for one of the table's own.
+    fn computed(&self, part: &KeyColumn, row: &[Value]) -> Result<Value, TableError> {
+        let Some(expr) = part.computed() else { return Ok(Value::Null) };
+        let table = || self.def.name.to_string();
+        let value = part
+            .value(row)
+            .map_err(|source| TableError::Value { column: Some(format!("{}.{}", table(), part.name)), source })?;
+        let missing = |column: &usize| row.get(*column).is_none_or(Value::is_null);
+        match expr.columns().into_iter().find(missing).and_then(|column| self.def.columns.get(column)) {
+            Some(input) if value.is_null() && !part.nullable => {
+                Err(TableError::NotNull { table: table(), column: input.name.clone() })
+            }
+            _ => Ok(value),
+        }
     }
 
     pub(crate) fn layout(&self, family: usize) -> Option<&FamilyLayout> {

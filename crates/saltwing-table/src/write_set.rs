@@ -48,9 +48,7 @@ impl WriteSet {
             }
             self.bytes += bytes + 8;
         }
-        let key_values: Vec<Value> =
-            def.key.columns.iter().map(|k| row.get(k.column).cloned().unwrap_or(Value::Null)).collect();
-        let key = table.codec().encode(&key_values)?;
+        let key = table.row_key(&row)?;
         self.bytes += key.len();
         self.writes.push(RowWrite { table: table.clone(), key: key.clone(), row: Some(row) });
         Ok(key)

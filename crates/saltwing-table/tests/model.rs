@@ -13,7 +13,9 @@ use saltwing_table::{
     Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext,
     ScanOrder, ScanRequest, Table, WriteSet,
 };
-use saltwing_types::{ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value};
+use saltwing_types::{
+    ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+};
 
 #[derive(Default)]
 struct ManualClock(AtomicI64);
@@ -35,7 +37,13 @@ fn table(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         slot: 0,
         hidden: false,
     };
-    let key = |column, name: &str, ty, order| KeyColumn { column, name: name.into(), ty, order, nullable: column == 1 };
+    let key = |column, name: &str, ty, order| KeyColumn {
+        source: KeySource::Column(column),
+        name: name.into(),
+        ty,
+        order,
+        nullable: column == 1,
+    };
     TableDef {
         id: TableId(100),
         name: TableName::bare("t"),
@@ -272,7 +280,7 @@ fn row_ids_go_on_after_reopening() {
             .collect(),
         key: KeySchema {
             columns: vec![KeyColumn {
-                column: 0,
+                source: KeySource::Column(0),
                 name: "k".into(),
                 ty: SqlType::BigInt,
                 order: SortOrder::Asc,

@@ -14,6 +14,7 @@
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
 //! | [`function`], [`hash`], [`regexp`], [`like`] | the functions of the language, and what they need |
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
+//! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -27,6 +28,7 @@ pub mod eval;
 pub mod expr;
 pub mod function;
 pub mod hash;
+pub mod key_expression;
 pub mod like;
 pub mod number;
 pub mod regexp;
@@ -47,5 +49,5 @@ pub use function::Function;
 pub use span::{Position, Span};
 pub use sql_type::SqlType;
 pub use suggestion::suggest;
-pub use table::{ColumnDef, KeyColumn, KeySchema, Salt, SortOrder, TableDef, TableId, TableName};
+pub use table::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
 pub use value::Value;

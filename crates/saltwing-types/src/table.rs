@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Expr, SqlType, Value};
+use crate::{Expr, SqlType, Value, ValueError, eval, number};
 
 /// Most columns of a table.
 pub const COLUMNS_MAX: usize = 1000;
@@ -65,12 +65,27 @@ pub struct Salt {
     pub by: Option<usize>,
 }
 
+/// Where the values of a key column come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum KeySource {
+    /// A column of the table: its index in [`TableDef::columns`].
+    #[serde(rename = "column")]
+    Column(usize),
+    /// Computed for each row from key columns behind it: see [`crate::key_expression`].
+    #[serde(rename = "expr")]
+    Computed(Expr),
+}
+
 /// One column of a primary key.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+///
+/// A computed one is no column of the table: it is in no row, has no name in
+/// statements, and nobody reads it back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeyColumn {
-    /// Index of the column in [`TableDef::columns`].
-    pub column: usize,
-    /// Name as declared.
+    /// The table's column, or the expression.
+    #[serde(flatten)]
+    pub source: KeySource,
+    /// Name as declared; of a computed one its text.
     pub name: String,
     /// Type.
     pub ty: SqlType,
@@ -80,8 +95,37 @@ pub struct KeyColumn {
     pub nullable: bool,
 }
 
+impl KeyColumn {
+    /// Index of the column in [`TableDef::columns`]; `None` for a computed one.
+    pub fn column(&self) -> Option<usize> {
+        match self.source {
+            KeySource::Column(column) => Some(column),
+            KeySource::Computed(_) => None,
+        }
+    }
+
+    /// What computes it; `None` for a column of the table.
+    pub fn computed(&self) -> Option<&Expr> {
+        match &self.source {
+            KeySource::Column(_) => None,
+            KeySource::Computed(expr) => Some(expr),
+        }
+    }
+
+    /// Its value in a row of all the table's columns; a column that is not there is NULL.
+    ///
+    /// # Errors
+    /// What computing it fails with: such a row cannot be stored.
+    pub fn value(&self, row: &[Value]) -> Result<Value, ValueError> {
+        match &self.source {
+            KeySource::Column(column) => Ok(row.get(*column).cloned().unwrap_or(Value::Null)),
+            KeySource::Computed(expr) => number::assign(eval::eval(expr, row)?, self.ty),
+        }
+    }
+}
+
 /// A primary key: its columns in order, and the salt.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeySchema {
     /// Key columns, leading one first; never empty.
     pub columns: Vec<KeyColumn>,
@@ -97,7 +141,12 @@ impl KeySchema {
 
     /// Place in the key of the table column `column`, if it is a key column.
     pub fn position(&self, column: usize) -> Option<usize> {
-        self.columns.iter().position(|k| k.column == column)
+        self.columns.iter().position(|k| k.column() == Some(column))
+    }
+
+    /// Whether a key column is computed: Phoenix has no such keys.
+    pub fn has_computed(&self) -> bool {
+        self.columns.iter().any(|k| k.computed().is_some())
     }
 }
 
@@ -171,7 +220,8 @@ impl TableDef {
 
     /// Whether the key is the hidden row id.
     pub fn has_hidden_key(&self) -> bool {
-        self.key.columns.first().is_some_and(|k| self.columns.get(k.column).is_some_and(|c| c.hidden))
+        let first = self.key.columns.first().and_then(KeyColumn::column);
+        first.is_some_and(|column| self.columns.get(column).is_some_and(|c| c.hidden))
     }
 
     /// The value of an option that is kept in [`TableDef::options`].

@@ -198,6 +198,7 @@ impl Prefix {
         if columns.iter().any(|column| key.position(*column).is_none() && !fixed.contains(column)) {
             return None;
         }
+        let is_known = |column: &usize| columns.contains(column) || fixed.contains(column);
         let is_open = |column: &usize| columns.contains(column) && !fixed.contains(column);
         let count = columns.iter().filter(|column| is_open(column)).count();
         let (mut open, mut reach) = (Vec::new(), 0);
@@ -205,11 +206,15 @@ impl Prefix {
             if open.len() == count {
                 break;
             }
-            if is_open(&part.column) {
-                open.push(part.column);
-                reach = position + 1;
-            } else if !fixed.contains(&part.column) {
-                return None;
+            match part.column() {
+                Some(column) if is_open(&column) => {
+                    open.push(column);
+                    reach = position + 1;
+                }
+                Some(column) if fixed.contains(&column) => {}
+                // Rows that are equal in all that it is computed from are equal in it.
+                None if part.computed().is_some_and(|e| e.columns().iter().all(is_known)) => {}
+                _ => return None,
             }
         }
         Some(Self { columns: reach, open })

@@ -137,8 +137,10 @@ impl SqlCompleter {
         let rows = self.connection.query(&format!("DESCRIBE {table}"), ()).into_iter().flatten().flatten();
         let column = |row: saltwing::Row| {
             let (name, ty): (String, String) = (row.get("name").ok()?, row.get("type").ok()?);
-            // Facts of the table as a whole stand in brackets.
-            (ty != "(table)").then(|| quote_name(&name))
+            let note: Option<String> = row.get("note").ok()?;
+            // Facts of the table as a whole stand in brackets, and what a key computes has no name.
+            let is_column = ty != "(table)" && !note.is_some_and(|note| note.starts_with("computed from "));
+            is_column.then(|| quote_name(&name))
         };
         rows.filter_map(column).collect()
     }

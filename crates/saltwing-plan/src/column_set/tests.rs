@@ -1,10 +1,10 @@
 use proptest::prelude::*;
-use saltwing_types::{KeyColumn, SortOrder, SqlType};
+use saltwing_types::{KeyColumn, KeySource, SortOrder, SqlType};
 
 use super::*;
 
 fn domain(ty: SqlType, nullable: bool) -> Domain {
-    let key = KeyColumn { column: 0, name: "k".into(), ty, order: SortOrder::Asc, nullable };
+    let key = KeyColumn { source: KeySource::Column(0), name: "k".into(), ty, order: SortOrder::Asc, nullable };
     Domain::new(&key, ty, false)
 }
 

@@ -21,9 +21,10 @@ impl Reader<'_> {
         }
     }
 
-    /// The key column that `expr` is, casts that change no comparison taken off.
+    /// The key column that `expr` is, casts that change no comparison taken off, or the
+    /// computed part that it is word for word.
     pub(super) fn key_column(&self, expr: &Expr) -> Option<usize> {
-        self.space.position(column_of(expr)?)
+        column_of(expr).and_then(|column| self.space.position(column)).or_else(|| self.space.expression(expr))
     }
 
     fn compare_with(&self, op: CompareOp, side: &Expr, constant: &Constant, want: Want) -> Cover {

@@ -21,6 +21,7 @@ mod regexp;
 mod row_value;
 mod subject;
 
+pub(crate) use prefix::TextPrefix;
 use saltwing_types::{CompareOp, Expr, Function};
 
 use crate::column_set::ColumnSet;

@@ -9,6 +9,9 @@ use crate::key_box::Cover;
 
 impl Reader<'_> {
     pub(super) fn is_null(&self, inner: &Expr, want: Want) -> Cover {
+        if let Some(position) = self.space.expression(inner) {
+            return self.null_test(position, want);
+        }
         match column_of(inner) {
             Some(column) => match self.space.position(column) {
                 Some(position) => self.null_test(position, want),

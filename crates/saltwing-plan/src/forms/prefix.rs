@@ -22,7 +22,7 @@ use crate::span::Cut;
 
 /// The first characters of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TextPrefix {
+pub(crate) struct TextPrefix {
     chars: usize,
     /// Whether a parameter says how many they are.
     pub(super) made_up: bool,
@@ -30,7 +30,7 @@ pub(super) struct TextPrefix {
 
 impl TextPrefix {
     /// The text and its beginning that an expression is.
-    pub(super) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
+    pub(crate) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
         let mut made_up = false;
         let mut integer = |e: &Expr| match e {
             Expr::Literal(Value::Int(n), _) => Some(*n),

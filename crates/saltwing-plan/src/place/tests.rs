@@ -1,7 +1,7 @@
 use std::cmp::Ordering;
 
 use saltwing_types::number::assign;
-use saltwing_types::{KeyColumn, SortOrder};
+use saltwing_types::{KeyColumn, KeySource, SortOrder};
 
 use super::*;
 
@@ -84,8 +84,13 @@ fn constants() -> Vec<Value> {
 /// Whether a row can have the value: what the codec of a one-column key takes.
 fn can_hold(key: &KeyColumn, is_last: bool, value: &Value) -> bool {
     // A column in front keeps the key from being empty, one behind takes the last place.
-    let filler =
-        |column| KeyColumn { column, name: "f".into(), ty: SqlType::TinyInt, order: SortOrder::Asc, nullable: false };
+    let filler = |column| KeyColumn {
+        source: KeySource::Column(column),
+        name: "f".into(),
+        ty: SqlType::TinyInt,
+        order: SortOrder::Asc,
+        nullable: false,
+    };
     let columns = if is_last { vec![filler(0), key.clone()] } else { vec![filler(0), key.clone(), filler(2)] };
     let codec = saltwing_rowkey::RowKeyCodec::new(&saltwing_types::KeySchema { columns, salt: None }).unwrap();
     let row = [Value::Int(0), value.clone(), Value::Int(0)];
@@ -105,7 +110,7 @@ fn a_constant_is_placed_as_sql_compares_it() {
             (SortOrder::Desc, false, true),
         ] {
             let nullable = nullable && ty.fixed_key_bytes().is_none();
-            let key = KeyColumn { column: 1, name: "k".into(), ty, order, nullable };
+            let key = KeyColumn { source: KeySource::Column(1), name: "k".into(), ty, order, nullable };
             let domain = Domain::new(&key, ty, is_last);
             let values = constants.iter().filter_map(|c| assign(c.clone(), ty).ok());
             let values: Vec<Value> = values.filter(|value| can_hold(&key, is_last, value)).collect();

@@ -52,9 +52,9 @@ impl Table {
         choose(Request::new(&self.name, &[self.candidate()], conditions)).unwrap()
     }
 
-    /// The key values of a row.
-    pub fn key_values(&self, row: &[Value]) -> Vec<Value> {
-        self.schema.columns.iter().map(|key| row[key.column].clone()).collect()
+    /// The key values of a row; `None` where one cannot be computed.
+    pub fn key_values(&self, row: &[Value]) -> Option<Vec<Value>> {
+        self.schema.columns.iter().map(|key| key.value(row).ok()).collect()
     }
 
     /// The definition as tests write it.

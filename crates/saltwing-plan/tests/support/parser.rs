@@ -1,6 +1,9 @@
 //! A small reader of conditions and definitions: enough SQL for tests of plans.
 
-use saltwing_types::{ArithOp, CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, typing};
+use saltwing_types::{
+    ArithOp, CompareOp, Expr, Function, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, key_expression,
+    typing,
+};
 
 use super::{Column, Table};
 
@@ -362,7 +365,40 @@ pub fn create_table(text: &str) -> Result<Table, String> {
 }
 
 /// `ranges key=(a varchar not null, b int desc) values=(v double) buckets=4 by=1`.
+///
+/// Behind it may stand computed parts, each with its place: `parts=(0 MD5(a), 2 b % 3 desc)`.
 pub fn ranges(text: &str) -> Result<Table, String> {
+    let (text, parts) = text.split_once(" parts=").map_or((text, None), |(text, parts)| (text, Some(parts)));
+    let table = plain_ranges(text)?;
+    match parts {
+        Some(parts) => with_parts(table, parts),
+        None => Ok(table),
+    }
+}
+
+fn with_parts(table: Table, text: &str) -> Result<Table, String> {
+    let mut parser = Parser::new(text, Some(&table));
+    parser.expect("(")?;
+    let parts = parser.list(|p| match p.next()? {
+        Token::Number(place) => {
+            let expr = one(p.operand()?)?;
+            Ok((place.parse::<usize>().map_err(|e| e.to_string())?, expr, p.word("DESC")))
+        }
+        other => Err(format!("{other:?}")),
+    })?;
+    let Table { name, columns, mut schema, .. } = table.clone();
+    for (place, expr, desc) in parts {
+        let ty = key_expression::key_type(&expr).map_err(|e| e.to_string())?;
+        let inputs = expr.columns();
+        let nullable = key_expression::may_be_null(ty) && inputs.iter().any(|input| columns[*input].nullable);
+        let order = if desc { SortOrder::Desc } else { SortOrder::Asc };
+        let name = expr.to_string();
+        schema.columns.insert(place, KeyColumn { source: KeySource::Computed(expr), name, ty, order, nullable });
+    }
+    Ok(Table::new(&name, columns, schema))
+}
+
+fn plain_ranges(text: &str) -> Result<Table, String> {
     let mut parser = Parser::new(text, None);
     if !(parser.word("ranges") && parser.word("key") && parser.symbol("=")) {
         return Err("expected: ranges key=(..)".into());
@@ -385,7 +421,7 @@ fn table(name: &str, columns: Vec<Column>, keys: &[(usize, bool)], salt: Option<
     let key = |(column, desc): &(usize, bool)| {
         let Column { name, ty, nullable } = columns[*column].clone();
         let order = if *desc { SortOrder::Desc } else { SortOrder::Asc };
-        KeyColumn { column: *column, name, ty, order, nullable: nullable && !alone }
+        KeyColumn { source: KeySource::Column(*column), name, ty, order, nullable: nullable && !alone }
     };
     let schema = KeySchema { columns: keys.iter().map(key).collect(), salt };
     Table::new(name, columns, schema)

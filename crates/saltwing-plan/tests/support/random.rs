@@ -7,8 +7,8 @@ use saltwing_plan::{Condition, OrderItem};
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
-    CompareOp, Expr, Function, KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V, ValueError, eval,
-    number, typing,
+    ArithOp, ColumnRef, CompareOp, Expr, Function, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T,
+    Value as V, ValueError, eval, key_expression, number, typing,
 };
 
 use super::{Column, Table};
@@ -89,7 +89,7 @@ pub fn table(tape: &mut Tape) -> Table {
         let order = if tape.one_in(2) && ty != T::Varbinary { SortOrder::Desc } else { SortOrder::Asc };
         let nullable = tape.one_in(2) && ty.fixed_key_bytes().is_none();
         let name = format!("k{column}");
-        keys.push(KeyColumn { column, name: name.clone(), ty, order, nullable });
+        keys.push(KeyColumn { source: KeySource::Column(column), name: name.clone(), ty, order, nullable });
         columns.push(Column { name, ty, nullable });
     }
     columns.push(Column { name: "v".into(), ty: T::Integer, nullable: true });
@@ -99,7 +99,78 @@ pub fn table(tape: &mut Tape) -> Table {
         2 => Some(Salt { buckets: 5, by: None }),
         _ => Some(Salt { buckets: 5, by: Some(1 + tape.below(count)) }),
     };
+    for _ in 0..tape.below(5).saturating_sub(2) {
+        computed_part(&mut columns, &mut keys, tape);
+    }
     Table::new("t", columns, KeySchema { columns: keys, salt })
+}
+
+/// Puts a computed part somewhere before its inputs, if the key has columns that one can be made of.
+fn computed_part(columns: &mut [Column], keys: &mut Vec<KeyColumn>, tape: &mut Tape) {
+    let position = tape.below(keys.len());
+    let inputs: Vec<usize> = keys[position..].iter().filter_map(KeyColumn::column).collect();
+    if inputs.is_empty() {
+        return;
+    }
+    let (first, second) = (tape.pick(&inputs), tape.pick(&inputs));
+    let Ok(expr) = key_expression(columns, first, second, tape) else { return };
+    let Ok(ty) = key_expression::key_type(&expr) else { return };
+    let read = expr.columns();
+    if !key_expression::may_be_null(ty) {
+        for column in &read {
+            columns[*column].nullable = false;
+            keys.iter_mut().filter(|key| key.column() == Some(*column)).for_each(|key| key.nullable = false);
+        }
+    }
+    let nullable = read.iter().any(|column| columns[*column].nullable);
+    let order = if tape.one_in(2) { SortOrder::Desc } else { SortOrder::Asc };
+    let name = expr.to_string();
+    keys.insert(position, KeyColumn { source: KeySource::Computed(expr), name, ty, order, nullable });
+}
+
+fn key_expression(columns: &[Column], first: usize, second: usize, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let column = |index: usize| {
+        let Column { name, ty, nullable } = columns[index].clone();
+        Expr::Column(ColumnRef { index, name, ty, nullable, span: None })
+    };
+    let int = |n: i64| Expr::Literal(V::Int(n), T::BigInt);
+    let call = |function, args| typing::call(function, args);
+    let (a, b) = (column(first), column(second));
+    if columns[first].ty.is_integer() {
+        let rest = |e, n| typing::arith(ArithOp::Rem, e, int(n));
+        return match tape.below(8) {
+            0 => rest(a, 3),
+            1 => typing::cast(rest(a, 4)?, T::TinyInt),
+            2 => typing::arith(ArithOp::Div, a, int(tape.pick(&[2, -3]))),
+            3 => typing::arith(ArithOp::Sub, int(7), a),
+            4 => typing::arith(ArithOp::Mul, typing::negate(a)?, int(tape.pick(&[2, -1]))),
+            5 if columns[second].ty.is_integer() => typing::arith(ArithOp::Add, rest(a, 3)?, rest(b, 2)?),
+            5 | 6 => call(Function::Left, vec![call(Function::Md5, vec![typing::cast(a, T::Varchar(None))?])?, int(1)]),
+            _ => typing::arith(ArithOp::Add, a, int(1)),
+        };
+    }
+    let family = columns[first].ty.family();
+    if family == TypeFamily::Instant && tape.one_in(2) {
+        let (function, stride) = tape.pick(&[
+            (Function::DateTrunc, "day"),
+            (Function::DateTrunc, "month"),
+            (Function::DateBin, "2 milliseconds"),
+        ]);
+        return call(function, vec![typing::string(stride), a]);
+    }
+    if family != TypeFamily::Text || tape.one_in(8) {
+        return typing::arith(ArithOp::Rem, call(Function::Hash, vec![a])?, int(3));
+    }
+    match tape.below(9) {
+        0 | 1 => call(Function::Substr, vec![call(Function::Md5, vec![a])?, int(1), int(tape.pick(&[2, 1]))]),
+        2 => call(Function::Substr, vec![a, int(1), int(1)]),
+        3 => call(Function::Left, vec![a, int(tape.pick(&[2, 1, -1]))]),
+        4 => call(Function::Reverse, vec![a]),
+        5 => call(tape.pick(&[Function::Lower, Function::Upper]), vec![a]),
+        6 => call(Function::Left, vec![call(Function::Sha256, vec![call(Function::Concat, vec![a, b])?])?, int(1)]),
+        7 => call(Function::Concat, vec![typing::string("x"), a]),
+        _ => call(Function::Substr, vec![a, int(-2)]),
+    }
 }
 
 /// A few values for each column, so that rows and constants meet often.
@@ -242,7 +313,7 @@ fn constant(index: usize, world: &World<'_>, tape: &mut Tape) -> Expr {
     match &value {
         V::Text(_) if tape.one_in(6) => Expr::Cast(Box::new(Expr::Literal(value, ty)), T::Char(5)),
         V::Int(_) if tape.one_in(8) => {
-            typing::arith(saltwing_types::ArithOp::Add, Expr::Literal(value.clone(), ty), Expr::Literal(V::Int(0), ty))
+            typing::arith(ArithOp::Add, Expr::Literal(value.clone(), ty), Expr::Literal(V::Int(0), ty))
                 .unwrap_or(Expr::Literal(value, ty))
         }
         _ => Expr::Literal(value, ty),
@@ -301,8 +372,9 @@ fn atom(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     let table = world.table;
     let index = tape.below(table.columns.len());
     let (column, ty) = (table.column(index), table.columns[index].ty);
-    match tape.below(22) {
+    match tape.below(24) {
         18..=20 => function_test(index, world, tape),
+        21 | 22 => on_expression(world, tape),
         0..=3 => typing::compare(tape.pick(&OPS), column, constant(index, world, tape)),
         4 => typing::compare(tape.pick(&OPS), constant(index, world, tape), column),
         5 | 6 => {
@@ -422,6 +494,37 @@ fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
     }
 }
 
+/// A test of a key expression itself.
+fn on_expression(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let keys: Vec<&KeyColumn> = world.table.schema.columns.iter().filter(|key| key.computed().is_some()).collect();
+    if keys.is_empty() {
+        return Ok(Expr::boolean(true));
+    }
+    let key = tape.pick(&keys);
+    let expr = key.computed().unwrap().clone();
+    let value = |tape: &mut Tape| {
+        let row = row(world.table, world.palette, tape);
+        let value = row.and_then(|row| key.value(&row).ok()).unwrap_or(V::Null);
+        let value = match value {
+            V::Text(text) => V::Text(match tape.below(6) {
+                0 => format!("{text} "),
+                1 => format!("{text}\u{1}"),
+                2 => text.chars().take(1).collect(),
+                _ => text,
+            }),
+            value => value,
+        };
+        let ty = typing::natural_type(&value);
+        Expr::Literal(value, ty)
+    };
+    match tape.below(6) {
+        0..=2 => typing::compare(tape.pick(&OPS), expr, value(tape)),
+        3 => typing::in_list(expr, (0..3).map(|_| value(tape)).collect(), tape.one_in(3)),
+        4 => Ok(typing::is_null(expr)),
+        _ => typing::like(expr, typing::string("a%"), None, false, tape.one_in(3)),
+    }
+}
+
 fn text_test(column: Expr, index: usize, world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     let patterns = [
         "a%",
@@ -500,7 +603,7 @@ fn opaque(world: &World<'_>, index: usize, tape: &mut Tape) -> Result<Expr, Valu
 pub fn order(table: &Table, tape: &mut Tape) -> Vec<OrderItem> {
     let flip = tape.one_in(2);
     let direction = |column: usize, flip: bool| {
-        let order = table.schema.columns.iter().find(|key| key.column == column).map(|key| key.order);
+        let order = table.schema.columns.iter().find(|key| key.column() == Some(column)).map(|key| key.order);
         let ascending = order != Some(SortOrder::Desc);
         if ascending != flip { SortOrder::Asc } else { SortOrder::Desc }
     };

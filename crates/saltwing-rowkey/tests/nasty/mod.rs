@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{KeyColumn, KeySchema, Salt, SortOrder, SqlType as T, Value as V};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V};
 
 /// Every type that a key column can have.
 pub const TYPES: [T; 26] = [
@@ -78,7 +78,7 @@ pub fn table() -> impl Strategy<Value = Table> {
             let order = if desc && ty != T::Varbinary { SortOrder::Desc } else { SortOrder::Asc };
             let nullable = nullable && ty.fixed_key_bytes().is_none();
             let name = format!("k{column}");
-            key_columns.push(KeyColumn { column, name, ty, order, nullable });
+            key_columns.push(KeyColumn { source: KeySource::Column(column), name, ty, order, nullable });
             let all = values(ty);
             let mut domain: Vec<V> = picks.iter().map(|pick| pick.get(&all).clone()).collect();
             domain.push(V::Null);

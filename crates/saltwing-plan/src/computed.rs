@@ -1,0 +1,387 @@
+//! Computed key parts: what their inputs say about them.
+//!
+//! ```text
+//! key (SUBSTR(MD5(phone), 1, 3), phone, day)
+//!
+//!   phone = '138'            ->  part {'eb1'}, phone {'138'}
+//!   phone IN ('138', '139')  ->  part {'1ff', 'eb1'}, phone {'138', '139'}, tied: 'eb1' goes with '138' alone
+//! ```
+//!
+//! A row's part is a function of its inputs. So a box whose inputs are lists has a list for the part
+//! as well, and one whose input is a range has a range for a part that is monotone in it.
+//!
+//! # Laws
+//! 1. [`derive()`] changes no box's rows: what it adds is implied by the inputs.
+//! 2. Of tied columns a box holds the rows with one of the tie's combinations, and no other row.
+
+use std::collections::BTreeSet;
+
+use saltwing_types::{Expr, KeyColumn, KeySchema, SqlType, Value};
+
+use crate::column_set::ColumnSet;
+use crate::forms::TextPrefix;
+use crate::key_box::{Cover, KeyBox};
+use crate::key_space::KeySpace;
+use crate::place::Place;
+use crate::span::{Cut, Span};
+use crate::trend::{Direction, trend};
+
+/// Most combinations of values of several inputs that are computed for one box. The values
+/// of a single input are as many as the statement names.
+const COMBINATIONS_MAX: usize = 10_000;
+/// Most values of a span that count as a list.
+const COUNTED_VALUES_MAX: u64 = 16;
+
+/// A computed part of a key.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    /// Its place in the key.
+    pub(crate) position: usize,
+    /// The places of its inputs, ascending, all behind it.
+    pub(crate) inputs: Vec<usize>,
+    /// What computes it.
+    pub(crate) expr: &'a Expr,
+}
+
+/// The computed parts of a key.
+pub(crate) fn parts(schema: &KeySchema) -> Vec<Part<'_>> {
+    (0..schema.columns.len()).filter_map(|position| part(schema, position)).collect()
+}
+
+fn part(schema: &KeySchema, position: usize) -> Option<Part<'_>> {
+    let expr = schema.columns.get(position)?.computed()?;
+    let inputs = expr.columns().into_iter().map(|column| schema.position(column));
+    let mut inputs = inputs.collect::<Option<Vec<_>>>()?;
+    inputs.sort_unstable();
+    Some(Part { position, inputs, expr })
+}
+
+/// Columns of a box whose values go together: a part, and inputs of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tie {
+    /// Their places in the key, ascending.
+    pub(crate) positions: Vec<usize>,
+    /// The combinations that rows can have, each with a value for each place, in no order.
+    pub(crate) combinations: Vec<Vec<Value>>,
+}
+
+/// Adds to each box what its columns say about the computed parts, and drops boxes in which no row can be.
+///
+/// Gives the ties of each box that is left.
+pub(crate) fn derive(cover: Cover, space: &KeySpace) -> (Cover, Vec<Vec<Tie>>) {
+    if space.parts().is_empty() {
+        let ties = vec![Vec::new(); cover.boxes.len()];
+        return (cover, ties);
+    }
+    let (boxes, ties) = cover.boxes.into_iter().filter_map(|key_box| derive_box(key_box, space)).unzip();
+    (Cover { boxes, exact: cover.exact }, ties)
+}
+
+fn derive_box(mut key_box: KeyBox, space: &KeySpace) -> Option<(KeyBox, Vec<Tie>)> {
+    let mut ties = Vec::new();
+    for group in groups(&key_box, space) {
+        match combine(&group, &key_box, space) {
+            Some(combined) => ties.extend(combined.apply(&group, &mut key_box, space)?),
+            // Together they are too many, each part alone perhaps not.
+            None => {
+                for part in &group {
+                    if let Some(combined) = combine(&[part], &key_box, space) {
+                        combined.apply(&[part], &mut key_box, space)?;
+                    }
+                }
+            }
+        }
+    }
+    for part in space.parts() {
+        if let Some(set) = image(part, &key_box, space) {
+            key_box.restrict(part.position, set, space).then_some(())?;
+        }
+    }
+    Some((key_box, ties))
+}
+
+/// The parts whose inputs are lists; those that share an input of several values are one group.
+fn groups<'s>(key_box: &KeyBox, space: &'s KeySpace<'_>) -> Vec<Vec<&'s Part<'s>>> {
+    let mut groups: Vec<(BTreeSet<usize>, Vec<&Part<'_>>)> = Vec::new();
+    for part in space.parts() {
+        let Some(counts) = part.inputs.iter().map(|at| list_count(key_box, *at, space)).collect::<Option<Vec<_>>>()
+        else {
+            continue;
+        };
+        let varying = part.inputs.iter().zip(counts).filter(|(_, count)| *count > 1);
+        let (mut inputs, mut members) = (varying.map(|(at, _)| *at).collect::<BTreeSet<usize>>(), vec![part]);
+        groups.retain_mut(|(others, parts)| {
+            let apart = others.is_disjoint(&inputs);
+            if !apart {
+                inputs.append(others);
+                members.append(parts);
+            }
+            apart
+        });
+        groups.push((inputs, members));
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
+/// Number of values of a column, if they are a list.
+fn list_count(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<usize> {
+    let (set, domain) = (key_box.get(position)?, space.domain(position));
+    match set.is_list(domain) {
+        true => Some(set.spans().len() + usize::from(set.has_null())),
+        false => usize::try_from(set.count(domain, COUNTED_VALUES_MAX)?).ok(),
+    }
+}
+
+/// The values of a column that [`list_count`] counts.
+fn list(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Vec<Value>> {
+    let (set, domain) = (key_box.get(position)?, space.domain(position));
+    let mut values: Vec<Value> = match set.as_points(domain) {
+        Some(points) => points.into_iter().cloned().collect(),
+        None => set.spans().iter().flat_map(|span| domain.values(span)).collect(),
+    };
+    if set.has_null() {
+        values.push(Value::Null);
+    }
+    Some(values)
+}
+
+/// What rows can have of some parts and their inputs.
+struct Combined {
+    tie: Tie,
+    /// Whether a made-up value stands for a parameter in it.
+    unknown: bool,
+    /// How many of the inputs have several values.
+    varying: usize,
+}
+
+/// The combinations of the values of the parts' inputs, with the parts computed; `None` when they are too many.
+fn combine(group: &[&Part<'_>], key_box: &KeyBox, space: &KeySpace) -> Option<Combined> {
+    let inputs: BTreeSet<usize> = group.iter().flat_map(|part| &part.inputs).copied().collect();
+    let lists = inputs
+        .iter()
+        .map(|at| Some((*at, list(key_box, *at, space)?)))
+        .collect::<Option<Vec<(usize, Vec<Value>)>>>()?;
+    let varying = lists.iter().filter(|(_, values)| values.len() > 1).count();
+    let count = lists.iter().map(|(_, values)| values.len()).fold(1, usize::saturating_mul);
+    if varying > 1 && count > COMBINATIONS_MAX {
+        return None;
+    }
+    let unknown = inputs
+        .iter()
+        .copied()
+        .chain(group.iter().map(|part| part.position))
+        .any(|at| key_box.get(at).is_some_and(|set| set.is_unknown()));
+    let mut positions: Vec<usize> = inputs.into_iter().chain(group.iter().map(|part| part.position)).collect();
+    positions.sort_unstable();
+    let mut row = Row::new(space);
+    let mut combinations = Vec::with_capacity(count);
+    let mut at = vec![0; lists.len()];
+    loop {
+        for ((position, values), index) in lists.iter().zip(&at) {
+            row.set(*position, values.get(*index).unwrap_or(&Value::Null).clone());
+        }
+        if row.compute(group, key_box, unknown) {
+            combinations.push(positions.iter().map(|position| row.value(*position).clone()).collect());
+        }
+        if !advance(&mut at, &lists) {
+            return Some(Combined { tie: Tie { positions, combinations }, unknown, varying });
+        }
+    }
+}
+
+/// Steps to the next combination of indexes.
+fn advance(at: &mut [usize], lists: &[(usize, Vec<Value>)]) -> bool {
+    for (index, (_, values)) in at.iter_mut().zip(lists).rev() {
+        *index += 1;
+        if *index < values.len() {
+            return true;
+        }
+        *index = 0;
+    }
+    false
+}
+
+impl Combined {
+    /// Gives the parts their values in the box; the outer `None` tells that no row can be in it.
+    fn apply(self, group: &[&Part<'_>], key_box: &mut KeyBox, space: &KeySpace) -> Option<Option<Tie>> {
+        let Self { tie, unknown, varying } = self;
+        if tie.combinations.is_empty() && !unknown {
+            return None;
+        }
+        for part in group {
+            let domain = space.domain(part.position);
+            let place = tie.positions.iter().position(|at| *at == part.position).unwrap_or_default();
+            let values = tie.combinations.iter().filter_map(|values| values.get(place));
+            let (nulls, mut values): (Vec<&Value>, Vec<&Value>) = values.partition(|value| value.is_null());
+            let sample = domain.sample(0);
+            if values.is_empty() && nulls.is_empty() {
+                // Nothing is known of a made-up value but that there is one.
+                values.push(&sample);
+            }
+            let mut set = ColumnSet::points(values.into_iter().cloned().collect(), domain);
+            if !nulls.is_empty() {
+                set = ColumnSet::union([&set, &ColumnSet::null(domain)], domain);
+            }
+            let set = if unknown { set.into_unknown() } else { set };
+            if !key_box.restrict(part.position, set, space) {
+                return None;
+            }
+        }
+        if varying == 0 || unknown {
+            return Some(None);
+        }
+        // A few neighbours each have a part of their own: from now on they are points.
+        for position in &tie.positions {
+            let domain = space.domain(*position);
+            let is_span = key_box.get(*position).is_some_and(|set| !set.is_list(domain));
+            if let (true, Some(values)) = (is_span, list(key_box, *position, space)) {
+                let values = values.into_iter().filter(|value| !value.is_null()).collect();
+                let nulls = ColumnSet::null(domain);
+                key_box.restrict(
+                    *position,
+                    ColumnSet::union([&ColumnSet::points(values, domain), &nulls], domain),
+                    space,
+                );
+            }
+        }
+        Some(Some(tie))
+    }
+}
+
+/// A row of which the key columns are known that a part is computed from.
+struct Row<'s> {
+    space: &'s KeySpace<'s>,
+    /// By place in the key.
+    key: Vec<Value>,
+    /// By column of the table.
+    columns: Vec<Value>,
+}
+
+impl<'s> Row<'s> {
+    fn new(space: &'s KeySpace<'_>) -> Self {
+        let last = space.schema().columns.iter().filter_map(KeyColumn::column).max();
+        let count = last.map_or(0, |last| last + 1);
+        Self { space, key: vec![Value::Null; space.len()], columns: vec![Value::Null; count] }
+    }
+
+    fn set(&mut self, position: usize, value: Value) {
+        if let Some(place) = self.space.column(position).column().and_then(|column| self.columns.get_mut(column)) {
+            place.clone_from(&value);
+        }
+        if let Some(place) = self.key.get_mut(position) {
+            *place = value;
+        }
+    }
+
+    fn value(&self, position: usize) -> &Value {
+        self.key.get(position).unwrap_or(&Value::Null)
+    }
+
+    /// Computes the parts; whether a row can have such values, and the box has room for them.
+    fn compute(&mut self, group: &[&Part<'_>], key_box: &KeyBox, unknown: bool) -> bool {
+        group.iter().all(|part| {
+            let Some(value) = self.part(part) else { return false };
+            let domain = self.space.domain(part.position);
+            // That made-up values contradict each other says nothing.
+            let has_room = unknown || key_box.get(part.position).is_none_or(|set| set.contains(&value, domain));
+            if let Some(place) = self.key.get_mut(part.position) {
+                *place = value;
+            }
+            has_room
+        })
+    }
+
+    /// The part's value; `None` where a row with such inputs cannot be stored.
+    fn part(&self, part: &Part<'_>) -> Option<Value> {
+        let domain = self.space.domain(part.position);
+        match self.space.column(part.position).value(&self.columns).ok()? {
+            Value::Null => domain.nullable().then_some(Value::Null),
+            value => match domain.locate(&value, false)? {
+                Place::At(value) => Some(value),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// The values of a part that is monotone in its one input, whose values are ranges. Loose: what
+/// lies between the ends may be the part of no value inside.
+fn image(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<ColumnSet> {
+    let [input] = part.inputs.as_slice() else { return None };
+    let set = key_box.get(*input)?;
+    if list_count(key_box, *input, space).is_some() || set.holds_all_values(space.domain(*input)) {
+        return None;
+    }
+    let direction = direction(part.expr)?;
+    let domain = space.domain(part.position);
+    let mut row = Row::new(space);
+    let mut end = |cut: &Cut, is_low: bool| {
+        let at = match cut {
+            Cut::Before(value) | Cut::After(value) => {
+                row.set(*input, value.clone());
+                space.column(part.position).value(&row.columns).ok().and_then(|value| domain.locate(&value, false))
+            }
+            Cut::Low | Cut::High => None,
+        };
+        match (at, is_low) {
+            (Some(place), true) => place.before(),
+            (Some(place), false) => place.after(),
+            // Unbounded, or no row has this value: the part is open there.
+            (None, true) => Cut::Low,
+            (None, false) => Cut::High,
+        }
+    };
+    let mut spans: Vec<ColumnSet> = Vec::with_capacity(set.spans().len() + 1);
+    for Span { lo, hi } in set.spans() {
+        let (lo, hi) = if direction == Direction::Up { (lo, hi) } else { (hi, lo) };
+        spans.push(ColumnSet::between(end(lo, true), end(hi, false), domain));
+    }
+    if set.has_null() {
+        spans.push(ColumnSet::null(domain));
+    }
+    let all = ColumnSet::union(&spans, domain);
+    match set.is_unknown() {
+        // What made-up values contradict says nothing.
+        true => (!all.is_empty()).then(|| all.into_unknown()),
+        false => Some(all),
+    }
+}
+
+/// How a part goes with its input, if it goes one way.
+fn direction(expr: &Expr) -> Option<Direction> {
+    if let Some((text, _)) = TextPrefix::of(expr) {
+        // CHAR stands padded in its order, and its beginnings do not.
+        let is_varchar = matches!(text, Expr::Column(column) if !matches!(column.ty, SqlType::Char(_)));
+        return is_varchar.then_some(Direction::Up);
+    }
+    let (_, trend) = trend(expr)?;
+    (trend.below == trend.above && !trend.in_floats).then_some(trend.below)
+}
+
+/// What a condition does for a computed part by way of its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It makes a list of it.
+    Fixes,
+    /// It makes a range of it.
+    Bounds,
+    /// It does so together with other conditions on its inputs.
+    Helps,
+}
+
+impl Effect {
+    /// What a condition with this cover does for a part, if `all` of them together narrow the part.
+    pub(crate) fn of(part: &Part<'_>, cover: &Cover, all: &Cover, space: &KeySpace) -> Option<Self> {
+        let narrows = |at: &usize| !cover.boxes.is_empty() && cover.boxes.iter().all(|b| b.get(*at).is_some());
+        let is_list = |of: &Cover, at: &usize| of.boxes.iter().all(|b| list_count(b, *at, space).is_some());
+        let named: Vec<usize> = part.inputs.iter().copied().filter(narrows).collect();
+        if named.is_empty() || all.projection(part.position, space).is_full(space.domain(part.position)) {
+            return None;
+        }
+        if part.inputs.iter().all(|at| is_list(all, at)) {
+            let alone = named.len() == part.inputs.len() && named.iter().all(|at| is_list(cover, at));
+            return Some(if alone { Self::Fixes } else { Self::Helps });
+        }
+        direction(part.expr).map(|_| Self::Bounds)
+    }
+}

@@ -1,0 +1,205 @@
+//! Key expressions: parts of a key that are computed from the key columns behind them.
+//!
+//! ```text
+//! PRIMARY KEY (SUBSTR(MD5(phone), 1, 3), phone, start_time DESC, id)
+//!              0d7                       18601134210  ..
+//! ```
+//!
+//! The part is written into the row key and nowhere else. Who knows the inputs knows
+//! the part: so it may only be made of what gives the same result in every version
+//! and on every machine. NULL makes it NULL, whatever the function.
+//!
+//! # Laws
+//! 1. [`key_type`] accepts only expressions that are deterministic and NULL where an input is.
+//! 2. Every value of an accepted expression is a value of its key type: an expression
+//!    of fixed width gives exactly so many characters, none of them a blank.
+
+use crate::{Expr, Function, SqlType, Value};
+
+/// What a key expression may be made of, for messages.
+pub const KEY_FUNCTIONS: &str = "MD5, SHA256, HASH, SUBSTR, LEFT, REVERSE, LOWER, UPPER, ||, DATE_TRUNC, DATE_BIN, \
+                                 integer arithmetic, and CAST of integers";
+
+/// Why an expression is no part of a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyExpressionError {
+    /// Something that a key may not hold.
+    #[error("{0} is not for keys")]
+    NotForKeys(String),
+    /// An expression without a column.
+    #[error("{0} names no column")]
+    Constant(String),
+    /// An expression that gives text without characters, always.
+    #[error("{0} is always empty")]
+    Empty(String),
+}
+
+/// The type in which a key keeps the expression.
+///
+/// MD5 is CHAR(32) and SHA256 CHAR(64); what SUBSTR and LEFT take of them by constants is CHAR of that many.
+///
+/// # Errors
+/// [`KeyExpressionError`].
+pub fn key_type(expr: &Expr) -> Result<SqlType, KeyExpressionError> {
+    check(expr)?;
+    if expr.columns().is_empty() {
+        return Err(KeyExpressionError::Constant(expr.to_string()));
+    }
+    match (text_width(expr), expr.sql_type()) {
+        (Some(0), _) => Err(KeyExpressionError::Empty(expr.to_string())),
+        (Some(width), _) => Ok(SqlType::Char(width)),
+        (None, Some(ty)) => Ok(ty),
+        (None, None) => Err(KeyExpressionError::NotForKeys(expr.to_string())),
+    }
+}
+
+/// Whether a part of this type is NULL where it would have no value: one of variable width.
+///
+/// A part of fixed width has no form for NULL, and so neither may its inputs.
+pub fn may_be_null(ty: SqlType) -> bool {
+    ty.fixed_key_bytes().is_none()
+}
+
+/// Whether all of the expression is deterministic, lasting, and NULL where an input is.
+fn check(expr: &Expr) -> Result<(), KeyExpressionError> {
+    let no = |what: String| Err(KeyExpressionError::NotForKeys(what));
+    let is_integer = |e: &Expr| e.sql_type().is_some_and(SqlType::is_integer);
+    let is_text = |e: &Expr| matches!(e.sql_type(), Some(SqlType::Char(_) | SqlType::Varchar(_)));
+    match expr {
+        Expr::Literal(value, _) if value.is_null() => return no("NULL".into()),
+        Expr::Literal(..) | Expr::Column(_) => {}
+        Expr::Call(function, ..) if is_for_keys(*function) => {}
+        Expr::Call(function, ..) => return no(format!("the function {}", function.name())),
+        Expr::Arith(_, a, b, _) if is_integer(a) && is_integer(b) => {}
+        Expr::Negate(e, _) if is_integer(e) => {}
+        Expr::Arith(..) | Expr::Negate(..) => return no(format!("{expr}, arithmetic that is not of integers,")),
+        Expr::Cast(e, ty) if is_integer(e) && (ty.is_integer() || matches!(ty, SqlType::Varchar(_))) => {}
+        Expr::Cast(e, SqlType::Varchar(_)) if is_text(e) => {}
+        other => return no(other.to_string()),
+    }
+    let mut checked = Ok(());
+    expr.for_each_child(&mut |child| {
+        if checked.is_ok() {
+            checked = check(child);
+        }
+    });
+    checked
+}
+
+fn is_for_keys(function: Function) -> bool {
+    use Function::{Concat, DateBin, DateTrunc, Hash, Left, Lower, Md5, Reverse, Sha256, Substr, Upper};
+    matches!(function, Concat | DateBin | DateTrunc | Hash | Left | Lower | Md5 | Reverse | Sha256 | Substr | Upper)
+}
+
+/// How many characters the text always has: for parts of MD5 and SHA256.
+fn text_width(expr: &Expr) -> Option<u32> {
+    let Expr::Call(function, args, _) = expr else { return None };
+    let width = || args.first().and_then(text_width);
+    let count = |at: usize| match args.get(at) {
+        Some(Expr::Literal(Value::Int(count), _)) => Some(*count),
+        _ => None,
+    };
+    match function {
+        Function::Md5 => Some(32),
+        Function::Sha256 => Some(64),
+        Function::Lower | Function::Upper | Function::Reverse => width(),
+        Function::Left => {
+            let (width, count) = (width()?, count(1)?);
+            let taken = if count < 0 { i64::from(width).checked_add(count)? } else { count };
+            u32::try_from(taken.clamp(0, width.into())).ok()
+        }
+        Function::Substr => {
+            let width = i64::from(width()?);
+            let skipped = match count(1)? {
+                from if from < 0 => width.checked_add(from).filter(|skipped| *skipped >= 0).unwrap_or(width),
+                from => (from - 1).clamp(0, width),
+            };
+            let taken = if args.len() > 2 { count(2)? } else { width };
+            u32::try_from(taken.clamp(0, width - skipped)).ok()
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArithOp, ColumnRef, eval, number, typing};
+
+    fn column(ty: SqlType) -> Expr {
+        Expr::Column(ColumnRef { index: 0, name: "c".into(), ty, nullable: true, span: None })
+    }
+
+    fn int(n: i64) -> Expr {
+        Expr::Literal(Value::Int(n), SqlType::BigInt)
+    }
+
+    fn call(function: Function, args: Vec<Expr>) -> Expr {
+        typing::call(function, args).unwrap()
+    }
+
+    fn md5() -> Expr {
+        call(Function::Md5, vec![column(SqlType::Varchar(None))])
+    }
+
+    /// Law 2 for text of fixed width.
+    fn check_width(expr: &Expr) {
+        let value = eval::eval(expr, &[Value::text("18601134210")]).unwrap();
+        let Value::Text(computed) = &value else { panic!("{value:?}") };
+        match key_type(expr) {
+            Ok(SqlType::Char(width)) => {
+                assert_eq!(computed.len(), width as usize, "{expr}");
+                assert_eq!(number::assign(value.clone(), SqlType::Char(width)).unwrap(), value, "{expr}");
+            }
+            Err(KeyExpressionError::Empty(_)) => assert_eq!(computed, "", "{expr}"),
+            other => panic!("{expr}: {other:?}"),
+        }
+        assert_eq!(eval::eval(expr, &[Value::Null]).unwrap(), Value::Null);
+    }
+
+    #[test]
+    fn fixed_width_is_kept() {
+        let ends = [i64::MIN, -65, -64, -33, -32, -31, -3, -1, 0, 1, 2, 31, 32, 33, 63, 64, 65, i64::MAX];
+        for hash in [md5(), call(Function::Sha256, vec![column(SqlType::Varchar(None))])] {
+            for from in ends {
+                check_width(&call(Function::Left, vec![call(Function::Upper, vec![hash.clone()]), int(from)]));
+                check_width(&call(Function::Substr, vec![call(Function::Reverse, vec![hash.clone()]), int(from)]));
+                for count in ends {
+                    check_width(&call(Function::Substr, vec![hash.clone(), int(from), int(count)]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn types_follow_from_the_expression() {
+        let text = || column(SqlType::Varchar(Some(9)));
+        assert_eq!(key_type(&md5()), Ok(SqlType::Char(32)));
+        assert_eq!(key_type(&call(Function::Substr, vec![md5(), int(1), int(3)])), Ok(SqlType::Char(3)));
+        assert_eq!(key_type(&call(Function::Reverse, vec![text()])), Ok(SqlType::Varchar(None)));
+        let number = || column(SqlType::Integer);
+        let rest = typing::arith(ArithOp::Rem, number(), int(16)).unwrap();
+        assert_eq!(key_type(&rest), Ok(SqlType::BigInt));
+        assert_eq!(key_type(&typing::cast(rest, SqlType::TinyInt).unwrap()), Ok(SqlType::TinyInt));
+        let day =
+            typing::call(Function::DateTrunc, vec![typing::string("day"), column(SqlType::UnsignedDate)]).unwrap();
+        assert_eq!(key_type(&day), Ok(SqlType::Date));
+        let hash = call(Function::Hash, vec![column(SqlType::Decimal(None))]);
+        assert_eq!(key_type(&typing::arith(ArithOp::Rem, hash, int(8)).unwrap()), Ok(SqlType::BigInt));
+        assert!(!may_be_null(SqlType::TinyInt) && may_be_null(SqlType::Varchar(None)));
+    }
+
+    #[test]
+    fn what_is_not_for_keys_is_named() {
+        let text = || column(SqlType::Varchar(None));
+        let refused = |expr: Expr| key_type(&expr).unwrap_err().to_string();
+        assert_eq!(refused(call(Function::Trim, vec![text()])), "the function TRIM is not for keys");
+        assert_eq!(refused(call(Function::Md5, vec![typing::string("x")])), "MD5('x') names no column");
+        assert_eq!(refused(call(Function::Left, vec![md5(), int(0)])), "LEFT(MD5(c), 0) is always empty");
+        let half = typing::arith(ArithOp::Mul, column(SqlType::Double), int(2)).unwrap();
+        assert!(refused(half).contains("not of integers"));
+        let nested = call(Function::Md5, vec![call(Function::Coalesce, vec![text(), typing::string("x")])]);
+        assert_eq!(refused(nested), "the function COALESCE is not for keys");
+    }
+}
