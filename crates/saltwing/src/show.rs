@@ -4,7 +4,7 @@ use saltwing_bind::{SPLIT_ON, resolve};
 use saltwing_sql::statement::{SettingName, ShowSchemas, ShowTables};
 use saltwing_sql::{TableRef, quote_name};
 use saltwing_types::like::LikePattern;
-use saltwing_types::{ColumnDef, ErrorCode, SortOrder, TableDef, Value, text};
+use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, TableDef, Value, text};
 
 use crate::Error;
 use crate::explain::{table_rows, text_rows};
@@ -55,6 +55,7 @@ impl Session {
         let def = table.def();
         let mut rows: Vec<Vec<Option<String>>> =
             def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();
+        rows.extend(def.key.columns.iter().enumerate().filter_map(|(i, k)| computed_row(def, i, k)));
         let mut fact = |name: &str, value: String, note: &str| {
             let note = (!note.is_empty()).then(|| note.to_owned());
             rows.push(vec![Some(name.into()), Some("(table)".into()), None, None, Some(value), note]);
@@ -83,11 +84,28 @@ fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
     Ok(like.map(|pattern| LikePattern::parse(pattern, Some('\\'), true)).transpose()?)
 }
 
+/// A computed part of the key: no column, but what its rows are sorted by.
+fn computed_row(def: &TableDef, position: usize, key: &KeyColumn) -> Option<Vec<Option<String>>> {
+    let inputs = key.computed()?.columns();
+    let inputs: Vec<&str> = inputs.iter().filter_map(|input| Some(def.columns.get(*input)?.name.as_str())).collect();
+    Some(vec![
+        Some(key.name.clone()),
+        Some(key.ty.to_string()),
+        Some(if key.nullable { "yes" } else { "no" }.into()),
+        Some(key_place(position, key)),
+        None,
+        Some(format!("computed from {}; Phoenix cannot read this table", inputs.join(", "))),
+    ])
+}
+
+/// The place in the key, and the direction.
+fn key_place(position: usize, key: &KeyColumn) -> String {
+    format!("{}{}", position + 1, if key.order == SortOrder::Desc { " desc" } else { "" })
+}
+
 fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> Vec<Option<String>> {
-    let key = def.key.position(index).map(|position| {
-        let desc = def.key.columns.get(position).is_some_and(|k| k.order == SortOrder::Desc);
-        format!("{}{}", position + 1, if desc { " desc" } else { "" })
-    });
+    let key = def.key.position(index);
+    let key = key.and_then(|position| Some(key_place(position, def.key.columns.get(position)?)));
     let family = column.family.and_then(|f| def.families.get(f)?.clone()).map(|f| format!("family {f}"));
     vec![
         Some(column.name.clone()),
@@ -99,8 +117,10 @@ fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> Vec<Option<St
     ]
 }
 
+/// The columns among the first parts of the key: those before them that are computed count with them.
 fn leading(def: &TableDef, count: usize) -> String {
-    let names: Vec<String> = def.key.columns.iter().take(count).map(|k| quote_name(&k.name)).collect();
+    let columns = def.key.columns.iter().take(count).filter(|k| k.column().is_some());
+    let names: Vec<String> = columns.map(|k| quote_name(&k.name)).collect();
     format!("({})", names.join(", "))
 }
 
@@ -121,7 +141,10 @@ fn create_table_text(def: &TableDef) -> String {
             .key
             .columns
             .iter()
-            .map(|k| format!("{}{}", quote_name(&k.name), if k.order == SortOrder::Desc { " DESC" } else { "" }))
+            .map(|k| {
+                let name = if k.computed().is_some() { k.name.clone() } else { quote_name(&k.name) };
+                format!("{name}{}", if k.order == SortOrder::Desc { " DESC" } else { "" })
+            })
             .collect();
         let name = quote_name(def.key_name.as_deref().unwrap_or("pk"));
         lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.join(", ")));
