@@ -19,7 +19,7 @@ use crate::{BoundSelect, Output};
 /// A SELECT whose parameters have no values yet.
 pub struct SelectTemplate {
     open: BoundSelect,
-    /// What each key column equals, where that is all that is asked.
+    /// What each key column equals (NULL stands for a computed one), where that is all that is asked.
     key: Option<Vec<Expr>>,
 }
 
@@ -78,15 +78,21 @@ impl SelectTemplate {
     pub fn point(&self, values: &[Value]) -> Option<PointKey> {
         let key = self.key.as_ref()?;
         let (def, codec) = (self.open.table.def(), self.open.table.codec());
-        let mut parts = Vec::with_capacity(key.len());
-        for (expr, column) in key.iter().zip(&def.key.columns) {
+        let mut row = if def.key.has_computed() { vec![Value::Null; def.columns.len()] } else { Vec::new() };
+        let mut parts = vec![Value::Null; key.len()];
+        for ((expr, column), part) in key.iter().zip(&def.key.columns).zip(&mut parts) {
+            let Some(index) = column.column() else { continue };
             let value = match expr {
                 Expr::Param(index, _) => values.get(*index)?,
                 Expr::Literal(value, _) => value,
                 _ => return None,
             };
-            parts.push(value.clone());
             is_plain_value(value, column.ty).then_some(())?;
+            part.clone_from(value);
+            row.get_mut(index).into_iter().for_each(|place| place.clone_from(value));
+        }
+        for (column, part) in def.key.columns.iter().zip(&mut parts).filter(|(column, _)| column.computed().is_some()) {
+            *part = column.value(&row).ok()?;
         }
         let logical = codec.encode_logical(&parts).ok()?;
         let bucket = def.key.salt.map(|_| codec.bucket(&logical));
@@ -179,10 +185,11 @@ fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueErr
     }
 }
 
-/// What each key column equals, where the conditions say that of all of them, and nothing else.
+/// What each key column equals (NULL stands for a computed one), where the conditions say that of all of them, and nothing else.
 fn key_values(bound: &BoundSelect) -> Option<Vec<Expr>> {
     let key = &bound.table.def().key;
-    let is_plain = matches!(bound.output, Output::Rows(_)) && bound.conditions.len() == key.columns.len();
+    let columns = key.columns.iter().filter(|part| part.column().is_some()).count();
+    let is_plain = matches!(bound.output, Output::Rows(_)) && bound.conditions.len() == columns;
     let mut values = vec![Expr::NULL; key.columns.len()];
     for condition in bound.conditions.iter().filter(|_| is_plain) {
         let Expr::Compare(CompareOp::Eq, a, b) = &condition.expr else { return None };
@@ -193,7 +200,8 @@ fn key_values(bound: &BoundSelect) -> Option<Vec<Expr>> {
         *values.get_mut(key.position(column.index)?)? = value.clone();
     }
     let is_value = |e: &Expr| matches!(e, Expr::Param(..) | Expr::Literal(..)) && *e != Expr::NULL;
-    (is_plain && values.iter().all(is_value)).then_some(values)
+    let is_told = values.iter().zip(&key.columns).all(|(value, part)| part.computed().is_some() || is_value(value));
+    (is_plain && is_told).then_some(values)
 }
 
 /// Whether a value is one of the column's, and stands in keys as it is.
