@@ -58,6 +58,12 @@ fn parameters_fix_the_part_when_they_have_values() {
         assert_eq!(rows.by_ref().count() as i64, ROWS_A_DAY);
         assert_eq!(rows.stats().keys_read as i64, ROWS_A_DAY);
     }
+    let point = connection.prepare("SELECT up FROM log WHERE phone = ? AND day = ? AND n = ?").unwrap();
+    for (phone, found) in [("13007", 1), ("13008", 1), ("1", 0)] {
+        let mut rows = point.query(params![phone, 1, 2]).unwrap();
+        assert_eq!(rows.by_ref().map(|row| row.unwrap().get::<i64>(0).unwrap()).collect::<Vec<_>>(), vec![7; found]);
+        assert_eq!((rows.stats().keys_read as usize, rows.stats().seeks), (found, 1));
+    }
     assert_eq!(code(connection.prepare("SELECT n FROM log WHERE phone > ?")), "full_scan_refused");
     let listed = connection.prepare("SELECT n FROM log WHERE phone IN (?, ?) AND n = 0").unwrap();
     assert_eq!(listed.query(params!["13000", "13001"]).unwrap().count() as i64, 2 * DAYS);
