@@ -31,6 +31,7 @@ use sqlparser::ast::{Query, Statement};
 use crate::average::ExactAverage;
 use crate::correlation::Correlation;
 use crate::extreme::Extreme;
+use crate::join_order::for_lookups;
 use crate::label::Labels;
 use crate::lowering::Lowering;
 use crate::names::Names;
@@ -222,7 +223,7 @@ impl Engine {
             functions: &self.session,
         };
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
-        let physical = self.physical(&optimized)?;
+        let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
         Ok(Planned { columns, reads, warnings, physical, task: self.task.clone(), context: request.context.clone() })
     }

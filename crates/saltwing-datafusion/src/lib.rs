@@ -33,6 +33,7 @@ mod error;
 mod expr_function;
 mod extreme;
 mod information_schema;
+mod join_order;
 mod label;
 mod literal;
 mod lookup_join;

@@ -8,8 +8,9 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_plan::Condition;
-use saltwing_types::{ColumnRef, Expr};
+use saltwing_bind::access::{AccessRequest, plan};
+use saltwing_plan::{Condition, RowLimit};
+use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 
 use crate::RelationalError;
 use crate::error::span_of;
@@ -40,6 +41,45 @@ impl TableSource {
         let mut called = self.clone();
         called.of.alias = Some(alias.to_owned());
         called
+    }
+
+    /// Whether nothing bounds a scan with these filters, and with values for these fields.
+    ///
+    /// # Errors
+    /// Those of planning the access.
+    pub(crate) fn reads_all(&self, filters: &[PlanExpr], known: &[&str]) -> Result<bool> {
+        let filters = filters.iter().filter_map(|filter| self.condition(filter));
+        let mut conditions: Vec<Condition> =
+            filters.flat_map(|filter| filter.expr.into_conjuncts()).map(Condition::new).collect();
+        for name in known {
+            let column = self.schema.index_of(name).ok().and_then(|field| self.column(field, None));
+            if let Some(column) = column
+                && let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(column), Expr::Param(0, None))
+            {
+                conditions.push(Condition::new(equal));
+            }
+        }
+        let request = AccessRequest {
+            table: &self.of.table,
+            alias: None,
+            span: None,
+            conditions,
+            order: &[],
+            limit: RowLimit::None,
+            offset: 0,
+            aggregate_or_distinct: false,
+            min_max: None,
+            single_table: false,
+        };
+        Ok(plan(request).map_err(RelationalError::from)?.access().verdict.is_refused())
+    }
+
+    /// The table's column behind a field.
+    fn column(&self, field: usize, span: Option<Span>) -> Option<ColumnRef> {
+        let index = self.columns.get(field).copied()?;
+        let field = self.of.table.schema().field(index);
+        let (name, nullable) = (field.name().clone(), field.is_nullable());
+        Some(ColumnRef { index, name, ty: self.of.table.column_type(index), nullable, span })
     }
 
     /// The condition over the table's columns that a filter is, if it is one.
@@ -106,18 +146,8 @@ struct TableColumns<'a>(&'a TableSource);
 impl Leaves for TableColumns<'_> {
     fn leaf(&mut self, expr: &PlanExpr) -> std::result::Result<Option<Expr>, RelationalError> {
         let PlanExpr::Column(column) = expr else { return Ok(None) };
-        let TableSource { of, schema, columns } = self.0;
-        let index = schema.index_of(&column.name).ok().and_then(|field| columns.get(field).copied());
-        Ok(index.map(|index| {
-            let field = of.table.schema().field(index);
-            Expr::Column(ColumnRef {
-                index,
-                name: field.name().clone(),
-                ty: of.table.column_type(index),
-                nullable: field.is_nullable(),
-                span: span_of(column),
-            })
-        }))
+        let field = self.0.schema.index_of(&column.name).ok();
+        Ok(field.and_then(|field| self.0.column(field, span_of(column))).map(Expr::Column))
     }
 
     fn mark(&self) -> usize {

@@ -101,6 +101,23 @@ fn in_and_equal_to_a_subquery_look_up() {
 }
 
 #[test]
+fn joins_are_put_in_an_order_that_lookups_serve() {
+    let db = database(3);
+    let conditions = "v.day = 2 AND p.phone = v.phone AND l.phone = p.phone AND l.ts > 3";
+    for from in
+        ["log l, person p, visit v", "person p, log l, visit v", "log l, visit v, person p", "visit v, log l, person p"]
+    {
+        let sql = format!("SELECT l.ts, p.name, v.nr FROM {from} WHERE {conditions} ORDER BY l.ts LIMIT 2");
+        assert_eq!(db.rows(&sql), ["4|p4|1", "5|p4|1"], "{sql}");
+        let answer = db.answer(&sql);
+        let log = answer.reads.iter().find(|(name, _)| name == "log").unwrap();
+        assert_eq!(log.1.keys_read.load(Relaxed), 6, "{sql}");
+    }
+    let starred = db.rows("SELECT * FROM log l JOIN visit v ON l.phone = v.phone WHERE v.day = 2 AND l.ts = 4");
+    assert_eq!(starred, ["04|4|44|2|1|04|1"]);
+}
+
+#[test]
 fn what_no_lookup_bounds_is_refused() {
     let db = database(3);
     for sql in [

@@ -1,0 +1,202 @@
+//! The order of inner joins in which tables can be looked up.
+//!
+//! DataFusion joins in the order of the text. Where a table that nothing bounds stands
+//! before the one whose rows give it keys, the joins are put in another order: bounded
+//! inputs first, then what these can look up, as in the text otherwise.
+//!
+//! # Laws
+//! 1. The order hangs on conditions and keys alone, never on data.
+//! 2. Joins of which every input is bounded, or none, stay as they are.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchemaRef, JoinType, NullEquality, Result};
+use datafusion::datasource::source_as_provider;
+use datafusion::logical_expr::{Expr as PlanExpr, Join, JoinConstraint, LogicalPlan, Operator, Projection};
+
+use crate::table_source::TableSource;
+use crate::translation::{balanced, chain};
+
+/// The plan with its inner joins in an order that lookups serve.
+pub(crate) fn for_lookups(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let ordered = plan.transform_down(|node| {
+        let LogicalPlan::Join(join) = &node else { return Ok(Transformed::no(node)) };
+        let mut inputs = Inputs::default();
+        if !inputs.take(join) {
+            return Ok(Transformed::no(node));
+        }
+        let Some(order) = inputs.order()? else { return Ok(Transformed::no(node)) };
+        Ok(match inputs.joined(&order, &join.schema)? {
+            Some(plan) => Transformed::yes(plan),
+            None => Transformed::no(node),
+        })
+    })?;
+    Ok(ordered.data)
+}
+
+/// What a tree of inner joins is over.
+#[derive(Default)]
+struct Inputs {
+    plans: Vec<Arc<LogicalPlan>>,
+    equal: Vec<(PlanExpr, PlanExpr)>,
+    filters: Vec<PlanExpr>,
+}
+
+impl Inputs {
+    /// Takes a join apart; `false` if it is none that may be put in another order.
+    fn take(&mut self, join: &Join) -> bool {
+        if join.join_type != JoinType::Inner || join.null_equality != NullEquality::NullEqualsNothing {
+            return false;
+        }
+        for side in [&join.left, &join.right] {
+            let taken = matches!(without_pruning(side), LogicalPlan::Join(inner) if self.take(inner));
+            if !taken {
+                self.plans.push(side.clone());
+            }
+        }
+        self.equal.extend(join.on.iter().cloned());
+        self.filters.extend(join.filter.iter().flat_map(|filter| chain(filter, Operator::And)).cloned());
+        true
+    }
+
+    /// Another order that bounds more inputs, if there is one.
+    fn order(&self) -> Result<Option<Vec<usize>>> {
+        let refused: Vec<bool> = self.plans.iter().map(|plan| reads_all(plan, &[])).collect::<Result<_>>()?;
+        let Some(first) = refused.iter().position(|refused| !refused) else { return Ok(None) };
+        let mut order = vec![first];
+        let mut is_plain = first == 0;
+        while order.len() < self.plans.len() {
+            let Some(next) = self.next(&order, &refused)? else { return Ok(None) };
+            is_plain &= next == order.len();
+            order.push(next);
+        }
+        Ok((!is_plain).then_some(order))
+    }
+
+    /// The first input that is equal in something to those joined so far, and bounded by itself or by that.
+    fn next(&self, joined: &[usize], refused: &[bool]) -> Result<Option<usize>> {
+        for (next, plan) in self.plans.iter().enumerate() {
+            if joined.contains(&next) {
+                continue;
+            }
+            let keys: Vec<&PlanExpr> = self.pairs(joined, next).map(|(_, key)| key).collect();
+            if !keys.is_empty() && (!refused.get(next).copied().unwrap_or(true) || !reads_all(plan, &keys)?) {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The equalities between what is joined and an input, in this order.
+    fn pairs<'a>(
+        &'a self,
+        joined: &'a [usize],
+        next: usize,
+    ) -> impl Iterator<Item = (&'a PlanExpr, &'a PlanExpr)> + 'a {
+        let among_joined = move |expr: &PlanExpr| {
+            let columns = expr.column_refs();
+            let is_there = |column: &&Column| {
+                joined.iter().filter_map(|&i| self.plans.get(i)).any(|plan| plan.schema().has_column(column))
+            };
+            !columns.is_empty() && columns.iter().all(is_there)
+        };
+        let of_next = move |expr: &PlanExpr| {
+            let columns = expr.column_refs();
+            let is_there = |column: &&Column| self.plans.get(next).is_some_and(|plan| plan.schema().has_column(column));
+            !columns.is_empty() && columns.iter().all(is_there)
+        };
+        self.equal.iter().filter_map(move |(a, b)| {
+            if among_joined(a) && of_next(b) {
+                Some((a, b))
+            } else if among_joined(b) && of_next(a) {
+                Some((b, a))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// The joins in this order, with the columns of `schema`; `None` where a condition finds no place.
+    fn joined(&self, order: &[usize], schema: &DFSchemaRef) -> Result<Option<LogicalPlan>> {
+        let mut filters = self.filters.clone();
+        let mut placed = 0;
+        let Some(first) = order.first().and_then(|&first| self.plans.get(first)) else { return Ok(None) };
+        let mut plan = first.as_ref().clone();
+        for (count, &next) in order.iter().enumerate().skip(1) {
+            let Some(right) = self.plans.get(next) else { return Ok(None) };
+            let joined = order.get(..count).unwrap_or_default();
+            let on: Vec<_> = self.pairs(joined, next).map(|(a, b)| (a.clone(), b.clone())).collect();
+            placed += on.len();
+            let is_there = |column: &&Column| plan.schema().has_column(column) || right.schema().has_column(column);
+            let (ready, later): (Vec<_>, Vec<_>) =
+                filters.into_iter().partition(|filter| filter.column_refs().iter().all(is_there));
+            filters = later;
+            plan = LogicalPlan::Join(Join::try_new(
+                Arc::new(plan),
+                right.clone(),
+                on,
+                balanced(ready, Operator::And),
+                JoinType::Inner,
+                JoinConstraint::On,
+                NullEquality::NullEqualsNothing,
+                false,
+            )?);
+        }
+        if !filters.is_empty() || placed != self.equal.len() {
+            return Ok(None);
+        }
+        let columns = schema.columns().into_iter().map(PlanExpr::Column).collect();
+        Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?)))
+    }
+}
+
+/// A plan without projections that do nothing but leave columns out.
+fn without_pruning(plan: &LogicalPlan) -> &LogicalPlan {
+    match plan {
+        LogicalPlan::Projection(projection)
+            if projection.expr.iter().all(|expr| matches!(expr, PlanExpr::Column(_))) =>
+        {
+            without_pruning(&projection.input)
+        }
+        other => other,
+    }
+}
+
+/// Whether a plan reads all of some table, even when these of its columns have known values.
+fn reads_all(plan: &LogicalPlan, known: &[&PlanExpr]) -> Result<bool> {
+    let names: HashSet<&str> = known
+        .iter()
+        .filter_map(|expr| match expr {
+            PlanExpr::Column(column) => Some(column.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    let is_path = is_path(plan);
+    let mut refused = false;
+    plan.apply(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && let Ok(provider) = source_as_provider(&scan.source)
+            && let Some(table) = provider.downcast_ref::<TableSource>()
+        {
+            let known = if is_path { names.iter().copied().collect() } else { Vec::new() };
+            refused |= table.reads_all(&scan.filters, &known)?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(refused)
+}
+
+/// Whether a plan is a table's rows with its own column names.
+fn is_path(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::TableScan(_) => true,
+        LogicalPlan::SubqueryAlias(alias) => is_path(&alias.input),
+        LogicalPlan::Filter(filter) => is_path(&filter.input),
+        LogicalPlan::Projection(projection) => {
+            projection.expr.iter().all(|expr| matches!(expr, PlanExpr::Column(_))) && is_path(&projection.input)
+        }
+        _ => false,
+    }
+}
