@@ -73,7 +73,8 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     let mut builder = Builder { notices: Vec::new(), families: Vec::new(), table: statement.table.to_string() };
     let count = statement.columns.len();
     if count > COLUMNS_MAX {
-        return Err(BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX }.into());
+        let first_beyond = statement.columns.get(COLUMNS_MAX).map(|column| column.name.span());
+        return Err(BindError::from(BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX }).at(first_beyond));
     }
     check_names(&statement.columns)?;
     let parts = builder.key_parts(statement)?;
@@ -240,7 +241,7 @@ impl Builder {
                         family.text
                     ))
                     .at(Some(spec.name.span()))
-                    .help("Phoenix reports this as error 1003"));
+                    .help("Phoenix: ERROR 1003"));
                 }
                 (_, true) => None,
                 (family, false) => Some(self.family(family.as_ref().map(|f| f.text.as_str()), spec.span)?),
@@ -282,7 +283,7 @@ impl Builder {
     }
 
     fn default(&self, default: &DefaultSpec, spec: &ColumnSpec) -> Result<DefaultDef> {
-        let scope = Scope::empty();
+        let scope = Scope::of_default();
         let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), collector: None };
         let place = |error: BindError| error.at(Some(default.span));
         let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
@@ -354,11 +355,11 @@ impl Builder {
         match def.ty {
             SqlType::Varbinary if !is_last => {
                 Err(place(invalid(format!("{} is VARBINARY, which a key takes as its last column only", def.name)))
-                    .help("use VARBINARY_ENCODED, or put it last (Phoenix reports this as error 1005)"))
+                    .help("use VARBINARY_ENCODED, or put it last\nPhoenix: ERROR 1005"))
             }
             SqlType::Varbinary if part.order == SortOrder::Desc => {
                 Err(place(invalid(format!("{} is VARBINARY, which a key takes ascending only", def.name)))
-                    .help("use VARBINARY_ENCODED (Phoenix reports this as error 1056)"))
+                    .help("use VARBINARY_ENCODED\nPhoenix: ERROR 1056"))
             }
             _ => Ok(()),
         }
@@ -386,8 +387,7 @@ impl Builder {
             let place = |error: BindError| error.at(Some(spec.value_span));
             match name.as_str() {
                 "SALT_BUCKETS" => {
-                    let count =
-                        whole(spec, 0, BUCKETS_MAX.into()).map_err(|e| e.help("Phoenix reports this as error 1021"))?;
+                    let count = whole(spec, 0, BUCKETS_MAX.into()).map_err(|e| e.help("Phoenix: ERROR 1021"))?;
                     buckets = (count > 0).then_some(count as u16);
                 }
                 "SALT_BY" => by = Some((salt_by(spec, key)?, spec.span)),

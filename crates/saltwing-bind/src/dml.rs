@@ -62,7 +62,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
             for row in rows {
                 if row.values.len() != columns.len() {
                     let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
-                    return Err(BindError::from(error).at(Some(row.span)));
+                    return Err(BindError::from(error).at(Some(row.span)).help("Phoenix: ERROR 1020"));
                 }
                 let mut values = Vec::with_capacity(columns.len());
                 for (value, &column) in row.values.iter().zip(&columns) {
@@ -73,7 +73,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
             BoundSource::Rows(bound)
         }
     };
-    check_not_null(&table, &columns)?;
+    check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let def = table.def();
     // What is neither written nor has a DEFAULT of its own keeps its value.
     let partial = !insert && (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
@@ -183,7 +183,12 @@ fn bind_value(
         // Judged before the parameters have values.
         Expr::Param(..) => Ok(saltwing_types::Value::Null),
         e if !e.is_constant() => Ok(saltwing_types::Value::Null),
-        e => eval::eval(&e, &[]).and_then(|v| number::assign(v, target.ty)).map_err(wrong),
+        e => match eval::eval(&e, &[]).and_then(|v| number::assign(v, target.ty)).map_err(wrong)? {
+            saltwing_types::Value::Null if !target.nullable => {
+                Err(place(BindErrorKind::NullGiven(format!("{}.{}", def.name, target.name)).into()))
+            }
+            value => Ok(value),
+        },
     }
 }
 

@@ -48,6 +48,14 @@ pub enum BindErrorKind {
         /// As written.
         column: String,
     },
+    /// A column where there is none to name.
+    #[error("{place} takes no columns, and {column} is one")]
+    ColumnInConstant {
+        /// What takes none.
+        place: &'static str,
+        /// As written.
+        column: String,
+    },
     /// A column of a table that the statement does not read.
     #[error("no table {0} in the FROM clause")]
     NoSuchQualifier(String),
@@ -68,8 +76,11 @@ pub enum BindErrorKind {
     /// A NOT NULL column gets no value.
     #[error("{0} is NOT NULL, and the statement gives it no value")]
     NotNull(String),
+    /// NULL for a NOT NULL column.
+    #[error("{0} is NOT NULL, and the row has no value for it")]
+    NullGiven(String),
     /// Values and columns differ in number.
-    #[error("{values} values for {columns} columns")]
+    #[error("{} for {}", counted(*.values, "value"), counted(*.columns, "column"))]
     WrongValueCount {
         /// Values.
         values: usize,
@@ -87,6 +98,11 @@ pub enum BindErrorKind {
     Syntax(String),
 }
 
+/// `1 value`, `2 values`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The result of binding.
 pub type Result<T> = std::result::Result<T, BindError>;
 
@@ -99,12 +115,12 @@ impl BindError {
             BindErrorKind::Value { source, .. } => source.code(),
             BindErrorKind::Plan(error) => error.code(),
             BindErrorKind::FullScanRefused(_) => ErrorCode::FullScanRefused,
-            BindErrorKind::NoSuchColumn { .. } => ErrorCode::NoSuchColumn,
+            BindErrorKind::NoSuchColumn { .. } | BindErrorKind::ColumnInConstant { .. } => ErrorCode::NoSuchColumn,
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
-            BindErrorKind::NotNull(_) => ErrorCode::NotNull,
+            BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,
             BindErrorKind::MissingParameter(_) => ErrorCode::BadParameter,
             BindErrorKind::NotSupported(_) => ErrorCode::NotSupported,

@@ -67,6 +67,13 @@ impl Lowerer<'_> {
     /// # Errors
     /// [`Lowered`].
     pub fn lower(&self, e: &ast::Expr) -> Lower {
+        self.lowered(e).map_err(|error| match error {
+            Lowered::Wrong(error) => Lowered::Wrong(error.at(expr_span(e))),
+            foreign @ Lowered::Foreign(..) => foreign,
+        })
+    }
+
+    fn lowered(&self, e: &ast::Expr) -> Lower {
         let foreign = |what: &str| Err(Lowered::Foreign(what.to_owned(), expr_span(e)));
         let typed = |built: std::result::Result<Expr, ValueError>| {
             built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))

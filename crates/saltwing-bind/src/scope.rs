@@ -13,14 +13,21 @@ use crate::error::{BindErrorKind, Result};
 #[derive(Clone)]
 pub struct Scope {
     table: Option<Arc<Table>>,
+    /// Where expressions without columns stand.
+    place: &'static str,
     /// How the statement calls the table, where it gives it another name.
     alias: Option<String>,
 }
 
 impl Scope {
-    /// No columns: VALUES, DEFAULT.
+    /// No columns: VALUES.
     pub fn empty() -> Self {
-        Self { table: None, alias: None }
+        Self { table: None, place: "VALUES", alias: None }
+    }
+
+    /// No columns: the DEFAULT of one.
+    pub fn of_default() -> Self {
+        Self { place: "a DEFAULT", ..Self::empty() }
     }
 
     /// Whether there are no columns at all.
@@ -30,7 +37,7 @@ impl Scope {
 
     /// The columns of `table`, under its own name or `alias`.
     pub fn of(table: Arc<Table>, alias: Option<String>) -> Self {
-        Self { table: Some(table), alias }
+        Self { table: Some(table), place: "", alias }
     }
 
     /// The column that `parts` name: `c`, `family.c`, `table.c`, `schema.table.c`, `alias.c`.
@@ -40,7 +47,7 @@ impl Scope {
     pub fn resolve(&self, parts: &[&str], span: Option<Span>) -> Result<ColumnRef> {
         let written = parts.join(".");
         let Some(table) = &self.table else {
-            let error = BindErrorKind::NoSuchColumn { table: "VALUES".into(), column: written };
+            let error = BindErrorKind::ColumnInConstant { place: self.place, column: written };
             return Err(crate::BindError::from(error).at(span).help("text stands in single quotes"));
         };
         let def = table.def();

@@ -15,6 +15,9 @@ pub enum CatalogError {
         /// The nearest name there is.
         nearest: Option<String>,
     },
+    /// A view of the catalog, where a table is needed.
+    #[error("{0} is a view of the catalog: it can be read, not changed")]
+    View(String),
     /// No schema of this name.
     #[error("no schema {0}")]
     NoSuchSchema(String),
@@ -61,6 +64,7 @@ impl CatalogError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NoSuchTable { .. } => ErrorCode::NoSuchTable,
+            Self::View(_) => ErrorCode::ReadOnly,
             Self::NoSuchSchema(_) => ErrorCode::NoSuchSchema,
             Self::DuplicateTable { .. } => ErrorCode::DuplicateTable,
             Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,

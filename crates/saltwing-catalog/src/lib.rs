@@ -18,8 +18,10 @@
 
 mod boot;
 mod error;
+mod information_schema;
 mod view;
 
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use error::CatalogError;
-pub use view::{CatalogView, INFORMATION_SCHEMA};
+pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
+pub use view::CatalogView;

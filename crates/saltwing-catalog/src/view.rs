@@ -7,9 +7,7 @@ use saltwing_table::Table;
 use saltwing_types::TableName;
 
 use crate::CatalogError;
-
-/// The schema of the catalog's own views.
-pub const INFORMATION_SCHEMA: &str = "information_schema";
+use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
 
 /// Tables and schemas at one moment.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +29,14 @@ impl CatalogView {
     /// The table of this name, in any case.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`].
+    /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
+    /// [`CatalogError::View`] for a view of the catalog itself.
     pub fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
         if let Some(table) = self.tables.get(&key(schema, name)) {
             return Ok(table.clone());
+        }
+        if let Some(view) = catalog_view(schema, name) {
+            return Err(CatalogError::View(format!("{INFORMATION_SCHEMA}.{}", view.name)));
         }
         if let Some(schema) = schema
             && !self.has_schema(schema)

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
-use saltwing_catalog::{CatalogError, CatalogView, INFORMATION_SCHEMA};
+use saltwing_catalog::{CatalogError, CatalogView, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SqlType, Value};
 
@@ -15,32 +15,30 @@ use crate::sql_field::column_field;
 
 /// The name of the only catalog.
 const CATALOG: &str = "saltwing";
-const TEXT: SqlType = SqlType::Varchar(None);
-const TABLES: [&str; 3] = ["schemata", "tables", "columns"];
 
 /// One of the tables.
 ///
 /// # Errors
 /// No such table.
 pub(crate) fn table(name: &str, catalog: &CatalogView) -> Result<Arc<dyn TableProvider>> {
-    let rows = match name {
+    let Some(view) = catalog_view(Some(INFORMATION_SCHEMA), name) else {
+        let name = format!("{INFORMATION_SCHEMA}.{name}");
+        let known: Vec<String> = VIEWS.iter().map(|view| format!("{INFORMATION_SCHEMA}.{}", view.name)).collect();
+        let nearest = saltwing_types::suggest(&name, known.iter().map(String::as_str)).map(str::to_owned);
+        return Err(RelationalError::from(CatalogError::NoSuchTable { name, nearest }).into());
+    };
+    let rows = match view.name {
         "schemata" => schemata(catalog),
         "tables" => tables(catalog),
-        "columns" => columns(catalog),
-        _ => {
-            let name = format!("{INFORMATION_SCHEMA}.{name}");
-            let known: Vec<String> = TABLES.iter().map(|table| format!("{INFORMATION_SCHEMA}.{table}")).collect();
-            let nearest = saltwing_types::suggest(&name, known.iter().map(String::as_str)).map(str::to_owned);
-            return Err(RelationalError::from(CatalogError::NoSuchTable { name, nearest }).into());
-        }
+        _ => columns(catalog),
     };
-    let batch = rows.into_batch()?;
+    let batch = Rows { columns: view.columns, rows }.into_batch()?;
     Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
 }
 
 /// Columns by name and type, and rows.
 struct Rows {
-    columns: Vec<(&'static str, SqlType)>,
+    columns: &'static [(&'static str, SqlType)],
     rows: Vec<Vec<Value>>,
 }
 
@@ -66,28 +64,22 @@ fn schema_name(schema: Option<&String>) -> Value {
     schema.map_or(Value::Null, Value::text)
 }
 
-fn schemata(catalog: &CatalogView) -> Rows {
+fn schemata(catalog: &CatalogView) -> Vec<Vec<Value>> {
     let names = catalog.schemas().chain([INFORMATION_SCHEMA]);
-    Rows {
-        columns: vec![("catalog_name", TEXT), ("schema_name", TEXT)],
-        rows: names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect(),
-    }
+    names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect()
 }
 
-fn tables(catalog: &CatalogView) -> Rows {
+fn tables(catalog: &CatalogView) -> Vec<Vec<Value>> {
     let row = |schema: Value, name: &str, kind: &str| {
         vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind)]
     };
     let own =
         catalog.tables().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
-    let views = TABLES.iter().map(|name| row(Value::text(INFORMATION_SCHEMA), name, "VIEW"));
-    Rows {
-        columns: vec![("table_catalog", TEXT), ("table_schema", TEXT), ("table_name", TEXT), ("table_type", TEXT)],
-        rows: own.chain(views).collect(),
-    }
+    let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW"));
+    own.chain(views).collect()
 }
 
-fn columns(catalog: &CatalogView) -> Rows {
+fn columns(catalog: &CatalogView) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for table in catalog.tables() {
         let def = table.def();
@@ -115,20 +107,5 @@ fn columns(catalog: &CatalogView) -> Rows {
             ]);
         }
     }
-    Rows {
-        columns: vec![
-            ("table_catalog", TEXT),
-            ("table_schema", TEXT),
-            ("table_name", TEXT),
-            ("column_name", TEXT),
-            ("ordinal_position", SqlType::Integer),
-            ("column_default", TEXT),
-            ("is_nullable", TEXT),
-            ("data_type", TEXT),
-            ("key_position", SqlType::Integer),
-            ("key_order", TEXT),
-            ("column_family", TEXT),
-        ],
-        rows,
-    }
+    rows
 }

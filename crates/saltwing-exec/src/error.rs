@@ -29,6 +29,8 @@ pub enum ExecError {
         table: String,
         /// Its values as SQL text.
         key: String,
+        /// Which of the statement's rows has it, from 0.
+        row: usize,
     },
     /// More rows than one statement may write.
     #[error("the statement writes {bytes} bytes, above the limit of {limit}")]

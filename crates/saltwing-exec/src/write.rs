@@ -73,12 +73,13 @@ impl Writer<'_> {
     fn inserts(&self, bound: &BoundUpsert, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
         let mut writes = WriteSet::new();
         let mut seen = HashMap::new();
-        for row in rows {
+        for (index, row) in rows.iter().enumerate() {
             let row = fresh_row(bound, row, None)?;
             let key_text = key_text(&bound.table, &row);
             let key = writes.put(&bound.table, row)?;
             if seen.insert(key.clone(), ()).is_some() || self.store.contains(view, &bound.table, &key)? {
-                return Err(ExecError::DuplicateKey { table: bound.table.def().name.to_string(), key: key_text });
+                let table = bound.table.def().name.to_string();
+                return Err(ExecError::DuplicateKey { table, key: key_text, row: index });
             }
             check_size(&writes)?;
         }

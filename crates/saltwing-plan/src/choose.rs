@@ -191,7 +191,7 @@ impl<'a> Candidate<'a> {
     fn judge(&self, key_index: usize, request: &Request<'_>) -> Verdict {
         let filtered = self.covers.iter().any(|cover| !(cover.exact && cover.is_full()));
         let judged = Judged { key_index, cover: &self.all, space: &self.space, order: self.order, filtered };
-        guard::judge(request, &judged, || refusal::of(request))
+        guard::judge(request, &judged, || refusal::of(request, self.order))
     }
 
     /// What each condition is used for.

@@ -5,8 +5,9 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::table::ROW_ID_COLUMN;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
+use crate::guard::LIMITED_ROWS_MAX;
 use crate::key_space::KeySpace;
-use crate::{Condition, Request, reasons};
+use crate::{Condition, OrderKind, Request, RowLimit, reasons};
 
 /// Everything that the error of a refused access needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Refusal {
     pub bound: Vec<(String, String)>,
     /// The conditions that do not count, each with its reason.
     pub others: Vec<(String, String)>,
+    /// Why LIMIT does not count, where there is one.
+    pub limit: Option<String>,
     /// What would help, each as a sentence.
     pub fixes: Vec<String>,
     /// The column of the first condition that does not count: where the caret goes. `None`: the table's place.
@@ -50,6 +53,7 @@ impl Refusal {
         for (condition, why) in &self.others {
             lines.push(format!("{condition} does not count: {why}"));
         }
+        lines.extend(self.limit.clone());
         lines.extend(self.fixes.iter().cloned());
         lines.push(format!(
             "to read it all the same: SELECT /*+ FULL_SCAN({}) */ .., or SET full_scan = 'allow'",
@@ -60,7 +64,7 @@ impl Refusal {
 }
 
 /// The refusal of a request, by its first key: the table's own.
-pub(crate) fn of(request: &Request<'_>) -> Refusal {
+pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
     let empty = KeySchema { columns: Vec::new(), salt: None };
     let schema = request.keys.first().map_or(&empty, |key| key.schema);
     let space = KeySpace::new(schema, request.conditions.iter().map(|condition| &condition.expr));
@@ -82,10 +86,28 @@ pub(crate) fn of(request: &Request<'_>) -> Refusal {
         key: schema.columns.iter().map(|key| reasons::key_text(&key.name, key.order)).collect(),
         bound,
         others,
+        limit: limit_text(request, order),
         fixes: fixes(request, leading, &inputs),
         inputs: inputs.into_iter().map(|key| key.name.clone()).collect(),
         span,
     }
+}
+
+/// Why LIMIT does not make a small scan of it.
+fn limit_text(request: &Request<'_>, order: OrderKind) -> Option<String> {
+    let RowLimit::Rows(limit) = request.limit else { return None };
+    let offset = if request.offset > 0 { format!(" OFFSET {}", request.offset) } else { String::new() };
+    let why = match () {
+        () if !request.order.is_empty() && order == OrderKind::None => {
+            "ORDER BY does not follow the key, so all rows have to be read and sorted".to_owned()
+        }
+        () if !request.conditions.is_empty() => "the conditions may pass over any number of rows before it".to_owned(),
+        () if limit.saturating_add(request.offset) > LIMITED_ROWS_MAX => {
+            format!("without conditions a scan reads at most {LIMITED_ROWS_MAX} rows, OFFSET included")
+        }
+        () => "it counts rows of the result, which takes all rows of the table".to_owned(),
+    };
+    Some(format!("LIMIT {limit}{offset} does not count: {why}"))
 }
 
 /// A condition on the leading column, or on what it is computed from, and another key for the first

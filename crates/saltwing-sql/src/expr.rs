@@ -3,18 +3,24 @@
 use std::ops::ControlFlow;
 
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, ObjectName, ObjectNamePart, ValueWithSpan, Visit, Visitor};
+use sqlparser::ast::{Expr, ObjectName, ObjectNamePart, UnaryOperator, ValueWithSpan, Visit, Visitor};
 
 use crate::place;
 
 /// The smallest span that holds every name and literal in `expr`; `None` if it has none.
 ///
-/// Signs, brackets and closing words at either end may lie outside: sqlparser
-/// does not keep their places. A caret under the leaves is always right.
+/// Brackets and closing words at either end may lie outside: sqlparser does not keep their places. A sign at
+/// the front is taken to stand right before what it belongs to. A caret under the leaves is always right.
 pub fn expr_span(expr: &Expr) -> Option<Span> {
     let mut leaves = Leaves { span: None };
     let _ = expr.visit(&mut leaves);
-    leaves.span
+    let signed = matches!(expr, Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, .. });
+    leaves.span.map(|mut span| {
+        if signed && span.start.column > 1 {
+            span.start.column -= 1;
+        }
+        span
+    })
 }
 
 struct Leaves {

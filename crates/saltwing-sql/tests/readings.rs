@@ -316,6 +316,7 @@ fn long_chains_are_flat_trees() {
 #[test]
 fn places_of_expressions() {
     assert_eq!(expr_span(&support::expr("f(a, 'xyz')")).unwrap(), Span::on_line(1, 8, 17));
+    assert_eq!(expr_span(&support::expr("-12")).unwrap(), Span::on_line(1, 8, 10));
     assert_eq!(expr_span(&support::expr("NOT a")).unwrap(), Span::on_line(1, 12, 12));
     assert_eq!(expr_span(&support::expr("a + CASE WHEN b THEN c END")).unwrap(), Span::on_line(1, 8, 33));
     assert_eq!(expr_span(&support::expr("(\n  abc, 'ü' )")).unwrap().end.column, 10);

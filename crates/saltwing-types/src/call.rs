@@ -12,7 +12,7 @@ use crate::{Decimal, Function, SqlType, Value, ValueError, datetime, eval, numbe
 type Computed = Result<Value, ValueError>;
 
 /// The value of a call whose arguments are computed; not of COALESCE, which computes no more than it needs, nor of
-/// NULLIF, which is a CASE.
+/// MOD, NULLIF and SIGN, which are other expressions.
 pub(crate) fn call(function: Function, args: Vec<Value>, ty: SqlType) -> Computed {
     // Every function is NULL when an argument is.
     if args.iter().any(Value::is_null) {
@@ -29,7 +29,7 @@ pub(crate) fn call(function: Function, args: Vec<Value>, ty: SqlType) -> Compute
     let instant_at = |i: usize| args.get(i).and_then(text::instant);
     Ok(match function {
         Function::Abs => return abs(args.into_iter().next().unwrap_or(Value::Null), ty),
-        Function::Coalesce | Function::NullIf => Value::Null,
+        Function::Coalesce | Function::Mod | Function::NullIf | Function::Sign => Value::Null,
         Function::Concat => Value::Text((0..args.len()).map(text_at).collect()),
         Function::Ceil | Function::Floor | Function::Round | Function::Trunc => {
             return match (args.first(), instant_at(0)) {
@@ -248,13 +248,13 @@ mod tests {
         let e = typing::call(Function::DateTrunc, vec![text("day"), last]).unwrap();
         assert_eq!(eval::eval(&e, &[]).unwrap_err().code().sqlstate(), "22008");
         for (function, args, code) in [
-            (Function::DateTrunc, vec![text("decade"), noon()], "bad_key"),
+            (Function::DateTrunc, vec![text("decade"), noon()], "bad_argument"),
             (Function::DateTrunc, vec![text("day"), int(1)], "type_mismatch"),
             (Function::Floor, vec![noon()], "no_such_function"),
             (Function::Floor, vec![text("a")], "type_mismatch"),
-            (Function::DateBin, vec![text("1 month"), noon()], "bad_key"),
-            (Function::RegexpLike, vec![text("a"), text("(")], "bad_key"),
-            (Function::RegexpLike, vec![text("a"), text("a"), text("x")], "bad_key"),
+            (Function::DateBin, vec![text("1 month"), noon()], "bad_argument"),
+            (Function::RegexpLike, vec![text("a"), text("(")], "bad_argument"),
+            (Function::RegexpLike, vec![text("a"), text("a"), text("x")], "bad_argument"),
         ] {
             assert_eq!(typing::call(function, args).unwrap_err().code().as_str(), code, "{function:?}");
         }

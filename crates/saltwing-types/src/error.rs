@@ -31,6 +31,7 @@ pub enum ErrorCode {
     DivisionByZero,
     SeveralRows,
     BadText,
+    BadArgument,
     BadParameter,
     TypeMismatch,
     Syntax,
@@ -68,6 +69,31 @@ impl ErrorCode {
         matches!(self, Self::Conflict | Self::SnapshotTooOld | Self::Locked)
     }
 
+    /// The number under which Phoenix reports the same, where it has one for all that the word means.
+    pub fn phoenix_number(self) -> Option<u16> {
+        Some(match self {
+            Self::BadText | Self::BadDatetime => 201,
+            Self::DivisionByZero => 202,
+            Self::TypeMismatch => 203,
+            Self::TooLong => 206,
+            Self::SeveralRows => 215,
+            Self::NotNull => 218,
+            Self::AmbiguousColumn => 502,
+            Self::NoSuchColumn => 504,
+            Self::DuplicateColumn => 514,
+            Self::ReadOnly => 518,
+            Self::Conflict => 523,
+            Self::Syntax => 601,
+            Self::DuplicateSchema => 721,
+            Self::NoSuchSchema => 722,
+            Self::NoSuchTable => 1012,
+            Self::DuplicateTable => 1013,
+            Self::Timeout => 6000,
+            Self::NoSuchFunction => 6001,
+            _ => return None,
+        })
+    }
+
     fn word_and_state(self) -> (&'static str, &'static str) {
         match self {
             Self::FullScanRefused => ("full_scan_refused", "54F01"),
@@ -91,6 +117,7 @@ impl ErrorCode {
             Self::DivisionByZero => ("division_by_zero", "22012"),
             Self::SeveralRows => ("several_rows", "21000"),
             Self::BadText => ("bad_text", "22P02"),
+            Self::BadArgument => ("bad_argument", "22023"),
             Self::BadParameter => ("bad_parameter", "08P01"),
             Self::TypeMismatch => ("type_mismatch", "42804"),
             Self::Syntax => ("syntax", "42601"),
@@ -194,7 +221,7 @@ impl ValueError {
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
             Self::DivisionByZero => ErrorCode::DivisionByZero,
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,
-            Self::BadArgument(_) => ErrorCode::BadKey,
+            Self::BadArgument(_) => ErrorCode::BadArgument,
             Self::NotSupported(_) => ErrorCode::NotSupported,
             Self::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
         }

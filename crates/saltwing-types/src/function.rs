@@ -35,6 +35,8 @@ pub enum Function {
     Lower,
     /// `MD5(text)`: lower-case hex text.
     Md5,
+    /// `MOD(a, b)`: [`crate::typing::call`] makes `a % b` of it.
+    Mod,
     /// `NULLIF(a, b)`: [`crate::typing::call`] makes a CASE of it.
     NullIf,
     /// `text ~ pattern`, `REGEXP_LIKE(text, pattern [, flags])`: whether a regular expression matches somewhere in the text.
@@ -45,6 +47,8 @@ pub enum Function {
     Round,
     /// `SHA256(text)`: lower-case hex text.
     Sha256,
+    /// `SIGN(number)`, as -1, 0 or 1: [`crate::typing::call`] makes a CASE of it.
+    Sign,
     /// `STARTS_WITH(text, prefix)`.
     StartsWith,
     /// `SUBSTR(text, from [, count])`: in characters, from 1; a negative `from` counts from the end, as in Phoenix.
@@ -80,11 +84,13 @@ impl Function {
             "LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" => Length,
             "LOWER" => Lower,
             "MD5" => Md5,
+            "MOD" => Mod,
             "NULLIF" => NullIf,
             "REGEXP_LIKE" => RegexpLike,
             "REVERSE" => Reverse,
             "ROUND" => Round,
             "SHA256" => Sha256,
+            "SIGN" => Sign,
             "STARTS_WITH" => StartsWith,
             "SUBSTR" | "SUBSTRING" => Substr,
             "TO_DATE" => ToDate,
@@ -114,11 +120,13 @@ impl Function {
             Length => "LENGTH",
             Lower => "LOWER",
             Md5 => "MD5",
+            Mod => "MOD",
             NullIf => "NULLIF",
             RegexpLike => "REGEXP_LIKE",
             Reverse => "REVERSE",
             Round => "ROUND",
             Sha256 => "SHA256",
+            Sign => "SIGN",
             StartsWith => "STARTS_WITH",
             Substr => "SUBSTR",
             ToDate => "TO_DATE",

@@ -14,7 +14,7 @@ use crate::{Decimal, SqlType, Value, ValueError, datetime, text};
 pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
     let out_of_range = |value: &Value| ValueError::OutOfRange { value: shown(value), target: ty.to_string() };
     let mismatch =
-        |value: &Value| Err(ValueError::TypeMismatch(format!("{} is not a {ty}", text::literal(value, SqlType::Null))));
+        |value: &Value| Err(ValueError::TypeMismatch(format!("{} is no {ty}", text::literal(value, SqlType::Null))));
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
         (value, SqlType::Null) => Ok(value),

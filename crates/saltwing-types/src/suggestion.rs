@@ -2,20 +2,20 @@
 
 /// The word of `known` that `word` was most likely meant to be.
 ///
-/// At most two slips (a letter wrong, missing, too many, or two swapped), and
-/// fewer than half of the letters.
+/// At most two slips (a letter wrong, missing, too many, or two swapped), one in words of four letters or
+/// fewer, and fewer than half of the letters. Of several the nearest, and of those one as long as the word.
 pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let letters = word.chars().count();
-    let slips_max = if letters <= 3 { 1 } else { 2 };
+    let slips_max = if letters <= 4 { 1 } else { 2 };
     known
         .into_iter()
         // A long word is no slip of a short one; this also bounds the work.
         .filter(|candidate| candidate.chars().count().abs_diff(letters) <= slips_max)
-        .map(|candidate| (strsim::osa_distance(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(slips, candidate)| *slips <= slips_max && slips * 2 < candidate.chars().count())
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, candidate)| candidate)
+        .map(|candidate| (strsim::osa_distance(&word, &candidate.to_lowercase()), candidate.chars().count(), candidate))
+        .filter(|(slips, count, _)| *slips <= slips_max && slips * 2 < *count)
+        .min_by_key(|(slips, count, _)| (*slips, count.abs_diff(letters)))
+        .map(|(_, _, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -32,6 +32,13 @@ mod tests {
         assert_eq!(suggest("FOO", known), None);
         assert_eq!(suggest("", known), None);
         assert_eq!(suggest("SELECTION", known), None);
+    }
+
+    #[test]
+    fn short_words_have_one_slip_and_keep_their_length() {
+        assert_eq!(suggest("nofn", ["now", "nope"]), None);
+        assert_eq!(suggest("nwo", ["now"]), Some("now"));
+        assert_eq!(suggest("sibn", ["sin", "sign"]), Some("sign"));
     }
 
     #[test]

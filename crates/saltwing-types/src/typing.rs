@@ -468,6 +468,22 @@ mod tests {
     }
 
     #[test]
+    fn sign_and_mod_are_other_expressions() {
+        let value = |e: Typed| crate::eval::eval(&e.unwrap(), &[]).unwrap();
+        let sign = |e| value(call(Function::Sign, vec![e]));
+        for (text, expected) in [("7", 1), ("0.00", 0), ("1e-300", 1)] {
+            assert_eq!(sign(number(text).unwrap()), Value::Int(expected), "{text}");
+            assert_eq!(sign(negate(number(text).unwrap()).unwrap()), Value::Int(-expected), "-{text}");
+        }
+        assert_eq!(sign(Expr::NULL), Value::Null);
+        assert_eq!(call(Function::Sign, vec![column(SqlType::Double)]).unwrap().sql_type(), Some(SqlType::Integer));
+        assert!(call(Function::Sign, vec![column(SqlType::Date)]).is_err());
+        let modulo = |a, b| value(call(Function::Mod, vec![number(a).unwrap(), number(b).unwrap()]));
+        assert_eq!(modulo("7", "4"), Value::Int(3));
+        assert_eq!(modulo("7.5", "2"), Value::Decimal("1.5".parse().unwrap()));
+    }
+
+    #[test]
     fn refuses_types_that_do_not_meet() {
         let eq = |ty, literal| compare(CompareOp::Eq, column(ty), literal).unwrap_err().code().as_str();
         assert_eq!(eq(SqlType::Integer, string("abc")), "bad_text");

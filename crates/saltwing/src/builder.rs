@@ -124,7 +124,7 @@ impl Builder {
             return Ok(self);
         }
         self.full_scan = Some(saltwing_bind::access::Guard::policy(policy).ok_or_else(|| {
-            Error::new(ErrorCode::BadParameter, format!("full_scan is allow, warn, error or forbid, not '{policy}'"))
+            Error::new(ErrorCode::BadArgument, format!("full_scan is allow, warn, error or forbid, not '{policy}'"))
         })?);
         Ok(self)
     }
@@ -171,9 +171,7 @@ impl Builder {
         let Some(path) = &self.path else {
             return match self.store {
                 None | Some(StoreKind::Memory) => Ok(Arc::new(MemoryStore::new())),
-                Some(other) => {
-                    Err(Error::new(ErrorCode::BadParameter, format!("{} needs a directory", other.as_str())))
-                }
+                Some(other) => Err(Error::new(ErrorCode::BadArgument, format!("{} needs a directory", other.as_str()))),
             };
         };
         let access = match (self.readonly, self.create) {
@@ -207,7 +205,7 @@ impl Builder {
             #[cfg(feature = "sled")]
             StoreKind::Sled => Ok(Arc::new(saltwing_sled::open(path, options)?)),
             StoreKind::Memory => {
-                Err(Error::new(ErrorCode::BadParameter, format!("memory takes no directory: {}", path.display())))
+                Err(Error::new(ErrorCode::BadArgument, format!("memory takes no directory: {}", path.display())))
             }
             #[allow(unreachable_patterns)] // which stores are built in hangs on the features
             other => {

@@ -1,6 +1,7 @@
 //! The one error of the library.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use saltwing_bind::BindError;
 use saltwing_catalog::CatalogError;
@@ -9,6 +10,9 @@ use saltwing_sql::SqlError;
 use saltwing_store::StoreError;
 use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, Span, ValueError};
+
+/// What the line of a help begins with that gives Phoenix's number.
+const PHOENIX: &str = "Phoenix: ERROR ";
 
 /// What went wrong: a stable code with its SQLSTATE, one line of text, the place
 /// in the statement, and what to do about it.
@@ -21,13 +25,22 @@ struct Inner {
     message: String,
     span: Option<Span>,
     help: Option<String>,
+    /// The help with Phoenix's number, made when it is asked for.
+    full_help: OnceLock<Option<String>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error without a place.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { code, message: message.into(), span: None, help: None, source: None }))
+        Self(Box::new(Inner {
+            code,
+            message: message.into(),
+            span: None,
+            help: None,
+            full_help: OnceLock::new(),
+            source: None,
+        }))
     }
 
     pub(crate) fn wrap(code: ErrorCode, error: impl std::error::Error + Send + Sync + 'static) -> Self {
@@ -41,7 +54,8 @@ impl Error {
             }
             cause = inner.source();
         }
-        Self(Box::new(Inner { code, message, span: None, help: None, source: Some(Box::new(error)) }))
+        let source = Some(Box::new(error) as Box<dyn std::error::Error + Send + Sync>);
+        Self(Box::new(Inner { code, message, span: None, help: None, full_help: OnceLock::new(), source }))
     }
 
     #[must_use]
@@ -71,9 +85,20 @@ impl Error {
         self.0.span
     }
 
-    /// What to do about it; may have several lines.
+    /// What to do about it, and the number that Phoenix reports the error under; may have several lines.
     pub fn help(&self) -> Option<&str> {
-        self.0.help.as_deref()
+        self.0.full_help.get_or_init(|| self.help_with_number()).as_deref()
+    }
+
+    fn help_with_number(&self) -> Option<String> {
+        let help = self.0.help.clone();
+        // Where one word stands for several of Phoenix's errors, the help names the one.
+        let is_named = help.as_ref().is_some_and(|help| help.contains(PHOENIX));
+        let number = self.code().phoenix_number().filter(|_| !is_named).map(|number| format!("{PHOENIX}{number}"));
+        match (help, number) {
+            (Some(help), Some(number)) => Some(format!("{help}\n{number}")),
+            (help, number) => help.or(number),
+        }
     }
 
     /// Whether the same statement may succeed if it is sent again unchanged.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use saltwing_bind::access::{AccessRequest, Guard, PointKey, TableAccess, plan, plan_select};
 use saltwing_bind::{BoundQuery, BoundSource, BoundUpsert, Params, create_table, delete, query, resolve, upsert};
 use saltwing_catalog::CatalogView;
-use saltwing_exec::{SelectPlan, Writer};
+use saltwing_exec::{ExecError, SelectPlan, Writer};
 use saltwing_plan::RowLimit;
 use saltwing_sql::Statement;
-use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, Upsert};
+use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_table::{Budget, ScanContext};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
@@ -211,7 +211,13 @@ impl Session {
         let bound = upsert(statement, insert, &catalog, Params::Given(params))?;
         let writer = self.writer();
         let (rows, notices) = match &bound.source {
-            BoundSource::Rows(rows) => (writer.upsert(&bound, rows)?, Vec::new()),
+            BoundSource::Rows(rows) => {
+                let written = writer.upsert(&bound, rows).map_err(|error| {
+                    let span = row_span(statement, &error);
+                    Error::from(error).at(span)
+                });
+                (written?, Vec::new())
+            }
             BoundSource::Query(query) => {
                 self.upsert_query(&writer, &bound, &statement.source_query(query), params, context)?
             }
@@ -235,8 +241,10 @@ impl Session {
         };
         let rows = self.settled(rows)?;
         if rows.columns.len() != bound.columns.len() {
-            let text = format!("{} columns for {} columns", rows.columns.len(), bound.columns.len());
-            return Err(Error::new(ErrorCode::Syntax, text).at(Some(statement.span)));
+            let text =
+                format!("the query gives {} columns for {} to be written", rows.columns.len(), bound.columns.len());
+            let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
+            return Err(error.with_help(Some("Phoenix: ERROR 1020")));
         }
         let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
@@ -367,6 +375,14 @@ impl Session {
             return Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only"));
         }
         Ok(())
+    }
+}
+
+/// The place of the row that an error is about.
+fn row_span(statement: &Upsert, error: &ExecError) -> Option<Span> {
+    match (error, &statement.source) {
+        (ExecError::DuplicateKey { row, .. }, RowSource::Values(rows)) => rows.get(*row).map(|row| row.span),
+        _ => None,
     }
 }
 

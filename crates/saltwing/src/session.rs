@@ -237,9 +237,8 @@ impl Session {
             }
             Some(value) => change(&name, &mut settings, &value_text(value)),
         };
-        changed.ok_or_else(|| {
-            Error::new(ErrorCode::BadParameter, format!("{name} takes {takes}")).at(Some(set.value_span))
-        })
+        changed
+            .ok_or_else(|| Error::new(ErrorCode::BadArgument, format!("{name} takes {takes}")).at(Some(set.value_span)))
     }
 
     /// Names and values of one setting, or of all.
@@ -259,7 +258,7 @@ impl Session {
         let near = saltwing_types::suggest(name, NAMES.iter().map(|(name, _)| *name));
         let all = NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         let help = near.map_or_else(|| format!("there are {all}"), |near| format!("did you mean {near}?"));
-        Error::new(ErrorCode::BadParameter, format!("there is no setting {name}")).with_help(Some(help))
+        Error::new(ErrorCode::BadArgument, format!("there is no setting {name}")).with_help(Some(help))
     }
 }
 

@@ -1,10 +1,11 @@
 //! SHOW and DESCRIBE.
 
 use saltwing_bind::{SPLIT_ON, resolve};
+use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::statement::{SettingName, ShowSchemas, ShowTables};
 use saltwing_sql::{TableRef, quote_name};
 use saltwing_types::like::LikePattern;
-use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, TableDef, Value, text};
+use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, Value, text};
 
 use crate::Error;
 use crate::explain::{table_rows, text_rows};
@@ -46,11 +47,24 @@ impl Session {
     }
 
     pub(crate) fn show_create_table(&self, name: &TableRef) -> Result<RowsOutcome, Error> {
+        if let Some(view) = view_of(name) {
+            let text = format!("{INFORMATION_SCHEMA}.{} is a view of the catalog: it has no CREATE TABLE", view.name);
+            return Err(Error::new(ErrorCode::NotSupported, text)
+                .at(Some(name.span()))
+                .with_help(Some("DESCRIBE shows its columns")));
+        }
         let table = resolve(&self.catalog(), name)?;
         text_rows("create_table", vec![create_table_text(table.def())])
     }
 
     pub(crate) fn describe(&self, name: &TableRef) -> Result<RowsOutcome, Error> {
+        const COLUMNS: [&str; 6] = ["name", "type", "nullable", "key", "default", "note"];
+        if let Some(view) = view_of(name) {
+            let row = |(name, ty): &(&str, SqlType)| {
+                vec![Some((*name).to_owned()), Some(ty.to_string()), Some("yes".to_owned()), None, None, None]
+            };
+            return table_rows(&COLUMNS, view.columns.iter().map(row).collect());
+        }
         let table = resolve(&self.catalog(), name)?;
         let def = table.def();
         let mut rows: Vec<Vec<Option<String>>> =
@@ -76,8 +90,12 @@ impl Session {
             let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
             fact(&option.name, option_text(&option.value), note);
         }
-        table_rows(&["name", "type", "nullable", "key", "default", "note"], rows)
+        table_rows(&COLUMNS, rows)
     }
+}
+
+fn view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {
+    catalog_view(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text)
 }
 
 fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {

@@ -1,8 +1,8 @@
 //! Function calls: how many arguments, of which types, and the result's type.
 
 use super::{
-    Typed, arith_type, as_text, as_type, case, cast, common_type, compare, meet_type, not, signed_instant, string,
-    type_name,
+    Typed, arith, arith_type, as_text, as_type, case, cast, common_type, compare, meet_type, not, signed_instant,
+    string, type_name,
 };
 use crate::calendar::{Bins, DateUnit};
 use crate::regexp::Regexp;
@@ -19,7 +19,7 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let (least, most) = match function {
         Coalesce | Concat => (1, usize::MAX),
         Substr => (2, 3),
-        Left | NullIf | StartsWith | DateTrunc => (2, 2),
+        Left | Mod | NullIf | StartsWith | DateTrunc => (2, 2),
         DateBin | RegexpLike => (2, 3),
         Ceil | Floor | Round | Trunc => (1, 3),
         _ => (1, 1),
@@ -36,10 +36,12 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
             let ty = ty.ok_or_else(|| ValueError::TypeMismatch("ABS takes a number".into()))?;
             Ok(Expr::Call(function, args, ty))
         }
-        NullIf => {
+        Mod | NullIf | Sign => {
             let mut args = args.into_iter();
-            match (args.next(), args.next()) {
-                (Some(a), Some(b)) => null_if(a, b),
+            match (function, args.next(), args.next()) {
+                (Mod, Some(a), Some(b)) => arith(ArithOp::Rem, a, b),
+                (NullIf, Some(a), Some(b)) => null_if(a, b),
+                (_, Some(number), None) => sign(number),
                 _ => Err(ValueError::NoSuchFunction(function.name().into())),
             }
         }
@@ -125,6 +127,19 @@ fn null_if(a: Expr, b: Expr) -> Typed {
     };
     let (equal, a) = typed;
     case(None, vec![(equal, Expr::NULL)], Some(a))
+}
+
+/// `SIGN(number)`: CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END, an INTEGER.
+fn sign(number: Expr) -> Typed {
+    let zero = || Expr::Literal(Value::Int(0), SqlType::BigInt);
+    let number = meet_type(number, SqlType::Decimal(None))?;
+    if !number.sql_type().is_some_and(|ty| matches!(ty.family(), TypeFamily::Number | TypeFamily::Null)) {
+        return Err(ValueError::TypeMismatch(format!("SIGN takes a number, and {number} is {}", type_name(&number))));
+    }
+    let whens = [(CompareOp::Gt, 1), (CompareOp::Lt, -1), (CompareOp::Eq, 0)].map(|(op, sign)| {
+        Ok((compare(op, number.clone(), zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
+    });
+    case(None, whens.into_iter().collect::<Result<_, ValueError>>()?, None)
 }
 
 /// `text ~ pattern`; with `ignore_case` `~*`.

@@ -27,7 +27,7 @@ pub(super) fn format(options: &CopyOptions) -> Result<Format, Error> {
     let byte = |c: Option<char>, default: u8, what: &str| match c {
         None => Ok(default),
         Some(c) if c.is_ascii() && c != '\n' && c != '\r' => Ok(c as u8),
-        Some(c) => Err(Error::new(ErrorCode::BadParameter, format!("{what} is one ASCII character, not {c:?}"))),
+        Some(c) => Err(Error::new(ErrorCode::BadArgument, format!("{what} is one ASCII character, not {c:?}"))),
     };
     let quote = byte(options.quote, b'"', "QUOTE")?;
     Ok(Format {
@@ -113,8 +113,13 @@ impl Session {
     }
 }
 
+fn count_text(fields: usize, columns: usize) -> String {
+    let plural = |count| if count == 1 { "" } else { "s" };
+    format!("{fields} field{} for {columns} column{}", plural(fields), plural(columns))
+}
+
 fn wrong_count(fields: usize, columns: usize, line: u64) -> Error {
-    Error::new(ErrorCode::Syntax, format!("line {line}: {fields} fields for {columns} columns"))
+    Error::new(ErrorCode::Syntax, format!("line {line}: {}", count_text(fields, columns)))
 }
 
 fn read_header<R: BufRead>(reader: &mut RecordReader<R>) -> Result<Vec<String>, Error> {
@@ -170,7 +175,7 @@ impl Load<'_> {
             Err(error) => return self.bad_line(line, None, &error.to_string(), ErrorCode::BadText),
         };
         if fields.len() != self.bound.columns.len() {
-            let text = format!("{} fields for {} columns", fields.len(), self.bound.columns.len());
+            let text = count_text(fields.len(), self.bound.columns.len());
             return self.bad_line(line, None, &text, ErrorCode::Syntax);
         }
         let mut row = Vec::with_capacity(fields.len());
@@ -252,13 +257,20 @@ impl Load<'_> {
 
     fn failure(&self, line: u64, column: Option<&str>, reason: &str, code: ErrorCode) -> Error {
         let column = column.map(|c| format!(", column {c}")).unwrap_or_default();
-        let text = format!("line {line}{column}: {reason}; {} rows are committed and stay", self.done);
+        let text = format!("line {line}{column}: {reason}; {}", self.committed());
         Error::new(code, text).with_help(Some("ON ERROR SKIP leaves such lines out and reports them"))
     }
 
     /// A COPY that is told to stop, or runs out of its time.
     fn stopped(&self, error: &Error) -> Error {
-        Error::new(error.code(), format!("{error}; {} rows are committed and stay", self.done))
+        Error::new(error.code(), format!("{error}; {}", self.committed()))
+    }
+
+    fn committed(&self) -> String {
+        match self.done {
+            1 => "1 row is committed and stays".to_owned(),
+            rows => format!("{rows} rows are committed and stay"),
+        }
     }
 
     fn result(self) -> ExecResult {

@@ -41,6 +41,48 @@ fn rows_go_in_and_come_out() {
 }
 
 #[test]
+fn errors_point_at_what_they_are_about_and_name_phoenixs_number() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection
+        .execute("CREATE TABLE e (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR NOT NULL, u UNSIGNED_INT)", ())
+        .unwrap();
+    connection.execute("UPSERT INTO e VALUES (1, 'a', 1)", ()).unwrap();
+    for (sql, place, code, number) in [
+        ("UPSERT INTO e VALUES (2, 'n', -1)", "-1", "out_of_range", None),
+        ("INSERT INTO e VALUES (2, 'n', 1), (1, 'n', 1)", "(1, 'n', 1)", "duplicate_key", None),
+        ("UPSERT INTO e VALUES (2, NULL, 1)", "NULL", "not_null", Some(218)),
+        ("UPSERT INTO e (k, u) VALUES (2, 1)", "e (k, u)", "not_null", Some(218)),
+        ("UPSERT INTO e VALUES (2, 'n')", "(2, 'n')", "syntax", Some(1020)),
+        ("UPSERT INTO e VALUES (2, v, 1)", "v, 1)", "no_such_column", Some(504)),
+        ("SELECT k FROM e WHERE k = 1 + 'a'", "1 + 'a'", "type_mismatch", Some(203)),
+        ("SELECT k FROM e WHERE k = 'x'", "'x'", "bad_text", Some(201)),
+        ("CREATE TABLE f (a INTEGER PRIMARY KEY, b INTEGER DEFAULT a + 1)", "a + 1", "no_such_column", Some(504)),
+        ("CREATE TABLE e (a INTEGER PRIMARY KEY)", "e (a", "duplicate_table", Some(1013)),
+        ("CREATE TABLE f (a INTEGER PRIMARY KEY) SALT_BUCKETS = 257", "257", "invalid_definition", Some(1021)),
+        ("DROP TABLE nothing", "nothing", "no_such_table", Some(1012)),
+        ("DELETE FROM information_schema.tables WHERE table_name = 'e'", "information_schema", "read_only", Some(518)),
+        ("SHOW CREATE TABLE information_schema.tables", "information_schema", "not_supported", None),
+        ("SELEC 1", "SELEC", "syntax", Some(601)),
+    ] {
+        let error = connection.execute(sql, ()).unwrap_err();
+        assert_eq!(error.code().as_str(), code, "{}", error.render(sql));
+        let column = error.span().map(|span| span.start.column as usize);
+        assert_eq!(column, sql.find(place).map(|at| at + 1), "{}", error.render(sql));
+        let named = error.help().unwrap_or_default().lines().filter(|line| line.starts_with("Phoenix: ERROR "));
+        let numbers: Vec<String> = number.iter().map(|number| format!("Phoenix: ERROR {number}")).collect();
+        assert_eq!(named.collect::<Vec<_>>(), numbers, "{sql}");
+    }
+    let columns: Vec<String> = (0..1001).map(|i| format!("c{i} INTEGER")).collect();
+    let sql = format!("CREATE TABLE wide ({}, PRIMARY KEY (c0))", columns.join(", "));
+    let error = connection.execute(&sql, ()).unwrap_err();
+    assert_eq!(error.span().map(|span| span.start.column as usize), sql.find("c1000").map(|at| at + 1));
+    let error = connection.execute("UPSERT INTO e (k) VALUES (1, 2)", ()).unwrap_err();
+    assert_eq!(error.to_string(), "2 values for 1 column");
+    let error = connection.execute("CREATE TABLE f (a INTEGER PRIMARY KEY, b INTEGER DEFAULT a)", ()).unwrap_err();
+    assert_eq!(error.to_string(), "a DEFAULT takes no columns, and a is one");
+}
+
+#[test]
 fn many_scanned_rows_are_noticed_at_the_end() {
     let connection = Database::memory().unwrap().connect().blocking();
     connection.execute("CREATE TABLE n (k INTEGER NOT NULL PRIMARY KEY, v INTEGER)", ()).unwrap();
