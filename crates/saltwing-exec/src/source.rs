@@ -35,7 +35,10 @@ impl Source {
                 if let Some(point) = point {
                     point.narrow(&mut request);
                 }
-                Ok(Self::Scans(vec![store.scan(view, request, context.clone())?]))
+                let second = planned.access.second_request(columns.to_vec(), limit);
+                let requests = second.into_iter().chain([request]);
+                let scans = requests.map(|request| store.scan(view.clone(), request, context.clone()));
+                Ok(Self::Scans(scans.collect::<Result<_, _>>()?))
             }
             Reading::Ends(ends) => {
                 let end = |access: &saltwing_bind::access::TableAccess| {

@@ -19,6 +19,9 @@ pub struct Access {
     pub kind: AccessKind,
     /// Byte ranges of logical keys: without the bucket byte, in key order.
     pub ranges: Ranges,
+    /// The ranges in two parts, to be read one after the other in the direction of `order`: the NULLs of the first column that
+    /// is ordered by, and all else. Where it is there, only this reading gives the order.
+    pub in_turn: Option<[Ranges; 2]>,
     /// Whether the ranges hold no row that fails a condition marked key or both.
     pub exact: bool,
     /// The buckets that hold such rows.

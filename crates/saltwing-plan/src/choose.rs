@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
 use crate::forms::{Reader, Want};
 use crate::guard::{self, Judged};
@@ -63,6 +64,23 @@ struct Candidate<'a> {
     all: Cover,
     products: Arc<[Product]>,
     order: OrderKind,
+    /// The rows in two parts that are read one after the other.
+    in_turn: Option<[Part; 2]>,
+}
+
+/// Some of the rows, and their ranges.
+struct Part {
+    boxes: Vec<KeyBox>,
+    products: Arc<[Product]>,
+}
+
+impl Part {
+    fn new(cover: Cover, space: &KeySpace) -> Self {
+        let (cover, ties) = computed::derive(cover, space);
+        let pairs = cover.boxes.iter().zip(&ties);
+        let products = pairs.map(|(key_box, ties)| Product::new(key_box, ties, space)).collect();
+        Self { boxes: cover.boxes, products }
+    }
 }
 
 impl<'a> Candidate<'a> {
@@ -73,8 +91,20 @@ impl<'a> Candidate<'a> {
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
         let (all, ties) = computed::derive(all, &space);
         let products = all.boxes.iter().zip(&ties).map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
-        let order = order::served(request.order, &all, &space);
-        Self { key, space, covers, all, products, order }
+        let served = order::served(request.order, &all, &space);
+        let (order, in_turn) = match served.apart {
+            None => (served.kind, None),
+            Some(_) if !request.nulls_apart => (OrderKind::None, None),
+            Some(position) => {
+                let stated = Cover::intersect_all(covers.iter().cloned(), &space);
+                let of = |set| Part::new(stated.intersect(&Cover::column(position, set, true, &space), &space), &space);
+                let (nulls, others) = (of(ColumnSet::null(space.domain(position))), of(ColumnSet::not_null()));
+                // A forward scan would have met the NULLs first: they are wanted last.
+                let parts = if served.kind == OrderKind::Key { [others, nulls] } else { [nulls, others] };
+                (served.kind, Some(parts))
+            }
+        };
+        Self { key, space, covers, all, products, order, in_turn }
     }
 
     fn rank(&self, limited: bool) -> Rank {
@@ -97,10 +127,17 @@ impl<'a> Candidate<'a> {
     }
 
     fn into_access(self, key_index: usize, request: Request<'a>) -> Result<Access, PlanError> {
-        self.products.iter().try_for_each(|product| product.check(&self.space))?;
+        let parts = self.in_turn.iter().flatten().flat_map(|part| part.products.iter());
+        self.products.iter().chain(parts).try_for_each(|product| product.check(&self.space))?;
         let uses = self.uses();
         let verdict = self.judge(key_index, &request);
-        let ranges = Ranges::new(self.plan());
+        let ranges = Ranges::new(self.plan(&self.products));
+        let in_turn = match &self.in_turn {
+            Some(parts) if !self.is_unknown() => {
+                Some(parts.each_ref().map(|part| Ranges::new(self.plan(&part.products))))
+            }
+            _ => None,
+        };
         let kind = self.kind(&ranges);
         let predicates: Vec<PredicateUse> = request
             .conditions
@@ -127,7 +164,19 @@ impl<'a> Candidate<'a> {
         let known = !self.is_unknown();
         let buckets = if known { self.buckets() } else { Buckets::All };
         let ranges = if known { ranges } else { Ranges::unknown() };
-        Ok(Access { key_index, kind, ranges, exact, buckets, order: self.order, limit, residual, predicates, verdict })
+        Ok(Access {
+            key_index,
+            kind,
+            ranges,
+            in_turn,
+            exact,
+            buckets,
+            order: self.order,
+            limit,
+            residual,
+            predicates,
+            verdict,
+        })
     }
 
     /// Whether a made-up value is in the ranges, for a parameter that only execution knows.
@@ -137,7 +186,7 @@ impl<'a> Candidate<'a> {
         })
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self, products: &Arc<[Product]>) -> Plan {
         let columns = (0..self.space.len()).map(|position| ColumnTypes {
             value: self.space.domain(position).ty(),
             key: self.space.column(position).ty,
@@ -145,16 +194,16 @@ impl<'a> Candidate<'a> {
         Plan {
             codec: Arc::clone(self.key.codec),
             columns: columns.collect(),
-            products: Arc::clone(&self.products),
+            products: Arc::clone(products),
             points: self.is_point(),
-            bucketed: self.is_bucketed(),
+            bucketed: self.is_bucketed(products),
         }
     }
 
     /// Whether the lists fix the columns that the salt covers.
-    fn is_bucketed(&self) -> bool {
+    fn is_bucketed(&self, products: &[Product]) -> bool {
         let salted = self.key.codec.salt_column_count();
-        salted > 0 && self.products.iter().all(|product| product.lists.len() >= salted)
+        salted > 0 && products.iter().all(|product| product.lists.len() >= salted)
     }
 
     fn kind(&self, ranges: &Ranges) -> AccessKind {
@@ -173,7 +222,7 @@ impl<'a> Candidate<'a> {
     /// The buckets of all ranges, where there are few enough combinations to ask.
     fn buckets(&self) -> Buckets {
         let salted = self.key.codec.salt_column_count();
-        if !self.is_bucketed() {
+        if !self.is_bucketed(&self.products) {
             return Buckets::All;
         }
         let mut found = BTreeSet::new();
@@ -182,7 +231,7 @@ impl<'a> Candidate<'a> {
             if salted_lists.size() > BUCKETS_COUNTED_MAX {
                 return Buckets::All;
             }
-            let plan = Plan { products: Arc::new([salted_lists]), points: false, ..self.plan() };
+            let plan = Plan { products: Arc::new([salted_lists]), points: false, ..self.plan(&self.products) };
             found.extend(Ranges::new(plan).iter().filter_map(|scan| scan.bucket));
         }
         Buckets::Some(found.into_iter().collect())
@@ -200,13 +249,11 @@ impl<'a> Candidate<'a> {
     /// it: each box, with the columns that its ranges do not hold exactly taken
     /// as full, lies inside one box of an exact cover of the condition.
     fn uses(&self) -> Vec<Use> {
-        let produced: Vec<Cow<'_, KeyBox>> = self
-            .all
-            .boxes
-            .iter()
-            .zip(self.products.iter())
-            .map(|(b, product)| b.truncated(product.columns()))
-            .collect();
+        let pairs = match &self.in_turn {
+            None => self.all.boxes.iter().zip(self.products.iter()).collect::<Vec<_>>(),
+            Some(parts) => parts.iter().flat_map(|part| part.boxes.iter().zip(part.products.iter())).collect(),
+        };
+        let produced: Vec<Cow<'_, KeyBox>> = pairs.iter().map(|(b, product)| b.truncated(product.columns())).collect();
         let reach = self.products.iter().map(|product| product.reach).max().unwrap_or_default();
         let of = |cover: &Cover| {
             if cover.exact && Inclusion::new(cover, &self.space).holds_all(&produced) {

@@ -6,19 +6,33 @@ use crate::key_box::Cover;
 use crate::key_space::KeySpace;
 use crate::{OrderItem, OrderKind};
 
+/// How a scan gives an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// The direction of the scan.
+    pub(crate) kind: OrderKind,
+    /// The key column whose NULLs stand at the wrong end: they are to be read apart, first or last.
+    pub(crate) apart: Option<usize>,
+}
+
+impl Served {
+    const NOT: Self = Self { kind: OrderKind::None, apart: None };
+}
+
 /// The direction in which a scan of the rows in `cover` comes in the order of `items`.
 ///
 /// Columns fixed to one value order nothing and are passed over, in the key and
 /// in `items`. NULL stands first in the key whatever the column's direction, so it is
 /// last in a reverse scan: an item over a column that can be NULL goes with the
-/// key only where it wants NULLs on the side where they are.
-pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> OrderKind {
+/// key only where it wants NULLs on the side where they are. Of the first column that
+/// orders anything they may also be read apart: its NULLs are one range of each prefix.
+pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Served {
     if items.is_empty() {
-        return OrderKind::None;
+        return Served::NOT;
     }
     let sets: Vec<_> = (0..space.len()).map(|position| cover.projection(position, space)).collect();
     let is_fixed = |position: usize| sets.get(position).is_some_and(|s| s.as_single(space.domain(position)).is_some());
-    let (mut direction, mut at) = (None, 0);
+    let (mut direction, mut at, mut apart) = (None, 0, None);
     for item in items {
         let position = space.schema().position(item.column);
         if position.is_some_and(is_fixed) {
@@ -32,17 +46,21 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Or
             break;
         }
         if position != Some(at) {
-            return OrderKind::None;
+            return Served::NOT;
         }
         let reverse = (item.order == SortOrder::Desc) == space.domain(at).is_ascending();
+        let is_first = direction.is_none();
         if *direction.get_or_insert(reverse) != reverse {
-            return OrderKind::None;
+            return Served::NOT;
         }
         let has_nulls = sets.get(at).is_none_or(|set| set.has_null());
         if has_nulls && item.nulls_first == reverse {
-            return OrderKind::None;
+            if !is_first {
+                return Served::NOT;
+            }
+            apart = Some(at);
         }
         at += 1;
     }
-    if direction == Some(true) { OrderKind::Reverse } else { OrderKind::Key }
+    Served { kind: if direction == Some(true) { OrderKind::Reverse } else { OrderKind::Key }, apart }
 }

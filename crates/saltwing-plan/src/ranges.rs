@@ -120,8 +120,8 @@ impl Ranges {
         ranges.next().is_some_and(|scan| scan.range.contains(logical))
     }
 
-    /// The first `count` ranges as typed text.
-    pub(crate) fn spans(&self, count: usize) -> Option<Vec<String>> {
+    /// The first `count` ranges as typed text; `None` when they are not known.
+    pub fn spans(&self, count: usize) -> Option<Vec<String>> {
         let plan = self.plan.clone()?;
         let mut all = RangeIter::new(Some(Arc::clone(&plan)), Direction::Forward, Merging::All, true);
         let texts = std::iter::from_fn(|| all.next_piece());

@@ -69,6 +69,8 @@ pub struct Request<'a> {
     pub conditions: Vec<Condition>,
     /// ORDER BY; empty when there is none, or when it is not by columns of this table alone.
     pub order: &'a [OrderItem],
+    /// Whether the ranges of NULL may be read by themselves for the sake of the order: see [`crate::Access::in_turn`].
+    pub nulls_apart: bool,
     /// LIMIT, if it may be applied to this scan.
     pub limit: RowLimit,
     /// OFFSET.
@@ -91,6 +93,7 @@ impl<'a> Request<'a> {
             keys,
             conditions,
             order: &[],
+            nulls_apart: false,
             limit: RowLimit::None,
             offset: 0,
             aggregate_or_distinct: false,

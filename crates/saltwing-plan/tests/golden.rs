@@ -46,7 +46,7 @@ fn plan(lines: &[&str]) -> Result<String, String> {
         text => parser::condition(text, &table)?.into_conjuncts().into_iter().map(Condition::new).collect(),
     };
     let keys = [table.candidate()];
-    let request = Request { order: &order, limit, offset, ..Request::new("t", &keys, conditions) };
+    let request = Request { order: &order, nulls_apart: true, limit, offset, ..Request::new("t", &keys, conditions) };
     let access = choose(request).map_err(|e| e.to_string())?;
     let mut text = format!("kind      {}{}\n", access.kind.as_str(), if access.exact { "" } else { ", loose" });
     let buckets = match (&access.buckets, table.schema.salt) {
@@ -66,6 +66,10 @@ fn plan(lines: &[&str]) -> Result<String, String> {
     }
     if access.order != OrderKind::None || !order.is_empty() {
         writeln!(text, "order     {}", access.order.as_str()).unwrap();
+    }
+    if let Some([first, second]) = &access.in_turn {
+        let shown = |ranges: &saltwing_plan::Ranges| ranges.spans(12).unwrap().join("  ");
+        writeln!(text, "then      {}\nand       {}", shown(first), shown(second)).unwrap();
     }
     if let Some(limit) = access.limit {
         writeln!(text, "limit     {limit}").unwrap();

@@ -155,15 +155,24 @@ fn check_order(
     conditions: &[Condition],
     stored: &[Stored],
 ) -> Result<(), TestCaseError> {
-    let mut wanted: Vec<&Stored> = stored.iter().filter(|s| holds(conditions, &s.row) == Some(true)).collect();
+    let mut rows: Vec<&Stored> = stored.iter().filter(|s| holds(conditions, &s.row) == Some(true)).collect();
     // Of one key there is one row.
-    wanted.sort_by(|a, b| a.key.cmp(&b.key));
-    wanted.dedup_by(|a, b| a.key == b.key);
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    rows.dedup_by(|a, b| a.key == b.key);
     match access.order {
         OrderKind::Key => {}
-        OrderKind::Reverse => wanted.reverse(),
+        OrderKind::Reverse => rows.reverse(),
         OrderKind::None => return Ok(()),
     }
+    let wanted = match &access.in_turn {
+        None => rows,
+        Some([first, second]) => {
+            let (before, after): (Vec<&Stored>, Vec<&Stored>) = rows.into_iter().partition(|s| first.contains(&s.key));
+            prop_assert!(after.iter().all(|s| second.contains(&s.key)), "neither in {:?} nor in {:?}", first, second);
+            prop_assert!(before.iter().all(|s| !second.contains(&s.key)), "in {:?} and in {:?}", first, second);
+            [before, after].concat()
+        }
+    };
     for pair in wanted.windows(2) {
         prop_assert!(
             compare(table, items, &pair[0].row, &pair[1].row).is_le(),
@@ -193,6 +202,7 @@ proptest! {
         let candidates = [table.candidate()];
         let mut request = Request::new("t", &candidates, conditions.clone());
         request.order = &order;
+        request.nulls_apart = wish.one_in(2);
         let access = choose(request).unwrap();
         let text: Vec<&str> = conditions.iter().map(|c| c.text.as_str()).collect();
         let shown = format!("{}\n  where {}\n  {access:#?}", table.definition(), text.join("\n    and "));

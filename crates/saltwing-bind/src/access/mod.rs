@@ -64,6 +64,18 @@ pub struct TableAccess {
 /// # Errors
 /// [`crate::BindErrorKind::Plan`].
 pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
+    plan_with(request, false)
+}
+
+/// As [`plan`], where the scan may come in two parts for the sake of the order: see [`TableAccess::second_request`].
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_in_turn(request: AccessRequest<'_>) -> Result<TableAccess> {
+    plan_with(request, true)
+}
+
+fn plan_with(request: AccessRequest<'_>, nulls_apart: bool) -> Result<TableAccess> {
     let def = request.table.def();
     let label = def.name.to_string();
     let keys = [CandidateKey { label: &label, schema: &def.key, codec: request.table.codec() }];
@@ -72,6 +84,7 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
         keys: &keys,
         conditions: request.conditions,
         order: request.order,
+        nulls_apart,
         limit: request.limit,
         offset: request.offset,
         aggregate_or_distinct: request.aggregate_or_distinct,
@@ -127,8 +140,19 @@ impl TableAccess {
 
     /// The scan: these columns, in the planned order if one was asked for, with at most `limit` rows.
     ///
-    /// Only for an access whose parameters are all known.
+    /// Only for an access whose parameters are all known. Where NULLs are read apart, it is the first part.
     pub fn scan_request(&self, columns: Vec<usize>, limit: Option<u64>) -> ScanRequest {
+        let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
+        self.request_of(ranges, columns, limit)
+    }
+
+    /// The scan that goes on where that of [`TableAccess::scan_request`] ends; `None` where that reads everything.
+    pub fn second_request(&self, columns: Vec<usize>, limit: Option<u64>) -> Option<ScanRequest> {
+        let [_, second] = self.access.in_turn.as_ref()?;
+        Some(self.request_of(second, columns, limit))
+    }
+
+    fn request_of(&self, ranges: &Ranges, columns: Vec<usize>, limit: Option<u64>) -> ScanRequest {
         let (direction, order) = match self.access.order {
             OrderKind::None => (Direction::Forward, ScanOrder::ByBucket),
             OrderKind::Key => (Direction::Forward, ScanOrder::Merged),
@@ -136,7 +160,7 @@ impl TableAccess {
         };
         ScanRequest {
             table: self.table.clone(),
-            ranges: Arc::new(PlannedRanges(self.access.ranges.clone())),
+            ranges: Arc::new(PlannedRanges(ranges.clone())),
             buckets: self.buckets(),
             columns,
             filter: self.residual(),

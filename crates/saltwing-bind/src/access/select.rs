@@ -3,7 +3,7 @@
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 use saltwing_types::{CompareOp, Expr, KeySchema, SortOrder, typing};
 
-use super::{AccessRequest, TableAccess, plan};
+use super::{AccessRequest, TableAccess, plan, plan_in_turn};
 use crate::error::Result;
 use crate::{AggregateCall, AggregateFunction, BoundSelect, Grouping, OrderColumn, Output};
 
@@ -39,7 +39,8 @@ pub fn plan_select(mut bound: BoundSelect) -> Result<Option<PlannedSelect>> {
     let planned = match &bound.output {
         Output::Rows(_) => {
             let order: Vec<OrderItem> = bound.order.iter().map(OrderColumn::item).collect();
-            let access = Asked { order: &order, limit: bound.row_limit(), ..Asked::of_rows() }.plan(&bound)?;
+            let asked = Asked { order: &order, nulls_apart: true, limit: bound.row_limit(), ..Asked::of_rows() };
+            let access = asked.plan(&bound)?;
             (order.is_empty() || access.is_ordered()).then_some((access, Reading::Rows, true))
         }
         Output::Groups(grouping) if grouping.keys.is_empty() => Some(all_rows(&bound, grouping)?),
@@ -74,6 +75,8 @@ impl BoundSelect {
 struct Asked<'a> {
     condition: Option<Condition>,
     order: &'a [OrderItem],
+    /// Whether the scan may come in two parts for the sake of the order.
+    nulls_apart: bool,
     limit: RowLimit,
     grouped: bool,
     min_max: Option<usize>,
@@ -81,7 +84,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn of_rows() -> Self {
-        Self { condition: None, order: &[], limit: RowLimit::None, grouped: false, min_max: None }
+        Self { condition: None, order: &[], nulls_apart: false, limit: RowLimit::None, grouped: false, min_max: None }
     }
 
     fn of_groups() -> Self {
@@ -89,6 +92,7 @@ impl Asked<'_> {
     }
 
     fn plan(self, bound: &BoundSelect) -> Result<TableAccess> {
+        let plan = if self.nulls_apart { plan_in_turn } else { plan };
         plan(AccessRequest {
             table: &bound.table,
             alias: bound.alias.clone(),
