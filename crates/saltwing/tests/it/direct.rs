@@ -55,7 +55,7 @@ fn errors_point_at_what_they_are_about_and_name_phoenixs_number() {
         ("UPSERT INTO e VALUES (2, 'n')", "(2, 'n')", "syntax", Some(1020)),
         ("UPSERT INTO e VALUES (2, v, 1)", "v, 1)", "no_such_column", Some(504)),
         ("SELECT k FROM e WHERE k = 1 + 'a'", "1 + 'a'", "type_mismatch", Some(203)),
-        ("SELECT k FROM e WHERE k = 'x'", "'x'", "bad_text", Some(201)),
+        ("SELECT k FROM e WHERE k = 'x'", "k = 'x'", "bad_text", Some(201)),
         ("CREATE TABLE f (a INTEGER PRIMARY KEY, b INTEGER DEFAULT a + 1)", "a + 1", "no_such_column", Some(504)),
         ("CREATE TABLE e (a INTEGER PRIMARY KEY)", "e (a", "duplicate_table", Some(1013)),
         ("CREATE TABLE f (a INTEGER PRIMARY KEY) SALT_BUCKETS = 257", "257", "invalid_definition", Some(1021)),
