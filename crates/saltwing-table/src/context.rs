@@ -60,6 +60,7 @@ pub struct ScanContext {
 #[derive(Debug)]
 struct Shared {
     budget: Budget,
+    started: Instant,
     deadline: Option<Instant>,
     cancelled: AtomicBool,
     rows: AtomicU64,
@@ -69,9 +70,11 @@ struct Shared {
 impl ScanContext {
     /// A context whose time starts now.
     pub fn new(budget: Budget) -> Self {
+        let started = Instant::now();
         let shared = Shared {
             budget,
-            deadline: budget.time_max.and_then(|limit| Instant::now().checked_add(limit)),
+            started,
+            deadline: budget.time_max.and_then(|limit| started.checked_add(limit)),
             cancelled: AtomicBool::new(false),
             rows: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
@@ -98,6 +101,16 @@ impl ScanContext {
     /// Rows scanned by the statement so far.
     pub fn rows_scanned(&self) -> u64 {
         self.shared.rows.load(Relaxed)
+    }
+
+    /// Stored bytes scanned by the statement so far.
+    pub fn bytes_scanned(&self) -> u64 {
+        self.shared.bytes.load(Relaxed)
+    }
+
+    /// How long ago the statement began.
+    pub fn elapsed(&self) -> Duration {
+        self.shared.started.elapsed()
     }
 
     /// Errors when the statement must stop.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
@@ -46,19 +47,31 @@ pub(crate) struct RowsOutcome {
     pub(crate) warning: Option<ScanWarning>,
 }
 
-/// The rows that a statement scans, watched for being many.
+/// What a statement scans, watched for being much: from how much on there is a notice.
 #[derive(Clone)]
 pub(crate) struct ScanWarning {
     pub(crate) context: ScanContext,
-    /// Rows from which there is a notice.
-    pub(crate) rows: u64,
+    pub(crate) rows: Option<u64>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) time: Option<Duration>,
 }
 
 impl ScanWarning {
-    /// What is to be said of the rows scanned so far.
-    pub(crate) fn notice(&self) -> Option<String> {
-        let scanned = self.context.rows_scanned();
-        (scanned >= self.rows).then(|| format!("{scanned} rows were scanned; SET rows_warn = {} says so", self.rows))
+    /// What is to be said of the scan so far.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        let (rows, bytes, time) = (self.context.rows_scanned(), self.context.bytes_scanned(), self.context.elapsed());
+        if let Some(limit) = self.rows.filter(|limit| rows >= *limit) {
+            notices.push(format!("{rows} rows were scanned; SET rows_warn = {limit} says so"));
+        }
+        if let Some(limit) = self.bytes.filter(|limit| bytes >= *limit) {
+            notices.push(format!("{bytes} bytes were scanned; SET bytes_warn = {limit} says so"));
+        }
+        if let Some(limit) = self.time.filter(|limit| time >= *limit) {
+            let (took, limit) = (time.as_millis(), limit.as_millis());
+            notices.push(format!("it took {took} ms; SET time_warn = {limit} says so"));
+        }
+        notices
     }
 }
 

@@ -78,7 +78,7 @@ impl ArrowRows {
     /// Takes note of the end.
     fn noticed(&mut self, batch: Option<RecordBatch>) -> Option<RecordBatch> {
         if batch.is_none() {
-            self.notices.extend(self.warning.take().and_then(|warning| warning.notice()));
+            self.notices.extend(self.warning.take().into_iter().flat_map(|warning| warning.notices()));
         }
         batch
     }

@@ -250,7 +250,7 @@ impl Session {
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
         let written = writer.upsert_batches(bound, &types, batches)?;
-        notices.extend(warning.and_then(|warning| warning.notice()));
+        notices.extend(warning.into_iter().flat_map(|warning| warning.notices()));
         Ok((written, notices))
     }
 
@@ -285,7 +285,7 @@ impl Session {
             Some(access) => {
                 let mut notices: Vec<String> = access.judge()?.into_iter().collect();
                 let deleted = writer.delete(&access, &context)?;
-                notices.extend(self.scan_warning(&context).and_then(|warning| warning.notice()));
+                notices.extend(self.scan_warning(&context).into_iter().flat_map(|warning| warning.notices()));
                 Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
             }
             None => self.delete_query(&writer, statement, params, context),
@@ -313,7 +313,7 @@ impl Session {
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
         let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;
-        notices.extend(warning.and_then(|warning| warning.notice()));
+        notices.extend(warning.into_iter().flat_map(|warning| warning.notices()));
         Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
     }
 

@@ -44,6 +44,10 @@ pub struct Settings {
     pub bytes_max: Option<u64>,
     /// `rows_warn`: rows scanned from which a statement is noticed; 0 is never.
     pub rows_warn: Option<u64>,
+    /// `bytes_warn`: stored bytes scanned from which a statement is noticed; 0 is never.
+    pub bytes_warn: Option<u64>,
+    /// `time_warn`: '5s', '200ms' or milliseconds from which a statement is noticed; 0 is never.
+    pub time_warn: Option<Duration>,
     /// `durability`: 'synced' or 'buffered'.
     pub durability: Durability,
     /// `executor`: 'auto', 'direct' or 'datafusion'.
@@ -54,12 +58,14 @@ pub struct Settings {
 const ROWS_WARN: u64 = 10_000_000;
 
 /// The settings by name, with what they take.
-const NAMES: [(&str, &str); 7] = [
+const NAMES: [(&str, &str); 9] = [
     ("full_scan", "'allow', 'warn' or 'error'"),
     ("statement_timeout", "'5s', '200ms' or milliseconds"),
     ("rows_max", "a number of rows, 0 for no limit"),
     ("bytes_max", "a number of bytes, 0 for no limit"),
     ("rows_warn", "a number of rows, 0 for never"),
+    ("bytes_warn", "a number of bytes, 0 for never"),
+    ("time_warn", "'5s', '200ms' or milliseconds, 0 for never"),
     ("durability", "'synced' or 'buffered'"),
     ("executor", "'auto', 'direct' or 'datafusion'"),
 ];
@@ -106,6 +112,8 @@ impl Session {
             rows_max: None,
             bytes_max: None,
             rows_warn: Some(ROWS_WARN),
+            bytes_warn: None,
+            time_warn: None,
             durability: database.shared.options.durability,
             executor: ExecutorChoice::Auto,
         };
@@ -164,9 +172,10 @@ impl Session {
         context
     }
 
-    /// The watch on the rows that a statement scans, unless nobody wants to know.
+    /// The watch on what a statement scans.
     pub(crate) fn scan_warning(&self, context: &ScanContext) -> Option<ScanWarning> {
-        self.settings().rows_warn.map(|rows| ScanWarning { context: context.clone(), rows })
+        let Settings { rows_warn: rows, bytes_warn: bytes, time_warn: time, .. } = self.settings();
+        Some(ScanWarning { context: context.clone(), rows, bytes, time })
     }
 
     /// The context of the statement that ran last.
@@ -279,6 +288,8 @@ fn change(name: &str, settings: &mut Settings, value: &str) -> Option<()> {
         "rows_max" => settings.rows_max = limit(value)?,
         "bytes_max" => settings.bytes_max = limit(value)?,
         "rows_warn" => settings.rows_warn = limit(value)?,
+        "bytes_warn" => settings.bytes_warn = limit(value)?,
+        "time_warn" => settings.time_warn = duration(value)?,
         "durability" => {
             settings.durability = match value {
                 "synced" => Durability::Synced,
@@ -305,6 +316,8 @@ fn default_of(name: &str, settings: &mut Settings, default: Settings) {
         "rows_max" => settings.rows_max = default.rows_max,
         "bytes_max" => settings.bytes_max = default.bytes_max,
         "rows_warn" => settings.rows_warn = default.rows_warn,
+        "bytes_warn" => settings.bytes_warn = default.bytes_warn,
+        "time_warn" => settings.time_warn = default.time_warn,
         "durability" => settings.durability = default.durability,
         _ => settings.executor = default.executor,
     }
@@ -326,6 +339,7 @@ fn duration(text: &str) -> Option<Option<Duration>> {
 
 fn shown(name: &str, settings: &Settings) -> String {
     let limit = |n: Option<u64>| n.unwrap_or(0).to_string();
+    let millis = |time: Option<Duration>| format!("{}ms", time.map_or(0, |d| d.as_millis()));
     match name {
         "full_scan" => match settings.full_scan {
             None => "default",
@@ -334,10 +348,12 @@ fn shown(name: &str, settings: &Settings) -> String {
             Some(Policy::Error) => "error",
         }
         .into(),
-        "statement_timeout" => format!("{}ms", settings.statement_timeout.map_or(0, |d| d.as_millis())),
+        "statement_timeout" => millis(settings.statement_timeout),
         "rows_max" => limit(settings.rows_max),
         "bytes_max" => limit(settings.bytes_max),
         "rows_warn" => limit(settings.rows_warn),
+        "bytes_warn" => limit(settings.bytes_warn),
+        "time_warn" => millis(settings.time_warn),
         "durability" => if settings.durability == Durability::Synced { "synced" } else { "buffered" }.into(),
         _ => match settings.executor {
             ExecutorChoice::Auto => "auto",
@@ -353,7 +369,7 @@ fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
         Outcome::Done(result) => Ok(result),
         Outcome::Rows(mut rows) => {
             while rows.source.next_blocking()?.is_some() {}
-            rows.notices.extend(rows.warning.and_then(|warning| warning.notice()));
+            rows.notices.extend(rows.warning.into_iter().flat_map(|warning| warning.notices()));
             Ok(ExecResult { rows_affected: 0, notices: rows.notices })
         }
     }

@@ -133,8 +133,17 @@ pub(super) const FUNCTIONS: &[&str] = &[
 ];
 
 /// Settings, behind SET and SHOW.
-pub(super) const SETTINGS: &[&str] =
-    &["bytes_max", "durability", "executor", "full_scan", "rows_max", "rows_warn", "statement_timeout"];
+pub(super) const SETTINGS: &[&str] = &[
+    "bytes_max",
+    "bytes_warn",
+    "durability",
+    "executor",
+    "full_scan",
+    "rows_max",
+    "rows_warn",
+    "statement_timeout",
+    "time_warn",
+];
 
 /// Commands of the shell.
 pub(super) const COMMANDS: &[&str] =

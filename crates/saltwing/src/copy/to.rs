@@ -63,6 +63,6 @@ fn write_rows(copy: &CopyTo, mut rows: RowsOutcome, out: impl Write) -> Result<(
         writer.batch(&rows.columns, &batch)?;
     }
     writer.finish()?;
-    rows.notices.extend(rows.warning.and_then(|warning| warning.notice()));
+    rows.notices.extend(rows.warning.into_iter().flat_map(|warning| warning.notices()));
     Ok((count, rows.notices))
 }

@@ -104,6 +104,12 @@ fn many_scanned_rows_are_noticed_at_the_end() {
     assert_eq!(rows.notices(), said);
     connection.execute("SET rows_warn = 0", ()).unwrap();
     assert!(notices(all).is_empty());
+    connection.execute("SET bytes_warn = 1", ()).unwrap();
+    assert!(matches!(notices(all).as_slice(), [said] if said.ends_with("SET bytes_warn = 1 says so")));
+    connection.execute("SET bytes_warn = 0", ()).unwrap();
+    connection.execute("SET time_warn = '1h'", ()).unwrap_err();
+    connection.execute("SET time_warn = '60min'", ()).unwrap();
+    assert!(notices(all).is_empty());
 }
 
 #[test]
