@@ -20,7 +20,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::row::{OwnedRow, RowConverter, SortField};
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, JoinType, NullEquality, Result};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -240,12 +240,26 @@ enum Output {
     Inner,
 }
 
+/// The scans of a plan, in its order.
+pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    let mut found = Vec::new();
+    plan.apply(|node| {
+        if node.is::<TableScanExec>() {
+            found.push(node.clone());
+        } else if let Some(lookup) = node.downcast_ref::<LookupJoinExec>() {
+            found.push(lookup.scan().clone());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
 fn is_refused(scan: &TableScanExec) -> Result<bool> {
     Ok(scan.access()?.access().verdict.is_refused())
 }
 
 fn is_bounded(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    for node in crate::scan_rule::scans(plan)? {
+    for node in scans(plan)? {
         if let Some(scan) = node.downcast_ref::<TableScanExec>()
             && scan.access()?.access().verdict.allowed != Some(true)
         {

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_expr::split_conjunction;
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
@@ -25,7 +25,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use saltwing_plan::OrderItem;
 use saltwing_types::SortOrder;
 
-use crate::lookup_join::LookupJoinExec;
+use crate::lookup_join::{LookupJoinExec, scans};
 use crate::scan_path::{Path, rebuilt};
 use crate::table_scan::{Ends, TableScanExec};
 
@@ -99,20 +99,6 @@ fn limit_told(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(scan) = path.scan().filter(|scan| scan.table_use().reading.limit_open) else { return Ok(plan) };
     let told = scan.asked_for(|asked| asked.limit_open = true)?;
     path.over(told)
-}
-
-/// The scans of a plan, in its order.
-pub(crate) fn scans(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-    let mut found = Vec::new();
-    plan.apply(|node| {
-        if node.is::<TableScanExec>() {
-            found.push(node.clone());
-        } else if let Some(lookup) = node.downcast_ref::<LookupJoinExec>() {
-            found.push(lookup.scan().clone());
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(found)
 }
 
 /// What stands in the place of a sort whose order the scan below can give.
