@@ -62,7 +62,7 @@ impl Writer<'_> {
             let token = view.token();
             let writes =
                 if bound.insert { self.inserts(bound, rows, &view)? } else { self.merges(bound, rows, &view)? };
-            // Where the store has no snapshots, a commit waits for views.
+            // What the view alone still sees can be given back.
             drop(view);
             self.store.commit(&writes, Some(&token), self.durability)?;
             Ok(rows.len() as u64)

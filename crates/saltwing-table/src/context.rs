@@ -28,6 +28,10 @@ pub struct Counters {
     pub rows_out: AtomicU64,
     /// Stored bytes touched: keys and values.
     pub bytes_read: AtomicU64,
+    /// Blocks in which rows were looked at.
+    pub blocks_read: AtomicU64,
+    /// Blocks of which it was known without reading that no row meets the filter.
+    pub blocks_skipped: AtomicU64,
     /// Batches handed out.
     pub batches: AtomicU64,
     /// Time inside the scan.

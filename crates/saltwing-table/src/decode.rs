@@ -1,12 +1,18 @@
-//! Stored rows into columns: only the columns that are asked for.
+//! Pieces of a scan into columns: only the columns that are asked for.
+
+use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use saltwing_expr::ColumnBuilder;
-use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
-use saltwing_types::{SqlType, Value, ValueError, text};
+use saltwing_rowkey::{KeySlices, ValueCodec};
+use saltwing_store::Direction;
+use saltwing_types::{KeyColumn, SqlType, Value, ValueError, text};
 
-use crate::bucket::StoredPair;
-use crate::row_format::{SlotBytes, StoredRow, slot_decimal, slot_int, slot_timestamp, slot_value};
+use crate::packed::block::{FixCells, FixPart, VarPart};
+use crate::packed::block_ref::BlockRef;
+use crate::packed::delta::StoredRow;
+use crate::row_format::{self, SlotBytes, slot_value};
+use crate::sink::{Run, Sink};
+use crate::walk::Piece;
 use crate::{Table, TableError};
 
 /// Where a column's value comes from.
@@ -14,82 +20,238 @@ use crate::{Table, TableError};
 enum Source {
     Key { position: usize, codec: ValueCodec },
     RowKey,
-    Stored { family: usize, slot: usize },
+    Stored { family: usize, slot: u16 },
 }
 
 /// Builds batches of chosen columns.
 pub(crate) struct RowDecoder {
-    columns: Vec<(usize, Source, SqlType)>,
-    builders: Vec<ColumnBuilder>,
-    needs_key: bool,
-    families: Vec<usize>,
+    columns: Vec<Column>,
+    /// Whether a key column is among them.
+    splits_keys: bool,
+    /// Whether keys are put out.
+    reads_keys: bool,
+    /// The first of the key columns that stand at the end of every key with a fixed width.
+    tail_from: usize,
+    families: Vec<FamilyUse>,
+    /// The block that `families` has the parts of.
+    block: Option<u64>,
     slices: KeySlices,
+    key: Vec<u8>,
     scratch: Vec<u8>,
+}
+
+struct Column {
+    index: usize,
+    source: Source,
+    sink: Sink,
+}
+
+/// A family of which columns are read, and its parts of the block read last.
+struct FamilyUse {
+    family: usize,
+    var_wanted: bool,
+    fix: Option<Arc<FixPart>>,
+    var: Option<Arc<VarPart>>,
 }
 
 impl RowDecoder {
     /// A decoder of these columns of the table, by index.
-    pub(crate) fn new(table: &Table, columns: &[usize], capacity: usize) -> Self {
-        let columns: Vec<_> = columns.iter().map(|&c| (c, source(table, c), table.column_type(c))).collect();
-        let builders = columns.iter().map(|(_, _, ty)| ColumnBuilder::new(*ty, capacity)).collect();
-        let mut families: Vec<usize> = columns
-            .iter()
-            .filter_map(|(_, s, _)| if let Source::Stored { family, .. } = s { Some(*family) } else { None })
-            .collect();
-        families.sort_unstable();
-        families.dedup();
-        let needs_key = columns.iter().any(|(_, s, _)| matches!(s, Source::Key { .. }));
-        Self { columns, builders, needs_key, families, slices: KeySlices::default(), scratch: Vec::new() }
+    pub(crate) fn new(table: &Table, columns: &[usize]) -> Self {
+        let mut families: Vec<FamilyUse> = Vec::new();
+        let mut of_column = |index: usize| {
+            let source = source(table, index);
+            if let Source::Stored { family, .. } = source {
+                let var = row_format::width(table.column_type(index)).is_none();
+                match families.iter_mut().find(|known| known.family == family) {
+                    Some(known) => known.var_wanted |= var,
+                    None => families.push(FamilyUse { family, var_wanted: var, fix: None, var: None }),
+                }
+            }
+            Column { index, source, sink: Sink::new(table.column_type(index)) }
+        };
+        let columns: Vec<Column> = columns.iter().map(|&index| of_column(index)).collect();
+        let splits_keys = columns.iter().any(|c| matches!(c.source, Source::Key { .. }));
+        let reads_keys = splits_keys || columns.iter().any(|c| matches!(c.source, Source::RowKey));
+        let (slices, key, scratch) = (KeySlices::default(), Vec::new(), Vec::new());
+        let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
+        let tail = table.def().key.columns.iter().rev().take_while(|k| is_fixed(k)).count();
+        let tail_from = table.def().key.columns.len() - tail;
+        Self { columns, splits_keys, reads_keys, tail_from, families, block: None, slices, key, scratch }
     }
 
-    /// Families beyond the first that must be read.
-    pub(crate) fn other_families(&self) -> Vec<u8> {
-        self.families.iter().filter(|f| **f > 0).map(|f| *f as u8).collect()
+    /// Makes room for a batch.
+    pub(crate) fn begin(&mut self, rows: usize) {
+        self.columns.iter_mut().for_each(|column| column.sink.reserve(rows));
     }
 
-    /// Adds one row.
-    pub(crate) fn append(&mut self, table: &Table, pair: &StoredPair) -> Result<(), TableError> {
-        if self.needs_key {
-            table.codec().split(pair.row_key(), &mut self.slices)?;
+    /// Adds rows. About how many stored bytes it touched: none where only rows are counted.
+    pub(crate) fn append(&mut self, table: &Table, piece: &Piece, direction: Direction) -> Result<u64, TableError> {
+        match piece {
+            _ if self.columns.is_empty() => Ok(0),
+            Piece::Row { key, row } => {
+                self.append_row(table, key, row)?;
+                Ok((key.len() + row.0.len()) as u64)
+            }
+            Piece::Block { block, rows } => {
+                self.append_block(table, block, rows.clone(), direction)?;
+                let share = rows.len() as u64 * u64::from(block.summary.bytes);
+                Ok(share / u64::from(block.summary.rows.max(1)))
+            }
+            Piece::Passed(_) => Ok(0),
         }
-        let mut rows: Vec<Option<StoredRow<'_>>> = Vec::new();
-        for &family in &self.families {
-            let bytes = pair.families.get(family).and_then(Option::as_ref);
-            let row = match (bytes, table.layout(family)) {
-                (Some(bytes), Some(layout)) => Some(layout.read(bytes).ok_or_else(|| corrupt(table, pair, "header"))?),
+    }
+
+    fn append_row(&mut self, table: &Table, key: &[u8], row: &StoredRow) -> Result<(), TableError> {
+        if self.splits_keys {
+            table.codec().split(key, &mut self.slices)?;
+        }
+        let damaged = |what| corrupt(table, key, what);
+        let mut stored = Vec::with_capacity(self.families.len());
+        for FamilyUse { family, .. } in &self.families {
+            let found = match (row.family(*family), table.layout(*family)) {
+                (Some(bytes), Some(layout)) => Some(layout.read(bytes).ok_or_else(|| damaged("header"))?),
                 _ => None,
             };
-            rows.push(row);
+            stored.push((*family, found));
         }
-        for ((column, source, ty), builder) in self.columns.iter().zip(&mut self.builders) {
+        for Column { index, source, sink } in &mut self.columns {
             let appended = match *source {
-                Source::RowKey => builder.append_bytes(pair.row_key()),
-                Source::Key { position, codec } => match self.slices.get(pair.row_key(), position) {
-                    None => builder.append_null(),
-                    Some(bytes) => append_key(builder, codec, bytes, &mut self.scratch)
-                        .map_err(|bad| table.codec().corrupt(position, pair.row_key(), &self.slices, bad))?,
-                },
+                Source::RowKey => sink.push_bytes([key, &[]]),
+                Source::Key { position, codec } => {
+                    push_key(table, key, &self.slices, position, codec, sink, &mut self.scratch)?
+                }
                 Source::Stored { family, slot } => {
-                    let row = self.families.binary_search(&family).ok().and_then(|i| rows.get(i)?.as_ref());
-                    match row.map(|row| row.slot(slot)) {
-                        None => builder.append_null(),
-                        Some(None) => return Err(corrupt(table, pair, "column")),
-                        Some(Some(SlotBytes::Null)) => builder.append_null(),
-                        Some(Some(SlotBytes::Absent)) => builder.append_value(table.absent(*column)),
+                    let found = stored.iter().find(|(f, _)| *f == family).and_then(|(_, found)| found.as_ref());
+                    match found.map(|found| found.slot(slot.into())) {
+                        None | Some(Some(SlotBytes::Null)) => {
+                            sink.push_null();
+                            Ok(())
+                        }
+                        Some(None) => return Err(damaged("column")),
+                        Some(Some(SlotBytes::Absent)) => sink.push_value(table.absent(*index), 1),
                         Some(Some(SlotBytes::Value(bytes))) => {
-                            append_slot(builder, *ty, bytes).ok_or_else(|| corrupt(table, pair, "column"))?
+                            sink.push_slot(bytes).ok_or_else(|| damaged("column"))?
                         }
                     }
                 }
             };
-            appended.map_err(|source| TableError::Value { column: Some(column_name(table, *column)), source })?;
+            appended.map_err(|source| named(table, *index, source))?;
         }
         Ok(())
     }
 
-    /// The columns built so far; the decoder starts anew.
-    pub(crate) fn finish(&mut self) -> Vec<ArrayRef> {
-        self.builders.iter_mut().map(ColumnBuilder::finish).collect()
+    fn append_block(
+        &mut self,
+        table: &Table,
+        block: &Arc<BlockRef>,
+        rows: std::ops::Range<usize>,
+        direction: Direction,
+    ) -> Result<(), TableError> {
+        if self.block != Some(block.id) {
+            for family in &mut self.families {
+                family.fix = block.fix(family.family as u8)?;
+                family.var = if family.var_wanted { block.var(family.family as u8)? } else { None };
+            }
+            self.block = Some(block.id);
+        }
+        if self.reads_keys {
+            let lead = block.lead()?;
+            match direction {
+                Direction::Forward => self.append_keys(table, &lead, rows.clone())?,
+                Direction::Reverse => self.append_keys(table, &lead, rows.clone().rev())?,
+            }
+        }
+        for Column { index, source, sink } in &mut self.columns {
+            let Source::Stored { family, slot } = *source else { continue };
+            let parts = self.families.iter().find(|known| known.family == family);
+            let Some(fix) = parts.and_then(|parts| parts.fix.as_deref()) else {
+                rows.clone().for_each(|_| sink.push_null());
+                continue;
+            };
+            let var = parts.and_then(|parts| parts.var.as_deref());
+            let appended = match fix.column(slot) {
+                None => sink.push_value(table.absent(*index), rows.len()),
+                Some(column) => {
+                    let var = match column.cells {
+                        FixCells::Var => var.and_then(|var| Some((var.column(slot)?, var.bytes()))),
+                        _ => None,
+                    };
+                    let run = Run { fix, column, var, rows: rows.clone(), direction };
+                    sink.extend(&run).ok_or_else(|| block.damaged("a value"))?
+                }
+            };
+            appended.map_err(|source| named(table, *index, source))?;
+        }
+        Ok(())
+    }
+
+    /// Adds what comes from the row keys of a block.
+    ///
+    /// Neighbours mostly differ in their last columns only. So columns of fixed width at the end are read by their
+    /// distance from it, and those before them are split off only where their bytes change.
+    fn append_keys(
+        &mut self,
+        table: &Table,
+        lead: &FixPart,
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> Result<(), TableError> {
+        let Self { columns, slices, key, scratch, .. } = self;
+        let mut tail_bytes = 0;
+        if self.splits_keys
+            && let Some(first) = rows.clone().next()
+        {
+            lead.key_into(first, key);
+            table.codec().split(key, slices)?;
+            tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
+        }
+        for Column { index, source, sink } in columns.iter_mut() {
+            if let Source::Key { position, codec } = *source
+                && position >= self.tail_from
+                && let Some(place) = slices.range(position)
+            {
+                let (from_end, width) = (key.len() - place.start, place.len());
+                let values = rows.clone().map(|row| lead.key_tail(row, from_end, width));
+                let pushed = sink.push_keys(codec, width, values);
+                let pushed = pushed.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?;
+                pushed.map_err(|source| named(table, *index, source))?;
+            }
+        }
+        let tail_from = self.tail_from;
+        let is_leading = |column: &Column| match column.source {
+            Source::Key { position, .. } => position < tail_from,
+            Source::RowKey => true,
+            Source::Stored { .. } => false,
+        };
+        let mut leading: Vec<&mut Column> = columns.iter_mut().filter(|column| is_leading(column)).collect();
+        if leading.is_empty() {
+            return Ok(());
+        }
+        let mut before = None;
+        for row in rows {
+            let (prefix, suffix) = lead.key(row);
+            let changing = suffix.get(..suffix.len().saturating_sub(tail_bytes)).unwrap_or_default();
+            let repeats = before.replace((suffix.len(), changing)) == Some((suffix.len(), changing));
+            if !repeats && self.splits_keys {
+                lead.key_into(row, key);
+                table.codec().split(key, slices)?;
+            }
+            for Column { index, source, sink } in &mut leading {
+                let appended = match *source {
+                    Source::RowKey => sink.push_bytes([prefix, suffix]),
+                    // Where bytes repeat, the key that was split last has them at the same places.
+                    Source::Key { position, codec } => push_key(table, key, slices, position, codec, sink, scratch)?,
+                    Source::Stored { .. } => continue,
+                };
+                appended.map_err(|source| named(table, *index, source))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns built so far.
+    pub(crate) fn finish(&mut self) -> Result<Vec<ArrayRef>, TableError> {
+        let finish = |column: &mut Column| Ok(column.sink.finish()?);
+        self.columns.iter_mut().map(finish).collect()
     }
 }
 
@@ -98,78 +260,125 @@ fn source(table: &Table, column: usize) -> Source {
     let codec = def.key.position(column).and_then(|position| Some((position, table.codec().value_codec(position)?)));
     match (codec, def.columns.get(column)) {
         (Some((position, codec)), _) => Source::Key { position, codec },
-        (None, Some(c)) => Source::Stored { family: c.family.unwrap_or(0), slot: c.slot.into() },
+        (None, Some(c)) => Source::Stored { family: c.family.unwrap_or(0), slot: c.slot },
         (None, None) => Source::RowKey,
     }
 }
 
-/// Appends a key column's value without a [`Value`] between.
-fn append_key(
-    builder: &mut ColumnBuilder,
+/// Adds a key column's value without a [`Value`] between.
+fn push_key(
+    table: &Table,
+    key: &[u8],
+    slices: &KeySlices,
+    position: usize,
     codec: ValueCodec,
-    bytes: &[u8],
+    sink: &mut Sink,
     scratch: &mut Vec<u8>,
-) -> Result<Result<(), ValueError>, BadBytes> {
-    use SqlType::*;
-    Ok(match codec.sql_type() {
-        Boolean => builder.append_bool(codec.read_bool(bytes)?),
-        Float | UnsignedFloat => builder.append_f32(codec.read_f32(bytes)?),
-        Double | UnsignedDouble => builder.append_f64(codec.read_f64(bytes)?),
-        Date | Time | UnsignedDate | UnsignedTime => builder.append_date_ms(codec.read_i64(bytes)?),
-        Timestamp | UnsignedTimestamp => builder.append_timestamp(codec.read_timestamp(bytes)?),
-        Char(_) | Varchar(_) => builder.append_str(codec.read_text(bytes, scratch)?),
-        Binary(_) | Varbinary | VarbinaryEncoded => builder.append_bytes(codec.read_bytes(bytes, scratch)?),
-        Decimal(_) | Null => builder.append_value(&codec.decode(bytes)?),
-        _ => builder.append_i64(codec.read_i64(bytes)?),
-    })
+) -> Result<Result<(), ValueError>, TableError> {
+    match slices.get(key, position) {
+        None => {
+            sink.push_null();
+            Ok(Ok(()))
+        }
+        Some(bytes) => {
+            let pushed = sink.push_key(codec, bytes, scratch);
+            Ok(pushed.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?)
+        }
+    }
 }
 
-/// Appends a stored value without a [`Value`] between; `None` when the bytes are no value of the type.
-fn append_slot(builder: &mut ColumnBuilder, ty: SqlType, bytes: &[u8]) -> Option<Result<(), ValueError>> {
-    use SqlType::*;
-    Some(match ty {
-        Boolean => builder.append_bool(*bytes.first()? != 0),
-        Float | UnsignedFloat => builder.append_f32(f32::from_le_bytes(bytes.try_into().ok()?)),
-        Double | UnsignedDouble => builder.append_f64(f64::from_le_bytes(bytes.try_into().ok()?)),
-        Date | Time | UnsignedDate | UnsignedTime => builder.append_date_ms(slot_int(bytes)?),
-        Timestamp | UnsignedTimestamp => builder.append_timestamp(slot_timestamp(bytes)?),
-        Decimal(scale) => builder.append_decimal(slot_decimal(scale, bytes)?),
-        Char(_) | Varchar(_) => builder.append_str(std::str::from_utf8(bytes).ok()?),
-        Binary(_) | Varbinary | VarbinaryEncoded => builder.append_bytes(bytes),
-        Null => builder.append_null(),
-        _ => builder.append_i64(slot_int(bytes)?),
-    })
-}
-
-/// A stored row as one value a column of the table.
-pub(crate) fn row_values(table: &Table, pair: &StoredPair) -> Result<Vec<Value>, TableError> {
+/// One row, the first of a piece, as one value a column of the table.
+pub(crate) fn row_values(table: &Table, piece: &Piece) -> Result<Vec<Value>, TableError> {
     let def = table.def();
     let mut row = vec![Value::Null; def.columns.len()];
-    for (key_column, value) in def.key.columns.iter().zip(table.codec().decode(pair.row_key())?) {
+    let mut key = Vec::new();
+    piece.first_key(Direction::Forward, &mut key)?;
+    for (key_column, value) in def.key.columns.iter().zip(table.codec().decode(&key)?) {
         // A computed part is no column of the row.
         if let Some(place) = key_column.column().and_then(|column| row.get_mut(column)) {
             *place = value;
         }
     }
-    for (column, (place, c)) in row.iter_mut().zip(&def.columns).enumerate() {
-        let Some(family) = c.family else { continue };
-        let bytes = pair.families.get(family).and_then(Option::as_ref);
-        let (Some(bytes), Some(layout)) = (bytes, table.layout(family)) else { continue };
-        let stored = layout.read(bytes).ok_or_else(|| corrupt(table, pair, "header"))?;
-        *place = match stored.slot(c.slot.into()).ok_or_else(|| corrupt(table, pair, "column"))? {
-            SlotBytes::Null => Value::Null,
-            SlotBytes::Absent => table.absent(column).clone(),
-            SlotBytes::Value(bytes) => slot_value(c.ty, bytes).ok_or_else(|| corrupt(table, pair, "column"))?,
-        };
+    for family in 0..table.family_count() {
+        match piece {
+            Piece::Row { row: stored, .. } => delta_values(table, &key, stored, family, &mut row)?,
+            Piece::Block { block, rows } => block_values(table, block, rows.start, family, &mut row)?,
+            Piece::Passed(_) => {}
+        }
     }
     Ok(row)
 }
 
-fn column_name(table: &Table, column: usize) -> String {
-    let def = table.def();
-    format!("{}.{}", def.name, def.columns.get(column).map_or("_row_key", |c| &c.name))
+fn delta_values(
+    table: &Table,
+    key: &[u8],
+    stored: &StoredRow,
+    family: usize,
+    row: &mut [Value],
+) -> Result<(), TableError> {
+    let (Some(bytes), Some(layout)) = (stored.family(family), table.layout(family)) else { return Ok(()) };
+    let stored = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
+    for &column in table.slot_columns(family) {
+        let (Some(def), Some(place)) = (table.def().columns.get(column), row.get_mut(column)) else { continue };
+        *place = match stored.slot(def.slot.into()).ok_or_else(|| corrupt(table, key, "column"))? {
+            SlotBytes::Null => Value::Null,
+            SlotBytes::Absent => table.absent(column).clone(),
+            SlotBytes::Value(bytes) => slot_value(def.ty, bytes).ok_or_else(|| corrupt(table, key, "column"))?,
+        };
+    }
+    Ok(())
 }
 
-fn corrupt(table: &Table, pair: &StoredPair, what: &'static str) -> TableError {
-    TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(pair.row_key()), what }
+fn block_values(
+    table: &Table,
+    block: &Arc<BlockRef>,
+    at: usize,
+    family: usize,
+    row: &mut [Value],
+) -> Result<(), TableError> {
+    let number = family as u8;
+    let Some(fix) = block.fix(number)? else { return Ok(()) };
+    let mut var = None;
+    for &column in table.slot_columns(family) {
+        let (Some(def), Some(place)) = (table.def().columns.get(column), row.get_mut(column)) else { continue };
+        let value = match fix.column(def.slot) {
+            None => Some(table.absent(column).clone()),
+            Some(stored) if stored.nulls.is_null(fix.bytes(), at) => Some(Value::Null),
+            Some(stored) => match stored.cells {
+                FixCells::Ints(ints) => Some(int_value(def.ty, ints.get(fix.bytes(), at))),
+                FixCells::Raw { width, at: start } => {
+                    fix.bytes().get(start + at * width..start + (at + 1) * width).and_then(|b| slot_value(def.ty, b))
+                }
+                FixCells::Var => {
+                    if var.is_none() {
+                        var = block.var(number)?;
+                    }
+                    let part = var.as_ref();
+                    part.and_then(|part| slot_value(def.ty, part.column(def.slot)?.value(part.bytes(), at)?))
+                }
+            },
+        };
+        *place = value.ok_or_else(|| block.damaged("a value"))?;
+    }
+    Ok(())
+}
+
+/// A value that blocks keep as an integer.
+fn int_value(ty: SqlType, value: i64) -> Value {
+    use SqlType::*;
+    match ty {
+        Boolean => Value::Bool(value != 0),
+        Date | Time | UnsignedDate | UnsignedTime => Value::Date(value),
+        _ => Value::Int(value),
+    }
+}
+
+fn named(table: &Table, column: usize, source: ValueError) -> TableError {
+    let def = table.def();
+    let name = def.columns.get(column).map_or("_row_key", |c| &c.name);
+    TableError::Value { column: Some(format!("{}.{name}", def.name)), source }
+}
+
+fn corrupt(table: &Table, key: &[u8], what: &'static str) -> TableError {
+    TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(key), what }
 }

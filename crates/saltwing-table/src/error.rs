@@ -82,6 +82,25 @@ pub enum TableError {
         /// What does not fit.
         what: &'static str,
     },
+    /// A block that cannot be read.
+    #[error("block {block} of table number {table} is damaged: {what}")]
+    CorruptBlock {
+        /// Table.
+        table: u32,
+        /// Block.
+        block: u64,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// Stored bytes that hold the layout together, and do not.
+    #[error("the stored tables are damaged: {0} cannot be read")]
+    CorruptLayout(&'static str),
+    /// The store was written by a release that kept one pair a row.
+    #[error("the database was written by a release before 0.1, which kept rows in another way: load it anew")]
+    OtherLayout,
+    /// An earlier merge ended in a way that nobody knows.
+    #[error("rows cannot be merged into blocks before the database is closed and opened again")]
+    MergeStalled,
     /// Arrow refused a batch: a broken invariant of ours.
     #[error("a batch could not be built")]
     Batch(#[from] arrow::error::ArrowError),
@@ -104,7 +123,9 @@ impl TableError {
             Self::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
-            Self::Corrupt { .. } => ErrorCode::Corrupt,
+            Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
+            Self::OtherLayout => ErrorCode::NotSupported,
+            Self::MergeStalled => ErrorCode::Io,
             Self::Batch(_) | Self::NoSuchTable(_) => ErrorCode::Bug,
         }
     }

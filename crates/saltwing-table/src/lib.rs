@@ -5,13 +5,9 @@
 //! [`saltwing_store::OrderedKv`] knows bytes alone.
 //!
 //! # How rows lie
-//! One key-value pair a row and column family, in one space:
-//!
-//! ```text
-//! [table id, 4 bytes][family, 1 byte][row key]  ->  [version][write time][slots][null bitmap][fixed][offsets][variable]
-//! ```
-//! The first family's pair is the row: it is always there. Another family's
-//! pair is there when a column of it is not NULL. See the module `row_format`.
+//! Recent rows in ordered maps that the store makes durable, all others in immutable
+//! blocks of columns; a merge in the background brings the former into the latter. See
+//! the module `packed`; `docs/packed-layout.md` has every byte.
 //!
 //! # Invariants
 //! 1. A reader sees exactly the commits up to its view's number ([`ReadView`]).
@@ -26,19 +22,22 @@ mod commit;
 mod context;
 mod decode;
 mod error;
-mod layout;
+mod packed;
 mod row_format;
 mod row_id;
 mod scan;
+mod sink;
 mod store;
-mod sweep;
 mod table;
 mod view;
+mod walk;
 mod write_set;
+mod zone_filter;
 
 pub use commit::{CommitLog, CommitNo, ReadToken};
 pub use context::{Budget, Counters, ScanContext};
 pub use error::TableError;
+pub use packed::{LayoutOptions, Merging};
 pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, RangeWalk, Scan, ScanOrder, ScanRequest};
 pub use store::{Clock, EmbeddedTables, SystemClock, TableCapabilities, TableStore};
 pub use table::Table;

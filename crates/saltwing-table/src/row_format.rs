@@ -40,7 +40,7 @@ struct Slot {
 }
 
 /// Bytes of a fixed-width value; `None` for variable width.
-fn width(ty: SqlType) -> Option<usize> {
+pub(crate) fn width(ty: SqlType) -> Option<usize> {
     use SqlType::*;
     Some(match ty {
         Boolean | TinyInt | UnsignedTinyInt => 1,
@@ -207,6 +207,22 @@ fn put_variable(value: &Value, out: &mut Vec<u8>) {
         }
         _ => {}
     }
+}
+
+/// A value as it stands in a slot; `None` for NULL.
+pub(crate) fn slot_bytes(ty: SqlType, value: &Value) -> Option<Vec<u8>> {
+    if value.is_null() {
+        return None;
+    }
+    let mut out = Vec::new();
+    match width(ty) {
+        Some(width) => {
+            out.resize(width, 0);
+            put_fixed(value, ty, &mut out);
+        }
+        None => put_variable(value, &mut out),
+    }
+    Some(out)
 }
 
 /// The value in a slot's bytes; `None` when they are no value of the type.

@@ -16,14 +16,16 @@ use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 use saltwing_types::Expr;
 
-use crate::bucket::{BucketScan, StoredPair};
+use crate::bucket::BucketScan;
 use crate::decode::RowDecoder;
+use crate::walk::{Piece, WalkRules};
+use crate::zone_filter::ZoneFilter;
 use crate::{ReadView, ScanContext, Table, TableError};
 
 /// Rows of a full batch.
 const BATCH_ROWS_MAX: usize = 8192;
 /// Rows after which budget and cancel are looked at, inside a batch.
-const CHECK_ROWS: u64 = 1024;
+const CHECK_ROWS: usize = 1024;
 
 /// Key ranges in the order of travel.
 pub type RangeIter = Box<dyn RangeWalk>;
@@ -98,6 +100,7 @@ pub struct Scan {
     table: Arc<Table>,
     rows: Rows,
     decoder: RowDecoder,
+    direction: Direction,
     schema: SchemaRef,
     /// Place among the decoded columns of each table column that the filter needs.
     decoded: Vec<usize>,
@@ -125,12 +128,21 @@ impl Scan {
         }
         // With a filter, the first batch is as small as the limit, so that few rows are read for few.
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
-        let decoder = RowDecoder::new(&table, &decoded, batch_rows.min(1024));
+        let decoder = RowDecoder::new(&table, &decoded);
         let fields: Vec<_> = columns.iter().map(|&c| table.schema().field(c).clone()).collect();
+        // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
+        let may_stop = limit.or(first_batch).is_some();
+        let zones = if order == ScanOrder::Merged && may_stop { None } else { ZoneFilter::new(&table, &filter) };
+        let rules = WalkRules {
+            direction,
+            expired_ms: table.expired_ms(view.now_ms()),
+            zones: zones.map(Arc::new),
+            counters: context.counters.clone(),
+        };
+        let stored = view.rows(table.def().id);
         let bucket_scan = |bucket| {
             let ranges = ranges.ranges(bucket, direction);
-            let families = decoder.other_families();
-            BucketScan::new(view.clone(), table.clone(), bucket, direction, ranges, families, context.clone())
+            BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, context.clone())
         };
         let mut scans: Vec<BucketScan> = match (table.def().key.salt, buckets) {
             (None, _) => vec![bucket_scan(None)],
@@ -148,7 +160,20 @@ impl Scan {
         let put_out = columns.len();
         let done = limit == Some(0);
         let filter = if filter.is_empty() { None } else { Some(Filter::new(filter)?) };
-        Ok(Self { table, rows, decoder, schema, decoded, put_out, filter, remaining: limit, batch_rows, context, done })
+        Ok(Self {
+            table,
+            rows,
+            decoder,
+            direction,
+            schema,
+            decoded,
+            put_out,
+            filter,
+            remaining: limit,
+            batch_rows,
+            context,
+            done,
+        })
     }
 
     /// The schema of the batches: the columns asked for, named as declared.
@@ -179,10 +204,10 @@ impl Scan {
                 (None, Some(remaining)) => remaining.min(BATCH_ROWS_MAX as u64) as usize,
                 _ => self.batch_rows,
             };
-            let read = self.decode_rows(wanted)?;
+            let (read, decoded) = self.decode_rows(wanted)?;
             self.done = read < wanted;
             self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS_MAX);
-            let batch = self.filtered(read)?;
+            let batch = self.filtered(decoded)?;
             if batch.num_rows() == 0 {
                 continue;
             }
@@ -191,27 +216,24 @@ impl Scan {
         Ok(None)
     }
 
-    /// Decodes up to `wanted` rows; fewer only at the end.
-    fn decode_rows(&mut self, wanted: usize) -> Result<usize, TableError> {
-        let (mut read, mut unbooked, mut bytes) = (0, 0, 0);
+    /// Decodes up to `wanted` rows: how many were read, fewer only at the end, and how many of them decoded.
+    fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
+        let (mut read, mut decoded) = (0, 0);
+        self.decoder.begin(wanted.min(CHECK_ROWS));
         while read < wanted {
-            let Some(pair) = self.rows.next()? else { break };
-            self.decoder.append(&self.table, &pair)?;
-            read += 1;
-            unbooked += 1;
-            bytes += pair.bytes();
-            if unbooked == CHECK_ROWS {
-                self.context.book(unbooked, bytes)?;
-                (unbooked, bytes) = (0, 0);
-            }
+            let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS))? else { break };
+            let rows = piece.len();
+            let bytes = self.decoder.append(&self.table, &piece, self.direction)?;
+            read += rows;
+            decoded += if matches!(piece, Piece::Passed(_)) { 0 } else { rows };
+            self.context.book(rows as u64, bytes)?;
         }
-        self.context.book(unbooked, bytes)?;
-        Ok(read)
+        Ok((read, decoded))
     }
 
     /// The decoded rows that meet the filter, with the columns put out.
     fn filtered(&mut self, rows: usize) -> Result<RecordBatch, TableError> {
-        let mut columns = self.decoder.finish();
+        let mut columns = self.decoder.finish()?;
         let mut rows = rows;
         if let Some(wanted) = &self.filter
             && rows > 0
@@ -244,13 +266,13 @@ impl Scan {
 }
 
 impl Rows {
-    fn next(&mut self) -> Result<Option<StoredPair>, TableError> {
+    fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
         match self {
-            Rows::Merged(merge) => merge.next(),
+            Rows::Merged(merge) => merge.next(most),
             Rows::ByBucket(scans) => loop {
                 let Some(scan) = scans.last_mut() else { return Ok(None) };
-                match scan.next()? {
-                    Some(pair) => return Ok(Some(pair)),
+                match scan.next(most)? {
+                    Some(piece) => return Ok(Some(piece)),
                     None => scans.pop(),
                 };
             },
@@ -258,28 +280,32 @@ impl Rows {
     }
 }
 
-/// Merges buckets in row-key order: holds one row a bucket, so that the first n
-/// rows read at most n + buckets - 1.
+/// Merges buckets in row-key order.
 struct Merge {
     scans: Vec<BucketScan>,
     heads: BinaryHeap<Head>,
     direction: Direction,
-    /// The bucket whose head was put out last and must be filled again; all of them at first.
+    /// Buckets without a head that may have more rows; all of them at first.
     to_fill: Vec<usize>,
+    /// A head's key while it is compared.
+    key: Vec<u8>,
 }
 
+/// Rows of one bucket that are put out next, and the key of their first without the bucket byte.
 struct Head {
-    pair: StoredPair,
+    piece: Piece,
+    key: Vec<u8>,
     bucket: usize,
     direction: Direction,
 }
 
 impl Ord for Head {
-    /// The heap puts out its greatest: the first row in the direction of travel.
+    /// The heap puts out its greatest: the first row in the direction of travel. What has no key goes first.
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_key = self.pair.logical_key(true).cmp(other.pair.logical_key(true));
+        let passed = |head: &Self| matches!(head.piece, Piece::Passed(_));
+        let by_key = self.key.cmp(&other.key);
         let by_key = if self.direction == Direction::Forward { by_key.reverse() } else { by_key };
-        by_key.then(other.bucket.cmp(&self.bucket))
+        passed(self).cmp(&passed(other)).then(by_key).then(other.bucket.cmp(&self.bucket))
     }
 }
 
@@ -300,20 +326,54 @@ impl Eq for Head {}
 impl Merge {
     fn new(scans: Vec<BucketScan>, direction: Direction) -> Self {
         let to_fill = (0..scans.len()).collect();
-        Self { scans, heads: BinaryHeap::new(), direction, to_fill }
+        Self { scans, heads: BinaryHeap::new(), direction, to_fill, key: Vec::new() }
     }
 
-    fn next(&mut self) -> Result<Option<StoredPair>, TableError> {
-        for bucket in std::mem::take(&mut self.to_fill) {
+    fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+        while let Some(bucket) = self.to_fill.pop() {
             if let Some(scan) = self.scans.get_mut(bucket)
-                && let Some(pair) = scan.next()?
+                && let Some(piece) = scan.next(usize::MAX)?
             {
-                self.heads.push(Head { pair, bucket, direction: self.direction });
+                let mut key = Vec::new();
+                logical_key(&piece, self.direction, &mut key)?;
+                self.heads.push(Head { piece, key, bucket, direction: self.direction });
             }
         }
-        Ok(self.heads.pop().map(|head| {
+        let Some(mut head) = self.heads.pop() else { return Ok(None) };
+        let count = self.rows_before_others(&head, most)?;
+        if count == head.piece.len() {
             self.to_fill.push(head.bucket);
-            head.pair
-        }))
+            return Ok(Some(head.piece));
+        }
+        let taken = head.piece.split(count, self.direction);
+        logical_key(&head.piece, self.direction, &mut head.key)?;
+        self.heads.push(head);
+        Ok(Some(taken))
     }
+
+    /// How many rows of a head, one at least, come before those of all other buckets.
+    fn rows_before_others(&mut self, head: &Head, most: usize) -> Result<usize, TableError> {
+        let count = head.piece.len().min(most.max(1));
+        let (Piece::Block { block, rows }, Some(other)) = (&head.piece, self.heads.peek()) else {
+            return Ok(count);
+        };
+        let lead = block.lead()?;
+        for i in 1..count {
+            let row = if self.direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i };
+            lead.key_into(row, &mut self.key);
+            if !self.direction.is_before(self.key.get(1..).unwrap_or_default(), &other.key) {
+                return Ok(i);
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The key of the first row without its bucket byte: what order across buckets goes by.
+fn logical_key(piece: &Piece, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
+    piece.first_key(direction, key)?;
+    if !key.is_empty() {
+        key.remove(0);
+    }
+    Ok(())
 }

@@ -1,18 +1,17 @@
 //! Tables over one ordered store.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
+use parking_lot::Mutex;
 use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
-use crate::bucket::get_row;
 use crate::decode::row_values;
-use crate::layout::{ROWS, store_key};
+use crate::packed::{LayoutOptions, Packed, RowChange, Worker};
 use crate::scan::{BatchStream, Scan, ScanRequest};
+use crate::walk::find;
 use crate::write_set::RowWrite;
 use crate::{CommitLog, CommitNo, ReadToken, ReadView, ScanContext, Table, TableError, WriteSet};
 
@@ -23,9 +22,6 @@ pub struct TableCapabilities {
     pub store: &'static str,
     /// Whether a commit over several rows is atomic.
     pub atomic_batches: bool,
-    /// Whether rows can be handed out while others commit. If not, a statement
-    /// reads its rows to the end before it returns.
-    pub streams: bool,
     /// Whether anything is there after the process ends.
     pub persistent: bool,
 }
@@ -80,36 +76,74 @@ impl Clock for SystemClock {
 
 /// Tables on an [`OrderedKv`] in this process.
 pub struct EmbeddedTables {
-    pub(crate) kv: Arc<dyn OrderedKv>,
+    packed: Arc<Packed>,
     capabilities: TableCapabilities,
-    tables: RwLock<HashMap<TableId, Arc<Table>>>,
     log: Arc<CommitLog>,
-    /// Held from the conflict check until the batch is in the store.
-    pub(crate) commit_lock: Mutex<()>,
-    /// Without snapshots: read by views, written by commits.
-    reads: Arc<RwLock<()>>,
-    clock: Arc<dyn Clock>,
+    /// Ends before the layout does.
+    worker: Mutex<Option<Worker>>,
 }
 
 impl EmbeddedTables {
-    /// Tables on `kv`; none is open yet.
-    pub fn new(kv: Arc<dyn OrderedKv>, clock: Arc<dyn Clock>) -> Self {
-        let Capabilities { name, atomic, snapshots, persistent, .. } = *kv.capabilities();
-        let capabilities = TableCapabilities {
-            store: name,
-            atomic_batches: atomic == saltwing_store::AtomicScope::Batch,
-            streams: snapshots,
-            persistent,
-        };
-        Self {
-            kv,
-            capabilities,
-            tables: RwLock::default(),
-            log: Arc::default(),
-            commit_lock: Mutex::default(),
-            reads: Arc::default(),
-            clock,
+    /// The tables on `kv`: directories and recent rows are read, nothing is written; no table is open yet.
+    ///
+    /// # Errors
+    /// The store's; [`TableError::CorruptLayout`], [`TableError::OtherLayout`].
+    pub fn open(kv: Arc<dyn OrderedKv>, clock: Arc<dyn Clock>) -> Result<Self, TableError> {
+        Self::open_with(kv, clock, LayoutOptions::default())
+    }
+
+    /// As [`EmbeddedTables::open`], with sizes of one's own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_with(
+        kv: Arc<dyn OrderedKv>,
+        clock: Arc<dyn Clock>,
+        options: LayoutOptions,
+    ) -> Result<Self, TableError> {
+        let Capabilities { name, atomic, persistent, .. } = *kv.capabilities();
+        let capabilities =
+            TableCapabilities { store: name, atomic_batches: atomic == saltwing_store::AtomicScope::Batch, persistent };
+        let packed = Arc::new(Packed::open(kv, clock, options)?);
+        Ok(Self { packed, capabilities, log: Arc::default(), worker: Mutex::default() })
+    }
+
+    /// Starts the thread that brings recent rows into blocks, where it is a thread that does. It goes on with what
+    /// an earlier process left unfinished. Call it when all tables are registered: rows of others are taken for
+    /// those of dropped tables, and go.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn start_merging(&self) -> Result<(), TableError> {
+        let mut worker = self.worker.lock();
+        if worker.is_none() && self.packed.is_merged_by_thread() {
+            *worker = Some(Worker::start(self.packed.clone())?);
         }
+        Ok(())
+    }
+
+    /// Brings every recent row into blocks now.
+    ///
+    /// # Errors
+    /// The store's; [`TableError::MergeStalled`].
+    pub fn merge(&self) -> Result<(), TableError> {
+        self.packed.merge_all()
+    }
+
+    /// Deletes the expired rows of all tables; returns how many.
+    ///
+    /// # Errors
+    /// As [`EmbeddedTables::merge`].
+    pub fn sweep(&self) -> Result<u64, TableError> {
+        self.packed.sweep()
+    }
+
+    /// Deletes every row of a table that is no longer open.
+    ///
+    /// # Errors
+    /// As [`EmbeddedTables::merge`]. What was deleted until then stays deleted; call it again.
+    pub fn purge(&self, id: TableId) -> Result<(), TableError> {
+        self.packed.purge(id)
     }
 
     /// What the store below lets tables promise.
@@ -119,7 +153,7 @@ impl EmbeddedTables {
 
     /// The clock that rows are stamped by.
     pub fn clock(&self) -> &Arc<dyn Clock> {
-        &self.clock
+        self.packed.clock()
     }
 
     /// Opens a table, or replaces its definition.
@@ -128,13 +162,13 @@ impl EmbeddedTables {
     /// [`TableError::RowKey`] when its key cannot be encoded.
     pub fn register(&self, def: Arc<TableDef>) -> Result<Arc<Table>, TableError> {
         let table = Arc::new(Table::new(def)?);
-        self.tables.write().insert(table.def().id, table.clone());
+        self.packed.tables.write().insert(table.def().id, table.clone());
         Ok(table)
     }
 
     /// Closes a table; its rows stay until [`EmbeddedTables::purge`].
     pub fn unregister(&self, id: TableId) {
-        self.tables.write().remove(&id);
+        self.packed.tables.write().remove(&id);
     }
 
     /// An open table.
@@ -142,28 +176,18 @@ impl EmbeddedTables {
     /// # Errors
     /// [`TableError::NoSuchTable`].
     pub fn table(&self, id: TableId) -> Result<Arc<Table>, TableError> {
-        self.tables.read().get(&id).cloned().ok_or(TableError::NoSuchTable(id.0))
-    }
-
-    /// All open tables.
-    pub(crate) fn tables(&self) -> Vec<Arc<Table>> {
-        self.tables.read().values().cloned().collect()
+        self.packed.tables.read().get(&id).cloned().ok_or(TableError::NoSuchTable(id.0))
     }
 
     /// Everything committed so far.
     ///
     /// # Errors
-    /// The store's.
+    /// None on an embedded store.
     pub fn view(&self) -> Result<Arc<ReadView>, TableError> {
-        let now_ms = self.clock.now_ms();
-        if !self.capabilities.streams {
-            let guard = self.reads.read_arc_recursive();
-            return Ok(Arc::new(ReadView::locked(self.kv.clone(), guard, now_ms, self.log.begin())));
-        }
-        // Under the commit lock, so that number and snapshot are of one moment.
-        let _commits_wait = self.commit_lock.lock();
-        let token = self.log.begin();
-        Ok(Arc::new(ReadView::of_snapshot(self.kv.snapshot()?, now_ms, token)))
+        let (moment, token) = self.packed.moment(|| self.log.begin());
+        // After the moment: no row that it has was dropped for a later time.
+        let now_ms = self.packed.clock().now_ms();
+        Ok(Arc::new(ReadView::new(moment, now_ms, token)))
     }
 
     /// Starts a scan.
@@ -177,24 +201,24 @@ impl EmbeddedTables {
     /// One row by its physical key: a value for each column of the table; `None` when it is not there.
     ///
     /// # Errors
-    /// The store's; [`TableError::Corrupt`].
+    /// The store's; [`TableError::Corrupt`], [`TableError::CorruptBlock`].
     pub fn get(&self, view: &ReadView, table: &Table, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
-        let others: Vec<u8> = (1..table.family_count()).map(|f| f as u8).collect();
-        get_row(view, table, row_key, &others)?.map(|pair| row_values(table, &pair)).transpose()
+        let found = find(&view.rows(table.def().id), row_key, table.expired_ms(view.now_ms()))?;
+        found.map(|piece| row_values(table, &piece)).transpose()
     }
 
     /// Whether a row is there.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's; [`TableError::CorruptBlock`].
     pub fn contains(&self, view: &ReadView, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
-        Ok(get_row(view, table, row_key, &[])?.is_some())
+        Ok(find(&view.rows(table.def().id), row_key, table.expired_ms(view.now_ms()))?.is_some())
     }
 
     /// Writes rows, all or none.
     ///
     /// With `read_at`, only if no other commit wrote one of the keys since; without,
-    /// whatever was there. On a store without snapshots this waits for all views: drop your own first.
+    /// whatever was there.
     ///
     /// # Errors
     /// [`TableError::Conflict`], [`TableError::SnapshotTooOld`]; the store's.
@@ -204,45 +228,33 @@ impl EmbeddedTables {
         read_at: Option<&ReadToken>,
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
-        let batch = self.encode(writes);
-        let number = {
-            let _reads_wait = self.wait_for_reads();
-            let _one_by_one = self.commit_lock.lock();
-            if let Some(token) = read_at {
-                self.log.check(token, writes.keys(), |id| writes.table_name(id))?;
-            }
-            self.kv.write(batch, Durability::Buffered)?;
-            self.log.record(writes.keys())
+        let changes = self.encode(writes);
+        let check = || match read_at {
+            Some(token) => self.log.check(token, writes.keys(), |id| writes.table_name(id)),
+            None => Ok(()),
         };
+        let number = self.packed.write(&changes, check, || self.log.record(writes.keys()))?;
         // Outside the lock, so that commits at the same time share one sync.
         if durability == Durability::Synced {
-            self.kv.write(WriteBatch::new(), Durability::Synced)?;
+            self.packed.kv().write(WriteBatch::new(), Durability::Synced)?;
         }
         Ok(number)
     }
 
-    /// On a store without snapshots: waits until no view is left, and keeps new ones out.
-    pub(crate) fn wait_for_reads(&self) -> Option<RwLockWriteGuard<'_, ()>> {
-        (!self.capabilities.streams).then(|| self.reads.write())
-    }
-
-    fn encode(&self, writes: &WriteSet) -> WriteBatch {
-        let time_ms = self.clock.now_ms();
-        let mut batch = WriteBatch::with_capacity(writes.len());
-        for RowWrite { table, key, row } in &writes.writes {
-            let id = table.def().id;
-            for family in 0..table.family_count() {
-                let store_key = store_key(id, family as u8, key);
-                match (row, table.layout(family)) {
-                    (Some(row), Some(layout)) if family == 0 || table.has_value(family, row) => {
-                        let value = layout.encode(time_ms, |slot| table.slot_value(family, slot, row));
-                        batch.put(ROWS, store_key, value);
-                    }
-                    _ => batch.delete(ROWS, store_key),
-                }
+    fn encode(&self, writes: &WriteSet) -> Vec<RowChange> {
+        let time_ms = self.packed.clock().now_ms();
+        let family = |table: &Table, family: usize, row: &[Value]| match table.layout(family) {
+            Some(layout) if family == 0 || table.has_value(family, row) => {
+                layout.encode(time_ms, |slot| table.slot_value(family, slot, row))
             }
-        }
-        batch
+            _ => Vec::new(),
+        };
+        let change = |RowWrite { table, key, row }: &RowWrite| RowChange {
+            table: table.def().id,
+            key: key.clone(),
+            families: row.as_ref().map(|row| (0..table.family_count()).map(|f| family(table, f, row)).collect()),
+        };
+        writes.writes.iter().map(change).collect()
     }
 
     /// Brings everything acknowledged to the disk.
@@ -250,7 +262,7 @@ impl EmbeddedTables {
     /// # Errors
     /// The store's.
     pub fn close(&self) -> Result<(), TableError> {
-        Ok(self.kv.close()?)
+        Ok(self.packed.kv().close()?)
     }
 }
 

@@ -132,6 +132,11 @@ impl Table {
         columns.is_some_and(|columns| columns.iter().any(|&c| row.get(c).is_some_and(|v| !v.is_null())))
     }
 
+    /// The columns of a family, by index, in slot order.
+    pub(crate) fn slot_columns(&self, family: usize) -> &[usize] {
+        self.slot_columns.get(family).map_or(&[], Vec::as_slice)
+    }
+
     pub(crate) fn absent(&self, column: usize) -> &Value {
         self.absent.get(column).unwrap_or(&Value::Null)
     }

@@ -144,7 +144,7 @@ proptest! {
         salt in prop_oneof![Just(0u16), Just(1), Just(7)],
         desc in any::<bool>(),
     ) {
-        let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+        let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
         let table = store.register(Arc::new(table(salt, desc, None))).unwrap();
         let mut model: BTreeMap<Vec<u8>, Vec<Value>> = BTreeMap::new();
         for step in steps {
@@ -186,7 +186,7 @@ proptest! {
 #[test]
 fn rows_expire_and_their_space_comes_back() {
     let clock = Arc::new(ManualClock::default());
-    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), clock.clone());
+    let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), clock.clone()).unwrap();
     let table = store.register(Arc::new(table(0, false, Some(10)))).unwrap();
     let put = |k: i64| {
         let mut writes = WriteSet::new();
@@ -212,7 +212,7 @@ fn rows_expire_and_their_space_comes_back() {
 
 #[test]
 fn the_first_committer_wins() {
-    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
     let writes = |v| {
         let mut writes = WriteSet::new();
@@ -230,7 +230,7 @@ fn the_first_committer_wins() {
 
 #[test]
 fn a_view_stays_as_it_was() {
-    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(3, false, None))).unwrap();
     let mut writes = WriteSet::new();
     (0..100).for_each(|k| drop(writes.put(&table, row(k, None, Some(0), None, None)).unwrap()));
@@ -247,7 +247,7 @@ fn a_view_stays_as_it_was() {
 
 #[test]
 fn budgets_and_cancel_stop_a_scan() {
-    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
     let mut writes = WriteSet::new();
     (0..5000).for_each(|k| drop(writes.put(&table, row(k, None, Some(0), None, None)).unwrap()));
@@ -291,7 +291,7 @@ fn row_ids_go_on_after_reopening() {
         ..table(0, false, None)
     });
     for start in [1, 11, 21] {
-        let store = EmbeddedTables::new(kv.clone(), Arc::new(ManualClock::default()));
+        let store = EmbeddedTables::open(kv.clone(), Arc::new(ManualClock::default())).unwrap();
         let table = store.register(def.clone()).unwrap();
         let ids = store.allocate_row_ids(&table, 10).unwrap();
         assert_eq!(ids, start..start + 10);
@@ -304,7 +304,7 @@ fn row_ids_go_on_after_reopening() {
 #[test]
 fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
     for (salt, reverse) in [(0, false), (0, true), (3, false), (3, true)] {
-        let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+        let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
         let table = store.register(Arc::new(table(salt, false, None))).unwrap();
         let mut writes = WriteSet::new();
         // Two next to each other, one behind all ranges, one beside a point.
@@ -350,7 +350,7 @@ impl RangeSource for Endless {
 
 #[test]
 fn a_scan_that_finds_nothing_stops_in_time() {
-    let store = EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
     let mut writes = WriteSet::new();
     writes.put(&table, row(1, None, Some(0), None, None)).unwrap();

@@ -62,8 +62,11 @@ impl Database {
     }
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
-        let tables = Arc::new(EmbeddedTables::new(kv, options.clock.clone()));
+        let tables = Arc::new(EmbeddedTables::open(kv, options.clock.clone())?);
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
+        if !options.readonly {
+            tables.start_merging()?;
+        }
         let sweeper = match options.sweep_every {
             _ if options.readonly => None,
             Some(every) => Some(Sweeper::start(tables.clone(), catalog.clone(), every)?),

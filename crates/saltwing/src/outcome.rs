@@ -110,15 +110,6 @@ impl BatchSource {
             }
         }
     }
-
-    /// Reads to the end.
-    pub(crate) fn collect(mut self) -> Result<Self, Error> {
-        let mut batches = VecDeque::new();
-        while let Some(batch) = self.next_blocking()? {
-            batches.push_back(batch);
-        }
-        Ok(BatchSource::Ready(batches))
-    }
 }
 
 impl RowsOutcome {

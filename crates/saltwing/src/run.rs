@@ -132,8 +132,7 @@ impl Session {
             Some(ReadyPlan { plan, point }) => {
                 let context = self.begin();
                 let notices = plan.access().judge_with(&self.guard(&statement.hints))?;
-                let rows = self.start_planned(&plan, point.as_ref(), context, notices)?;
-                self.settled(rows)
+                self.start_planned(&plan, point.as_ref(), context, notices)
             }
         }
     }
@@ -142,20 +141,10 @@ impl Session {
         let context = self.begin();
         let guard = self.guard(&statement.hints);
         let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
-        let rows = match self.plan_direct(&run)? {
-            Some(direct) => self.start_direct(&direct, context)?,
-            None => self.start_relational(&run, context)?,
-        };
-        self.settled(rows)
-    }
-
-    /// Where the store has no snapshots, rows are read to the end before the statement returns.
-    fn settled(&self, rows: RowsOutcome) -> Result<RowsOutcome, Error> {
-        if self.database().shared.tables.capabilities().streams {
-            return Ok(rows);
+        match self.plan_direct(&run)? {
+            Some(direct) => self.start_direct(&direct, context),
+            None => self.start_relational(&run, context),
         }
-        let source = rows.source.collect()?;
-        Ok(RowsOutcome { source, ..rows })
     }
 
     /// The query as the direct path runs it; `None` when it is not for it.
@@ -239,7 +228,6 @@ impl Session {
             Some(direct) => self.start_direct(&direct, context)?,
             None => self.start_relational(&run, context)?,
         };
-        let rows = self.settled(rows)?;
         if rows.columns.len() != bound.columns.len() {
             let text =
                 format!("the query gives {} columns for {} to be written", rows.columns.len(), bound.columns.len());
@@ -309,7 +297,7 @@ impl Session {
         };
         let table = resolve(&run.catalog, &statement.table)?;
         let token = self.database().shared.tables.view()?.token();
-        let rows = self.settled(self.start_relational(&run, context)?)?;
+        let rows = self.start_relational(&run, context)?;
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
         let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;

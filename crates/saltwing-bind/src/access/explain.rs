@@ -94,9 +94,8 @@ fn counted(counters: &Counters) -> [(&'static str, u64); 8] {
         ("seeks", counters.seeks.load(Relaxed)),
         ("rows_out", counters.rows_out.load(Relaxed)),
         ("bytes_read", counters.bytes_read.load(Relaxed)),
-        // Rows lie one by one: there are no blocks yet.
-        ("blocks_read", 0),
-        ("blocks_skipped", 0),
+        ("blocks_read", counters.blocks_read.load(Relaxed)),
+        ("blocks_skipped", counters.blocks_skipped.load(Relaxed)),
         ("batches", counters.batches.load(Relaxed)),
         ("micros", counters.micros.load(Relaxed)),
     ]

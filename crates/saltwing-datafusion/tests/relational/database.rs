@@ -44,7 +44,7 @@ impl Answer {
 impl Database {
     /// With these tables and rows; nothing guards.
     pub fn new(statements: &[&str]) -> Self {
-        let tables = Arc::new(EmbeddedTables::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock)));
+        let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock)).unwrap());
         let catalog = Catalog::boot(tables.clone(), false).unwrap();
         let engine = Engine::new(&EngineConfig::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

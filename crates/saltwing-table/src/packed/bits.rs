@@ -1,0 +1,231 @@
+//! The smallest pieces of a block's parts: integers, NULL maps, checksums.
+//!
+//! ```text
+//! ints    width, 1 byte: 0, 1, 2, 4 or 8 | base, 8 bytes | a difference of `width` bytes a row
+//! nulls   0: no row is NULL | 1: every row is | 2: a bit a row, lowest first, 1 is NULL
+//! part    ... | CRC-32 of all before, 4 bytes
+//! ```
+//! All numbers are little endian. A value is base plus difference, wrapping, so that any two `i64` have one.
+
+use std::ops::Range;
+
+/// Bytes of the checksum at the end of a part.
+const CHECKSUM_BYTES: usize = 4;
+
+/// Reads a part from its front; every call is `None` where the bytes end.
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The content of a part whose checksum is right.
+    pub(crate) fn checked(part: &'a [u8]) -> Option<Self> {
+        let (content, sum) = part.split_at_checked(part.len().checked_sub(CHECKSUM_BYTES)?)?;
+        (crc32fast::hash(content).to_le_bytes() == sum).then_some(Self { bytes: content, at: 0 })
+    }
+
+    /// Passes over `count` bytes; where they stand.
+    pub(crate) fn skip(&mut self, count: usize) -> Option<Range<usize>> {
+        let end = self.at.checked_add(count)?;
+        (end <= self.bytes.len()).then(|| std::mem::replace(&mut self.at, end)..end)
+    }
+
+    pub(crate) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let range = self.skip(count)?;
+        self.bytes.get(range)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.bytes(N)?.try_into().ok()
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(crate) fn i64(&mut self) -> Option<i64> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    pub(crate) fn ints(&mut self, rows: usize) -> Option<Ints> {
+        let width = self.u8()?;
+        if !matches!(width, 0 | 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let base = self.i64()?;
+        let at = self.skip(rows.checked_mul(width.into())?)?.start;
+        Some(Ints { width, base, at })
+    }
+
+    pub(crate) fn nulls(&mut self, rows: usize) -> Option<Nulls> {
+        match self.u8()? {
+            0 => Some(Nulls::None),
+            1 => Some(Nulls::All),
+            2 => Some(Nulls::Bits(self.skip(rows.div_ceil(8))?.start)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+}
+
+/// Puts the checksum behind a part's content.
+pub(crate) fn seal(mut content: Vec<u8>) -> Vec<u8> {
+    let sum = crc32fast::hash(&content);
+    content.extend_from_slice(&sum.to_le_bytes());
+    content
+}
+
+/// Where a column of integers stands in a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ints {
+    width: u8,
+    base: i64,
+    at: usize,
+}
+
+impl Ints {
+    /// Writes integers.
+    pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
+        let base = values.iter().copied().min().unwrap_or(0);
+        let most = values.iter().map(|v| v.wrapping_sub(base) as u64).max().unwrap_or(0);
+        let width = match most {
+            0 => 0,
+            1..=0xff => 1,
+            0x100..=0xffff => 2,
+            0x1_0000..=0xffff_ffff => 4,
+            _ => 8,
+        };
+        out.push(width);
+        out.extend_from_slice(&base.to_le_bytes());
+        for value in values {
+            let difference = (value.wrapping_sub(base) as u64).to_le_bytes();
+            out.extend_from_slice(difference.get(..width.into()).unwrap_or_default());
+        }
+    }
+
+    /// One row's integer. `part` is the part that these were read from, `row` one of its rows.
+    #[inline]
+    pub(crate) fn get(&self, part: &[u8], row: usize) -> i64 {
+        let width = usize::from(self.width);
+        let at = self.at + row * width;
+        let mut difference = [0; 8];
+        if let (Some(to), Some(from)) = (difference.get_mut(..width), part.get(at..at + width)) {
+            to.copy_from_slice(from);
+        }
+        self.base.wrapping_add(i64::from_le_bytes(difference))
+    }
+
+    /// Appends the integers of `rows`, each brought to `T`.
+    #[inline]
+    pub(crate) fn extend<T>(&self, part: &[u8], rows: Range<usize>, out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
+        let base = self.base;
+        let width = usize::from(self.width);
+        let stored = part.get(self.at + rows.start * width..self.at + rows.end * width).unwrap_or_default();
+        match width {
+            0 => out.extend(rows.map(|_| to(base))),
+            1 => out.extend(stored.iter().map(|&d| to(base.wrapping_add(d.into())))),
+            2 => out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u16::from_le_bytes(d).into())))),
+            4 => out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u32::from_le_bytes(d).into())))),
+            _ => out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(i64::from_le_bytes(d))))),
+        }
+    }
+}
+
+/// Which rows of a column are NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// None is.
+    None,
+    /// All are.
+    All,
+    /// A bit a row, from this byte of the part on.
+    Bits(usize),
+}
+
+impl Nulls {
+    /// Writes which rows are NULL.
+    pub(crate) fn write(nulls: &[bool], out: &mut Vec<u8>) {
+        let count = nulls.iter().filter(|null| **null).count();
+        if count == 0 {
+            out.push(0);
+        } else if count == nulls.len() {
+            out.push(1);
+        } else {
+            out.push(2);
+            let byte = |eight: &[bool]| eight.iter().enumerate().fold(0, |bits, (i, &null)| bits | u8::from(null) << i);
+            out.extend(nulls.chunks(8).map(byte));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_null(&self, part: &[u8], row: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Bits(at) => part.get(at + row / 8).is_some_and(|bits| bits & (1 << (row % 8)) != 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn value() -> impl Strategy<Value = i64> {
+        prop_oneof![any::<i64>(), -3i64..300, Just(i64::MIN), Just(i64::MAX), 1_700_000_000_000i64..1_700_000_000_500]
+    }
+
+    proptest! {
+        #[test]
+        fn integers_and_nulls_read_as_they_were_written(values in prop::collection::vec((value(), any::<bool>()), 0..40)) {
+            let (ints, nulls): (Vec<i64>, Vec<bool>) = values.into_iter().unzip();
+            let mut part = vec![7];
+            Ints::write(&ints, &mut part);
+            Nulls::write(&nulls, &mut part);
+            let sealed = seal(part.clone());
+            let mut reader = Reader::checked(&sealed).unwrap();
+            reader.u8().unwrap();
+            let (read, map) = (reader.ints(ints.len()).unwrap(), reader.nulls(ints.len()).unwrap());
+            prop_assert!(reader.is_at_end());
+            for (row, value) in ints.iter().enumerate() {
+                prop_assert_eq!(read.get(&part, row), *value);
+                prop_assert_eq!(map.is_null(&part, row), nulls[row]);
+            }
+            for start in 0..=ints.len() {
+                let mut out: Vec<i64> = Vec::new();
+                read.extend(&part, start..ints.len(), &mut out, |v| v);
+                prop_assert_eq!(&out[..], &ints[start..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_seen() {
+        let part = seal(b"content".to_vec());
+        assert!(Reader::checked(&part).is_some());
+        for at in 0..part.len() {
+            let mut damaged = part.clone();
+            damaged[at] ^= 4;
+            assert!(Reader::checked(&damaged).is_none());
+        }
+        assert!(Reader::checked(&part[..3]).is_none());
+    }
+}

@@ -1,0 +1,360 @@
+//! A block's parts as stored, and reading them where they lie.
+//!
+//! ```text
+//! fix   version 1 | family 1 | rows 4 | columns 2
+//!       first family only: keys, write times (ints)
+//!       a column: slot 2 | kind 1 | nulls | ints, or width bytes a row, or nothing
+//!       checksum 4
+//! keys  prefix length 2 | prefix | 0, stride 2, suffixes  or  1, suffix ends (ints), suffixes
+//! var   version 1 | family 1 | columns 2
+//!       a column: slot 2 | lengths (ints) | per chunk: stored 4, raw 4 | chunks
+//!       checksum 4
+//! ```
+//! Kind 0 is integers, 255 variable width, else the width of raw bytes. A chunk is
+//! 16 rows of one column, lz4 where `stored` is less than `raw`.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use saltwing_store::Bytes;
+
+pub(crate) use super::bits::Nulls;
+use super::bits::{Ints, Reader};
+
+/// The version that is written.
+pub(super) const VERSION: u8 = 1;
+/// Rows whose variable-width bytes are compressed together.
+pub(super) const CHUNK_ROWS: usize = 16;
+/// Bytes of the widest value of fixed width in a key: a TIMESTAMP.
+pub(crate) const KEY_VALUE_BYTES_MAX: usize = 12;
+/// Kind of a column of integers.
+pub(super) const KIND_INTS: u8 = 0;
+/// Kind of a column of variable width.
+pub(super) const KIND_VAR: u8 = 255;
+
+/// The fixed part of one family of a block.
+#[derive(Debug)]
+pub(crate) struct FixPart {
+    bytes: Bytes,
+    rows: usize,
+    keys: Option<Keys>,
+    times: Option<Ints>,
+    columns: Vec<FixColumn>,
+}
+
+#[derive(Debug)]
+struct Keys {
+    prefix: Range<usize>,
+    suffixes: Suffixes,
+}
+
+#[derive(Debug)]
+enum Suffixes {
+    Stride { at: usize, stride: usize },
+    Ends { at: usize, ends: Vec<u32> },
+}
+
+/// A column of the fixed part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FixColumn {
+    slot: u16,
+    /// Which rows are NULL.
+    pub(crate) nulls: Nulls,
+    /// The values of the others.
+    pub(crate) cells: FixCells,
+}
+
+/// Where a column's values stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FixCells {
+    /// Integers, booleans and milliseconds.
+    Ints(Ints),
+    /// So many bytes a row, from here on.
+    Raw { width: usize, at: usize },
+    /// In the variable part.
+    Var,
+}
+
+impl FixPart {
+    /// Reads a stored part; `None` when the bytes are none of this family.
+    pub(crate) fn read(bytes: Bytes, family: u8) -> Option<Self> {
+        let mut reader = Reader::checked(&bytes)?;
+        let (version, found) = (reader.u8()?, reader.u8()?);
+        if version != VERSION || found != family {
+            return None;
+        }
+        let rows = reader.u32()? as usize;
+        let count = reader.u16()?;
+        let keys = if family == 0 { Some(Keys::read(&mut reader, rows)?) } else { None };
+        let times = if family == 0 { Some(reader.ints(rows)?) } else { None };
+        let mut columns = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let (slot, kind, nulls) = (reader.u16()?, reader.u8()?, reader.nulls(rows)?);
+            let cells = match kind {
+                KIND_INTS => FixCells::Ints(reader.ints(rows)?),
+                KIND_VAR => FixCells::Var,
+                width => {
+                    let width = usize::from(width);
+                    FixCells::Raw { width, at: reader.skip(rows.checked_mul(width)?)?.start }
+                }
+            };
+            columns.push(FixColumn { slot, nulls, cells });
+        }
+        if !reader.is_at_end() {
+            return None;
+        }
+        Some(Self { rows, keys, times, columns, bytes })
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The bytes that columns point into.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The column of a slot; `None` where the column is younger than the block.
+    pub(crate) fn column(&self, slot: u16) -> Option<&FixColumn> {
+        // Slots are mostly dense, so that a column stands at its slot.
+        match self.columns.get(usize::from(slot)) {
+            Some(column) if column.slot == slot => Some(column),
+            _ => self.columns.iter().find(|column| column.slot == slot),
+        }
+    }
+
+    /// When a row was written.
+    pub(crate) fn time_ms(&self, row: usize) -> i64 {
+        self.times.map_or(0, |times| times.get(&self.bytes, row))
+    }
+
+    /// What all row keys begin with, and the rest of one of them.
+    #[inline]
+    pub(crate) fn key(&self, row: usize) -> (&[u8], &[u8]) {
+        let Some(keys) = &self.keys else { return (&[], &[]) };
+        let range = match &keys.suffixes {
+            Suffixes::Stride { at, stride } => at + row * stride..at + (row + 1) * stride,
+            Suffixes::Ends { at, ends } => {
+                let start = row.checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
+                at + start..at + ends.get(row).map_or(start, |end| *end as usize)
+            }
+        };
+        (self.bytes.get(keys.prefix.clone()).unwrap_or_default(), self.bytes.get(range).unwrap_or_default())
+    }
+
+    /// One row's key, in place of what `key` held.
+    #[inline]
+    pub(crate) fn key_into(&self, row: usize, key: &mut Vec<u8>) {
+        let (prefix, suffix) = self.key(row);
+        key.clear();
+        key.extend_from_slice(prefix);
+        key.extend_from_slice(suffix);
+    }
+
+    /// `width` bytes of a row's key that begin `from_end` bytes before its end.
+    #[inline]
+    pub(crate) fn key_tail(&self, row: usize, from_end: usize, width: usize) -> [u8; KEY_VALUE_BYTES_MAX] {
+        let mut out = [0; KEY_VALUE_BYTES_MAX];
+        let (prefix, suffix) = self.key(row);
+        match suffix.len().checked_sub(from_end) {
+            Some(at) => {
+                if let (Some(to), Some(from)) = (out.get_mut(..width), suffix.get(at..at + width)) {
+                    to.copy_from_slice(from);
+                }
+            }
+            None => {
+                let at = (prefix.len() + suffix.len()).saturating_sub(from_end);
+                let from = prefix.get(at..).unwrap_or_default().iter().chain(suffix);
+                out.iter_mut().take(width).zip(from).for_each(|(to, from)| *to = *from);
+            }
+        }
+        out
+    }
+
+    /// The row with this key, or the first one behind it.
+    pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        let (prefix, _) = self.key(0);
+        let Some(suffix) = key.strip_prefix(prefix) else {
+            return Err(if key < prefix { 0 } else { self.rows });
+        };
+        let (mut low, mut high) = (0, self.rows);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.key(middle).1.cmp(suffix) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        Err(low)
+    }
+
+    /// Rows before the first one whose key is not below `key`.
+    pub(crate) fn lower_bound(&self, key: &[u8]) -> usize {
+        self.search(key).unwrap_or_else(|row| row)
+    }
+}
+
+impl Keys {
+    fn read(reader: &mut Reader<'_>, rows: usize) -> Option<Self> {
+        let prefix_bytes = reader.u16()?;
+        let prefix = reader.skip(prefix_bytes.into())?;
+        let suffixes = match reader.u8()? {
+            0 => {
+                let stride = usize::from(reader.u16()?);
+                Suffixes::Stride { at: reader.skip(rows.checked_mul(stride)?)?.start, stride }
+            }
+            1 => {
+                let mut ends: Vec<u32> = Vec::with_capacity(rows);
+                for _ in 0..rows {
+                    ends.push(reader.u32()?);
+                }
+                if !ends.is_sorted() {
+                    return None;
+                }
+                let total = ends.last().copied().unwrap_or(0) as usize;
+                Suffixes::Ends { at: reader.skip(total)?.start, ends }
+            }
+            _ => return None,
+        };
+        Some(Self { prefix, suffixes })
+    }
+}
+
+/// The variable part of one family of a block.
+#[derive(Debug)]
+pub(crate) struct VarPart {
+    bytes: Bytes,
+    columns: Vec<VarColumn>,
+}
+
+/// A column of the variable part.
+#[derive(Debug)]
+pub(crate) struct VarColumn {
+    slot: u16,
+    /// Where each row's bytes end, from the start of its chunk on.
+    ends: Vec<u32>,
+    chunks: Vec<Chunk>,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    stored: Range<usize>,
+    raw_bytes: usize,
+    /// Expanded when it is first read, if it is compressed.
+    expanded: OnceLock<Vec<u8>>,
+}
+
+impl VarPart {
+    /// Reads the stored part of a block with `rows` rows; `None` when the bytes are none of this family.
+    pub(crate) fn read(bytes: Bytes, family: u8, rows: usize) -> Option<Self> {
+        let mut reader = Reader::checked(&bytes)?;
+        let (version, found) = (reader.u8()?, reader.u8()?);
+        if version != VERSION || found != family {
+            return None;
+        }
+        let count = reader.u16()?;
+        let mut columns = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            columns.push(VarColumn::read(&mut reader, &bytes, rows)?);
+        }
+        reader.is_at_end().then_some(())?;
+        Some(Self { bytes, columns })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn column(&self, slot: u16) -> Option<&VarColumn> {
+        self.columns.iter().find(|column| column.slot == slot)
+    }
+
+    /// Bytes when everything is expanded.
+    pub(crate) fn expanded_bytes(&self) -> usize {
+        let chunks = self.columns.iter().flat_map(|column| &column.chunks);
+        chunks.map(|chunk| if chunk.is_compressed() { chunk.raw_bytes } else { 0 }).sum()
+    }
+}
+
+impl Chunk {
+    fn is_compressed(&self) -> bool {
+        self.stored.len() < self.raw_bytes
+    }
+}
+
+impl VarColumn {
+    fn read(reader: &mut Reader<'_>, part: &[u8], rows: usize) -> Option<Self> {
+        let slot = reader.u16()?;
+        let lengths = reader.ints(rows)?;
+        let mut ends = Vec::with_capacity(rows);
+        let mut end = 0u32;
+        for row in 0..rows {
+            if row.is_multiple_of(CHUNK_ROWS) {
+                end = 0;
+            }
+            end = end.checked_add(u32::try_from(lengths.get(part, row)).ok()?)?;
+            ends.push(end);
+        }
+        let mut sizes = Vec::with_capacity(rows.div_ceil(CHUNK_ROWS));
+        for rows in ends.chunks(CHUNK_ROWS) {
+            let (stored, raw) = (reader.u32()?, reader.u32()?);
+            if rows.last() != Some(&raw) || stored > raw {
+                return None;
+            }
+            sizes.push((stored as usize, raw as usize));
+        }
+        let mut chunks = Vec::with_capacity(sizes.len());
+        for (stored, raw_bytes) in sizes {
+            chunks.push(Chunk { stored: reader.skip(stored)?, raw_bytes, expanded: OnceLock::new() });
+        }
+        Some(Self { slot, ends, chunks })
+    }
+
+    /// A row's bytes; `None` when they do not expand to what they should.
+    #[inline]
+    pub(crate) fn value<'a>(&'a self, part: &'a [u8], row: usize) -> Option<&'a [u8]> {
+        let chunk = self.chunk(part, row / CHUNK_ROWS)?;
+        let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? as usize };
+        chunk.get(start..*self.ends.get(row)? as usize)
+    }
+
+    /// For each chunk that `rows` touch: their bytes in it, and where each row's bytes end, counted from the
+    /// chunk's start; with where the first row's bytes begin.
+    pub(crate) fn pieces<'a>(
+        &'a self,
+        part: &'a [u8],
+        rows: Range<usize>,
+        mut each: impl FnMut(&'a [u8], u32, &'a [u32]) -> Option<()>,
+    ) -> Option<()> {
+        let mut row = rows.start;
+        while row < rows.end {
+            let chunk_index = row / CHUNK_ROWS;
+            let until = rows.end.min((chunk_index + 1) * CHUNK_ROWS);
+            let ends = self.ends.get(row..until)?;
+            let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? };
+            let end = *ends.last()?;
+            each(self.chunk(part, chunk_index)?.get(start as usize..end as usize)?, start, ends)?;
+            row = until;
+        }
+        Some(())
+    }
+
+    fn chunk<'a>(&'a self, part: &'a [u8], index: usize) -> Option<&'a [u8]> {
+        let chunk = self.chunks.get(index)?;
+        let stored = part.get(chunk.stored.clone())?;
+        if !chunk.is_compressed() {
+            return Some(stored);
+        }
+        if let Some(expanded) = chunk.expanded.get() {
+            return Some(expanded);
+        }
+        let expanded = lz4_flex::block::decompress(stored, chunk.raw_bytes).ok()?;
+        if expanded.len() != chunk.raw_bytes {
+            return None;
+        }
+        Some(chunk.expanded.get_or_init(|| expanded))
+    }
+}

@@ -1,0 +1,309 @@
+//! Rows into a block's parts.
+
+use saltwing_types::SqlType;
+
+use super::bits::{Ints, Nulls, seal};
+use super::block::{CHUNK_ROWS, FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VarPart};
+use crate::row_format::{self, slot_int};
+
+/// The values of one column of a block that is being made.
+#[derive(Debug)]
+pub(crate) struct ColumnData {
+    slot: u16,
+    nulls: Vec<bool>,
+    cells: Cells,
+}
+
+#[derive(Debug)]
+enum Cells {
+    Ints(Vec<i64>),
+    Raw { width: u8, bytes: Vec<u8> },
+    Var { lengths: Vec<i64>, bytes: Vec<u8> },
+}
+
+impl ColumnData {
+    /// An empty column.
+    pub(crate) fn new(slot: u16, ty: SqlType) -> Self {
+        use SqlType::*;
+        let cells = match (ty, row_format::width(ty)) {
+            (Float | UnsignedFloat | Double | UnsignedDouble | Timestamp | UnsignedTimestamp | Decimal(_), Some(w)) => {
+                Cells::Raw { width: w as u8, bytes: Vec::new() }
+            }
+            (_, Some(_)) => Cells::Ints(Vec::new()),
+            (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new() },
+        };
+        Self { slot, nulls: Vec::new(), cells }
+    }
+
+    fn push_null(&mut self) {
+        self.nulls.push(true);
+        match &mut self.cells {
+            // The value before it keeps the differences small.
+            Cells::Ints(ints) => ints.push(ints.last().copied().unwrap_or(0)),
+            Cells::Raw { width, bytes } => bytes.resize(bytes.len() + usize::from(*width), 0),
+            Cells::Var { lengths, .. } => lengths.push(0),
+        }
+    }
+
+    /// Adds a value as a row's slot has it; `None` when the bytes are no value of the type.
+    fn push(&mut self, value: &[u8]) -> Option<()> {
+        match &mut self.cells {
+            Cells::Ints(ints) => ints.push(slot_int(value)?),
+            Cells::Raw { width, bytes } if value.len() == usize::from(*width) => bytes.extend_from_slice(value),
+            Cells::Raw { .. } => return None,
+            Cells::Var { lengths, bytes } => {
+                lengths.push(value.len() as i64);
+                bytes.extend_from_slice(value);
+            }
+        }
+        self.nulls.push(false);
+        Some(())
+    }
+
+    /// Adds a value, or NULL; `None` when the bytes are no value of the type.
+    pub(crate) fn push_cell(&mut self, cell: Option<&[u8]>) -> Option<()> {
+        match cell {
+            Some(value) => self.push(value),
+            None => {
+                self.push_null();
+                Some(())
+            }
+        }
+    }
+
+    /// Adds a row of a block's column, which has this slot too; `None` when the block is damaged.
+    pub(crate) fn push_from(&mut self, fix: &FixPart, var: Option<&VarPart>, row: usize) -> Option<()> {
+        let column = fix.column(self.slot)?;
+        if column.nulls.is_null(fix.bytes(), row) {
+            self.push_null();
+            return Some(());
+        }
+        match (column.cells, &mut self.cells) {
+            (FixCells::Ints(stored), Cells::Ints(ints)) => ints.push(stored.get(fix.bytes(), row)),
+            (FixCells::Raw { width, at }, _) => {
+                return self.push(fix.bytes().get(at + row * width..at + (row + 1) * width)?);
+            }
+            (FixCells::Var, _) => {
+                let var = var?;
+                return self.push(var.column(self.slot)?.value(var.bytes(), row)?);
+            }
+            (FixCells::Ints(_), _) => return None,
+        }
+        self.nulls.push(false);
+        Some(())
+    }
+
+    pub(crate) fn is_all_null(&self) -> bool {
+        self.nulls.iter().all(|null| *null)
+    }
+
+    /// Smallest and largest value of a column of integers, and whether one is NULL.
+    pub(crate) fn int_zone(&self) -> Option<IntZone> {
+        let Cells::Ints(ints) = &self.cells else { return None };
+        let values = || ints.iter().zip(&self.nulls).filter(|(_, null)| !**null).map(|(value, _)| *value);
+        let bounds = values().min().zip(values().max());
+        Some(IntZone { slot: self.slot, bounds, has_null: self.nulls.contains(&true) })
+    }
+
+    fn write_fix(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.slot.to_le_bytes());
+        let kind = match &self.cells {
+            Cells::Ints(_) => KIND_INTS,
+            Cells::Raw { width, .. } => *width,
+            Cells::Var { .. } => KIND_VAR,
+        };
+        out.push(kind);
+        Nulls::write(&self.nulls, out);
+        match &self.cells {
+            Cells::Ints(ints) => Ints::write(ints, out),
+            Cells::Raw { bytes, .. } => out.extend_from_slice(bytes),
+            Cells::Var { .. } => {}
+        }
+    }
+
+    fn write_var(&self, out: &mut Vec<u8>) -> bool {
+        let Cells::Var { lengths, bytes } = &self.cells else { return false };
+        out.extend_from_slice(&self.slot.to_le_bytes());
+        Ints::write(lengths, out);
+        let mut chunks = Vec::new();
+        let mut at = 0;
+        for lengths in lengths.chunks(CHUNK_ROWS) {
+            let end = at + lengths.iter().sum::<i64>() as usize;
+            let raw = bytes.get(at..end).unwrap_or_default();
+            let start = chunks.len();
+            chunks.extend_from_slice(&lz4_flex::block::compress(raw));
+            if chunks.len() - start >= raw.len() {
+                chunks.truncate(start);
+                chunks.extend_from_slice(raw);
+            }
+            out.extend_from_slice(&((chunks.len() - start) as u32).to_le_bytes());
+            out.extend_from_slice(&(raw.len() as u32).to_le_bytes());
+            at = end;
+        }
+        out.extend_from_slice(&chunks);
+        true
+    }
+}
+
+/// What a directory entry says of one column of integers, booleans or milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IntZone {
+    /// The column's slot in its family.
+    pub(crate) slot: u16,
+    /// Smallest and largest value; `None` when all rows are NULL.
+    pub(crate) bounds: Option<(i64, i64)>,
+    /// Whether a row is NULL.
+    pub(crate) has_null: bool,
+}
+
+/// The fixed part of a family; the first family's has keys and write times.
+pub(crate) fn fix_part(family: u8, keys: &[&[u8]], times: &[i64], columns: &[ColumnData]) -> Vec<u8> {
+    let mut out = vec![VERSION, family];
+    out.extend_from_slice(&(keys.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(columns.len() as u16).to_le_bytes());
+    if family == 0 {
+        write_keys(keys, &mut out);
+        Ints::write(times, &mut out);
+    }
+    columns.iter().for_each(|column| column.write_fix(&mut out));
+    seal(out)
+}
+
+/// The variable part of a family; `None` when no column of it has variable width.
+pub(crate) fn var_part(family: u8, columns: &[ColumnData]) -> Option<Vec<u8>> {
+    let mut out = vec![VERSION, family, 0, 0];
+    let count = columns.iter().filter(|column| column.write_var(&mut out)).count() as u16;
+    if count == 0 {
+        return None;
+    }
+    out.get_mut(2..4)?.copy_from_slice(&count.to_le_bytes());
+    Some(seal(out))
+}
+
+fn write_keys(keys: &[&[u8]], out: &mut Vec<u8>) {
+    let (first, last) = (keys.first().copied().unwrap_or_default(), keys.last().copied().unwrap_or_default());
+    let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+    out.extend_from_slice(&(common as u16).to_le_bytes());
+    out.extend_from_slice(first.get(..common).unwrap_or_default());
+    let suffixes = || keys.iter().map(|key| key.get(common..).unwrap_or_default());
+    let stride = first.len() - common;
+    if suffixes().all(|suffix| suffix.len() == stride) {
+        out.push(0);
+        out.extend_from_slice(&(stride as u16).to_le_bytes());
+    } else {
+        out.push(1);
+        let mut end = 0u32;
+        for suffix in suffixes() {
+            end += suffix.len() as u32;
+            out.extend_from_slice(&end.to_le_bytes());
+        }
+    }
+    suffixes().for_each(|suffix| out.extend_from_slice(suffix));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use saltwing_store::Bytes;
+
+    use super::*;
+
+    fn column_types() -> Vec<SqlType> {
+        vec![SqlType::BigInt, SqlType::Boolean, SqlType::Double, SqlType::Varchar(None), SqlType::Varbinary]
+    }
+
+    fn cell(ty: SqlType) -> BoxedStrategy<Option<Vec<u8>>> {
+        let bytes = match ty {
+            SqlType::BigInt => any::<i64>().prop_map(|v| v.to_le_bytes().to_vec()).boxed(),
+            SqlType::Boolean => any::<bool>().prop_map(|v| vec![u8::from(v)]).boxed(),
+            SqlType::Double => any::<f64>().prop_map(|v| v.to_le_bytes().to_vec()).boxed(),
+            _ => prop_oneof![Just(vec![]), Just(vec![b'a'; 300]), prop::collection::vec(any::<u8>(), 0..9)].boxed(),
+        };
+        proptest::option::weighted(0.8, bytes).boxed()
+    }
+
+    type Rows = Vec<(Vec<u8>, i64, Vec<Option<Vec<u8>>>)>;
+
+    fn rows() -> impl Strategy<Value = Rows> {
+        let key = prop_oneof![
+            prop::collection::vec(prop_oneof![Just(0u8), Just(7), Just(255)], 1..5),
+            any::<u16>().prop_map(|n| n.to_be_bytes().to_vec())
+        ];
+        let cells: Vec<_> = column_types().into_iter().map(cell).collect();
+        let row = (any::<i64>(), cells);
+        prop::collection::btree_map(key, row, 1..50)
+            .prop_map(|rows| rows.into_iter().map(|(key, (time, cells))| (key, time, cells)).collect())
+    }
+
+    fn build(rows: &Rows) -> (Vec<u8>, Vec<u8>) {
+        let keys: Vec<&[u8]> = rows.iter().map(|row| &row.0[..]).collect();
+        let times: Vec<i64> = rows.iter().map(|row| row.1).collect();
+        let mut columns = Vec::new();
+        for (slot, ty) in column_types().into_iter().enumerate() {
+            let mut column = ColumnData::new(slot as u16, ty);
+            for (_, _, cells) in rows {
+                match &cells[slot] {
+                    None => column.push_null(),
+                    Some(bytes) => column.push(bytes).unwrap(),
+                }
+            }
+            columns.push(column);
+        }
+        (fix_part(0, &keys, &times, &columns), var_part(0, &columns).unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_block_reads_as_it_was_built(rows in rows(), probe in prop::collection::vec(any::<u8>(), 0..4)) {
+            let (fix, var) = build(&rows);
+            let fix = FixPart::read(Bytes::from(fix), 0).unwrap();
+            let var = VarPart::read(Bytes::from(var), 0, fix.rows()).unwrap();
+            prop_assert_eq!(fix.rows(), rows.len());
+            let mut key = Vec::new();
+            for (i, (stored, time, cells)) in rows.iter().enumerate() {
+                fix.key_into(i, &mut key);
+                prop_assert_eq!(&key, stored);
+                prop_assert_eq!(fix.search(stored), Ok(i));
+                prop_assert_eq!(fix.time_ms(i), *time);
+                for (slot, ty) in column_types().into_iter().enumerate() {
+                    let mut copy = ColumnData::new(slot as u16, ty);
+                    copy.push_from(&fix, Some(&var), i).unwrap();
+                    let mut wanted = ColumnData::new(slot as u16, ty);
+                    match &cells[slot] {
+                        None => wanted.push_null(),
+                        Some(bytes) => wanted.push(bytes).unwrap(),
+                    }
+                    prop_assert_eq!(format!("{copy:?}"), format!("{wanted:?}"));
+                }
+            }
+            prop_assert!(fix.column(99).is_none());
+            let found = rows.binary_search_by(|row| row.0[..].cmp(&probe));
+            prop_assert_eq!(fix.search(&probe), found);
+        }
+
+        /// Any part cut short, or with a byte changed, is refused; none makes reading panic.
+        #[test]
+        fn damaged_parts_are_refused(rows in rows(), at in any::<prop::sample::Index>(), flip in 1u8..) {
+            let (fix, var) = build(&rows);
+            let count = rows.len();
+            let mut damaged = fix.clone();
+            damaged[at.index(fix.len())] ^= flip;
+            prop_assert!(FixPart::read(Bytes::from(damaged), 0).is_none());
+            prop_assert!(FixPart::read(Bytes::from(&fix[..at.index(fix.len())]), 0).is_none());
+            prop_assert!(FixPart::read(Bytes::from(fix), 1).is_none());
+            let mut damaged = var.clone();
+            damaged[at.index(var.len())] ^= flip;
+            prop_assert!(VarPart::read(Bytes::from(damaged), 0, count).is_none());
+            // With a right checksum over wrong content, reading still must not panic.
+            let mut content = var[..var.len() - 4].to_vec();
+            content[at.index(var.len() - 4)] ^= flip;
+            if let Some(part) = VarPart::read(Bytes::from(seal(content)), 0, count) {
+                for row in 0..count {
+                    let _ = part.column(3).and_then(|column| column.value(part.bytes(), row));
+                }
+            }
+        }
+    }
+}

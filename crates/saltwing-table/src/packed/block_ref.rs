@@ -1,0 +1,283 @@
+//! A stored block as a directory names it: what is known of it without reading, and its parts once they are read.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, RwLock};
+use saltwing_store::{Bytes, OrderedKv, Space};
+use saltwing_types::TableId;
+
+use super::block::{FixPart, VarPart};
+use super::block_builder::IntZone;
+use super::spaces::{FIX, VAR, part_key};
+use crate::TableError;
+
+/// An immutable block. While a directory that a reader holds names it, it stays in the store.
+pub(crate) struct BlockRef {
+    pub(crate) id: u64,
+    pub(crate) table: TableId,
+    pub(crate) summary: Summary,
+    parts: RwLock<Parts>,
+    /// Whether a part was read since the cache looked last.
+    used: AtomicBool,
+    /// Whether a merge has put other blocks in its place.
+    replaced: AtomicBool,
+    shelf: Arc<Shelf>,
+}
+
+/// A replaced block that nobody reads any more.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    pub(crate) table: TableId,
+    pub(crate) id: u64,
+    pub(crate) families: Vec<u8>,
+}
+
+/// What a directory knows of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) rows: u32,
+    /// Bytes of its rows as a delta has them, about.
+    pub(crate) bytes: u32,
+    pub(crate) last_key: Bytes,
+    /// Oldest and newest write time.
+    pub(crate) times_ms: (i64, i64),
+    /// Families that have parts, ascending; the first always has.
+    pub(crate) families: Vec<u8>,
+    /// By family, columns of integers.
+    pub(crate) zones: Vec<(u8, IntZone)>,
+}
+
+#[derive(Default)]
+struct Parts {
+    fix: Vec<(u8, Arc<FixPart>)>,
+    /// `None`: the family has no column of variable width.
+    var: Vec<(u8, Option<Arc<VarPart>>)>,
+    bytes: usize,
+}
+
+impl BlockRef {
+    pub(crate) fn new(id: u64, table: TableId, summary: Summary, shelf: Arc<Shelf>) -> Self {
+        let (used, replaced) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { id, table, summary, parts: RwLock::default(), used, replaced, shelf }
+    }
+
+    /// The fixed part of a family; `None` where the block has no value of it.
+    pub(crate) fn fix(self: &Arc<Self>, family: u8) -> Result<Option<Arc<FixPart>>, TableError> {
+        if !self.summary.families.contains(&family) {
+            return Ok(None);
+        }
+        if let Some((_, part)) = self.parts.read().fix.iter().find(|(f, _)| *f == family) {
+            self.used.store(true, Relaxed);
+            return Ok(Some(part.clone()));
+        }
+        let bytes = self.load(FIX, family)?.ok_or_else(|| self.damaged("a part is missing"))?;
+        let size = bytes.len();
+        let part = FixPart::read(bytes, family).map(Arc::new).ok_or_else(|| self.damaged("its fixed part"))?;
+        if part.rows() != self.summary.rows as usize {
+            return Err(self.damaged("its row count"));
+        }
+        let read = part.clone();
+        self.keep(size, |parts| parts.fix.push((family, read)));
+        Ok(Some(part))
+    }
+
+    /// Keys and write times, and the first family's columns.
+    pub(crate) fn lead(self: &Arc<Self>) -> Result<Arc<FixPart>, TableError> {
+        self.fix(0)?.ok_or_else(|| self.damaged("its first family is missing"))
+    }
+
+    /// The variable part of a family; `None` where it has no column of variable width.
+    pub(crate) fn var(self: &Arc<Self>, family: u8) -> Result<Option<Arc<VarPart>>, TableError> {
+        if let Some((_, part)) = self.parts.read().var.iter().find(|(f, _)| *f == family) {
+            self.used.store(true, Relaxed);
+            return Ok(part.clone());
+        }
+        let rows = self.summary.rows as usize;
+        let part = match self.load(VAR, family)? {
+            None => None,
+            Some(bytes) => {
+                let part = VarPart::read(bytes, family, rows);
+                Some(Arc::new(part.ok_or_else(|| self.damaged("its variable part"))?))
+            }
+        };
+        // Counted as if expanded: a scan expands all of it.
+        let size = part.as_ref().map_or(0, |part| part.bytes().len() + part.expanded_bytes() + 4 * rows);
+        let read = part.clone();
+        self.keep(size, |parts| parts.var.push((family, read)));
+        Ok(part)
+    }
+
+    fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
+        self.shelf.loads.fetch_add(1, Relaxed);
+        Ok(self.shelf.kv.get(space, &part_key(self.table, self.id, family))?)
+    }
+
+    /// Being read for the first time is no use yet: what is read once only goes before what is read again.
+    fn keep(self: &Arc<Self>, size: usize, add: impl FnOnce(&mut Parts)) {
+        let first = {
+            let mut parts = self.parts.write();
+            let first = parts.fix.is_empty() && parts.var.is_empty();
+            add(&mut parts);
+            parts.bytes += size;
+            first
+        };
+        self.shelf.keep(self, size, first);
+    }
+
+    /// Takes the parts out of memory; who reads them now keeps theirs.
+    fn forget(&self) -> usize {
+        std::mem::take(&mut *self.parts.write()).bytes
+    }
+
+    /// Other blocks stand in its place: it is deleted when no reader has it any more.
+    pub(crate) fn replace(&self) {
+        self.replaced.store(true, Relaxed);
+    }
+
+    pub(crate) fn damaged(&self, what: &'static str) -> TableError {
+        TableError::CorruptBlock { table: self.table.0, block: self.id, what }
+    }
+}
+
+impl Drop for BlockRef {
+    fn drop(&mut self) {
+        let bytes = self.forget();
+        self.shelf.bytes.fetch_sub(bytes, Relaxed);
+        if self.replaced.load(Relaxed) {
+            let families = std::mem::take(&mut self.summary.families);
+            self.shelf.unread.lock().push(Unread { table: self.table, id: self.id, families });
+        }
+    }
+}
+
+/// Where blocks come from: the store, and a bounded memory of what was read.
+///
+/// The oldest block in memory goes first, unless it was read since it was looked at last.
+pub(crate) struct Shelf {
+    kv: Arc<dyn OrderedKv>,
+    bytes_max: usize,
+    bytes: AtomicUsize,
+    loads: AtomicU64,
+    ring: Mutex<VecDeque<Weak<BlockRef>>>,
+    /// Replaced blocks that nobody reads any more.
+    unread: Mutex<Vec<Unread>>,
+}
+
+impl Shelf {
+    pub(crate) fn new(kv: Arc<dyn OrderedKv>, bytes_max: usize) -> Self {
+        let (ring, unread) = (Mutex::default(), Mutex::default());
+        Self { kv, bytes_max, bytes: AtomicUsize::new(0), loads: AtomicU64::new(0), ring, unread }
+    }
+
+    fn keep(&self, block: &Arc<BlockRef>, size: usize, first: bool) {
+        let held = self.bytes.fetch_add(size, Relaxed) + size;
+        let mut ring = self.ring.lock();
+        if first {
+            ring.push_back(Arc::downgrade(block));
+        }
+        let mut held = held;
+        // Each block is looked at twice at most: once used, once not.
+        for _ in 0..2 * ring.len() {
+            if held <= self.bytes_max {
+                break;
+            }
+            let Some(oldest) = ring.pop_front() else { break };
+            let Some(block) = oldest.upgrade() else { continue };
+            if block.used.swap(false, Relaxed) {
+                ring.push_back(oldest);
+            } else {
+                let freed = block.forget();
+                held = self.bytes.fetch_sub(freed, Relaxed).saturating_sub(freed);
+            }
+        }
+    }
+
+    /// Bytes in memory now.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
+    }
+
+    /// Parts read from the store so far.
+    #[cfg(test)]
+    pub(crate) fn loads(&self) -> u64 {
+        self.loads.load(Relaxed)
+    }
+
+    /// Takes the replaced blocks that nobody reads any more.
+    pub(crate) fn take_unread(&self) -> Vec<Unread> {
+        std::mem::take(&mut *self.unread.lock())
+    }
+
+    /// Gives back what [`Shelf::take_unread`] took and could not be deleted.
+    pub(crate) fn return_unread(&self, blocks: Vec<Unread>) {
+        self.unread.lock().extend(blocks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use saltwing_store::{Durability, MemoryStore, WriteBatch};
+
+    use super::*;
+    use crate::packed::block_builder::fix_part;
+
+    /// Blocks of one row, and the bytes of one's part.
+    fn blocks(count: u64, bytes_max: impl Fn(usize) -> usize) -> (Vec<Arc<BlockRef>>, Arc<Shelf>, usize) {
+        let kv = Arc::new(MemoryStore::new());
+        let part = fix_part(0, &[b"key"], &[0], &[]);
+        let shelf = Arc::new(Shelf::new(kv.clone(), bytes_max(part.len())));
+        let summary = Summary {
+            rows: 1,
+            bytes: 1,
+            last_key: Bytes::from(b"key"),
+            times_ms: (0, 0),
+            families: vec![0],
+            zones: Vec::new(),
+        };
+        let mut batch = WriteBatch::new();
+        let block = |id| {
+            batch.put(FIX, part_key(TableId(1), id, 0), part.clone());
+            Arc::new(BlockRef::new(id, TableId(1), summary.clone(), shelf.clone()))
+        };
+        let blocks = (0..count).map(block).collect();
+        kv.write(batch, Durability::Buffered).unwrap();
+        (blocks, shelf, part.len())
+    }
+
+    #[test]
+    fn memory_is_bounded_and_what_is_used_stays() {
+        let (blocks, shelf, size) = blocks(100, |part| 10 * part);
+        for block in &blocks {
+            block.lead().unwrap();
+            blocks[0].lead().unwrap();
+            assert!(shelf.bytes() <= 10 * size);
+        }
+        assert_eq!(shelf.loads(), 100, "the block in use is read once");
+        blocks[1].lead().unwrap();
+        assert_eq!(shelf.loads(), 101, "others had to go");
+        drop(blocks);
+        assert_eq!(shelf.bytes(), 0);
+    }
+
+    #[test]
+    fn a_replaced_block_is_unread_when_its_last_reader_goes() {
+        let (mut blocks, shelf, _) = blocks(2, |part| 10 * part);
+        let reader = blocks[0].clone();
+        blocks[0].replace();
+        blocks.clear();
+        assert!(shelf.take_unread().is_empty());
+        drop(reader);
+        let unread = shelf.take_unread();
+        assert_eq!(unread.iter().map(|block| (block.id, &block.families[..])).collect::<Vec<_>>(), [(0, &[0u8][..])]);
+    }
+
+    #[test]
+    fn a_missing_part_is_an_error() {
+        let (blocks, shelf, _) = blocks(1, |part| part);
+        let other = BlockRef::new(7, TableId(1), blocks[0].summary.clone(), shelf);
+        assert!(matches!(Arc::new(other).lead(), Err(TableError::CorruptBlock { block: 7, .. })));
+    }
+}

@@ -1,0 +1,178 @@
+//! Recent writes: an ordered map in memory, which the store makes durable.
+//!
+//! The map is persistent: a reader's copy costs a reference count and never changes, so that
+//! it holds exactly the commits up to the moment at which it was taken.
+//!
+//! ```text
+//! row     count of families 1 | bytes of each but the last, 4 each | families
+//! family  see `row_format`; no bytes where all columns are NULL
+//! ```
+
+use std::iter::Peekable;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use saltwing_store::{Bytes, Direction};
+
+use super::directory::Directory;
+use crate::row_format;
+
+/// Row keys to rows; `None` is a row that was deleted.
+pub(crate) type Delta = OrdMap<Bytes, Option<StoredRow>>;
+
+/// The rows of one table at one moment. Newest wins: active, then frozen, then block.
+#[derive(Clone, Default)]
+pub(crate) struct TableRows {
+    pub(crate) active: Delta,
+    /// The generation that is being merged.
+    pub(crate) frozen: Delta,
+    pub(crate) directory: Arc<Directory>,
+}
+
+/// A row of all families, as it stands in a delta.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredRow(pub(crate) Bytes);
+
+impl StoredRow {
+    /// Adds a row's families to `out`.
+    pub(crate) fn write(families: &[Vec<u8>], out: &mut Vec<u8>) {
+        out.push(families.len() as u8);
+        let lengths = families.len().saturating_sub(1);
+        families.iter().take(lengths).for_each(|bytes| out.extend_from_slice(&(bytes.len() as u32).to_le_bytes()));
+        families.iter().for_each(|bytes| out.extend_from_slice(bytes));
+    }
+
+    /// The bytes of a family; `None` where all its columns are NULL.
+    pub(crate) fn family(&self, family: usize) -> Option<&[u8]> {
+        let (&count, rest) = self.0.split_first()?;
+        let count = usize::from(count);
+        let length = |i: usize| -> Option<usize> {
+            Some(u32::from_le_bytes(rest.get(4 * i..4 * i + 4)?.try_into().ok()?) as usize)
+        };
+        if family >= count {
+            return None;
+        }
+        let mut start = 4 * (count - 1);
+        for before in 0..family {
+            start = start.checked_add(length(before)?)?;
+        }
+        let end = if family + 1 == count { rest.len() } else { start.checked_add(length(family)?)? };
+        rest.get(start..end).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// When the row was written.
+    pub(crate) fn time_ms(&self) -> i64 {
+        self.family(0).and_then(row_format::write_time_ms).unwrap_or(i64::MAX)
+    }
+}
+
+impl TableRows {
+    /// What the deltas say of a row: nothing, that it is deleted, or the row.
+    pub(crate) fn recent(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
+        self.active.get(key).or_else(|| self.frozen.get(key))
+    }
+
+    /// Up to `most` rows of the deltas from `start` to `end`, in the direction of travel; whether these are all.
+    pub(crate) fn collect(
+        &self,
+        start: &[u8],
+        end: Option<&[u8]>,
+        direction: Direction,
+        most: usize,
+        out: &mut Vec<(Bytes, Option<StoredRow>)>,
+    ) -> bool {
+        out.clear();
+        let bounds = (Bound::Included(start), end.map_or(Bound::Unbounded, Bound::Excluded));
+        let (active, frozen) = (self.active.range::<_, [u8]>(bounds), self.frozen.range::<_, [u8]>(bounds));
+        match direction {
+            Direction::Forward => newest(active.peekable(), frozen.peekable(), direction, most, out),
+            Direction::Reverse => newest(active.rev().peekable(), frozen.rev().peekable(), direction, most, out),
+        }
+    }
+
+    /// Whether the active delta has a row from `start` to `end`.
+    pub(crate) fn is_active_between(&self, start: &[u8], end: Option<&[u8]>) -> bool {
+        let bounds = (Bound::Included(start), end.map_or(Bound::Unbounded, Bound::Excluded));
+        self.active.range::<_, [u8]>(bounds).next().is_some()
+    }
+}
+
+type Row<'a> = (&'a Bytes, &'a Option<StoredRow>);
+
+/// Merges two walks; where both have a key, the first one's row is the newer.
+fn newest<'a>(
+    mut first: Peekable<impl Iterator<Item = Row<'a>>>,
+    mut second: Peekable<impl Iterator<Item = Row<'a>>>,
+    direction: Direction,
+    most: usize,
+    out: &mut Vec<(Bytes, Option<StoredRow>)>,
+) -> bool {
+    while out.len() < most {
+        let row = match (first.peek(), second.peek()) {
+            (None, _) => second.next(),
+            (_, None) => first.next(),
+            (Some((a, _)), Some((b, _))) if a == b => {
+                second.next();
+                first.next()
+            }
+            (Some((a, _)), Some((b, _))) if direction.is_before(a, b) => first.next(),
+            _ => second.next(),
+        };
+        let Some((key, row)) = row else { return true };
+        out.push((key.clone(), row.clone()));
+    }
+    first.peek().is_none() && second.peek().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn families_come_apart_as_they_were_put_together(families in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..5), 1..5)) {
+            let mut bytes = Vec::new();
+            StoredRow::write(&families, &mut bytes);
+            let row = StoredRow(Bytes::from(bytes));
+            prop_assert_eq!(row.family(families.len()), None);
+            for (i, family) in families.iter().enumerate() {
+                let wanted = (!family.is_empty()).then_some(&family[..]);
+                prop_assert_eq!(row.family(i), wanted);
+            }
+        }
+
+        #[test]
+        fn the_active_delta_is_the_newer(
+            active in prop::collection::btree_map(0u8..9, any::<bool>(), 0..8),
+            frozen in prop::collection::btree_map(0u8..9, any::<bool>(), 0..8),
+            start in 0u8..9,
+            end in proptest::option::of(0u8..9),
+            reverse: bool,
+            most in 0usize..9,
+        ) {
+            let delta = |rows: &BTreeMap<u8, bool>, mark: u8| -> Delta {
+                let row = |alive: bool| alive.then(|| StoredRow(Bytes::from(&[mark])));
+                rows.iter().map(|(key, alive)| (Bytes::from(&[*key]), row(*alive))).collect()
+            };
+            let rows = TableRows { active: delta(&active, 1), frozen: delta(&frozen, 0), directory: Arc::default() };
+            prop_assume!(end.is_none_or(|end| start < end));
+            let keys: Vec<u8> = (start..end.unwrap_or(255)).filter(|k| active.contains_key(k) || frozen.contains_key(k)).collect();
+            let mut wanted: Vec<_> = keys.iter().map(|k| (Bytes::from(&[*k]), rows.recent(&[*k]).unwrap().clone())).collect();
+            let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+            if reverse {
+                wanted.reverse();
+            }
+            let mut out = Vec::new();
+            let end = end.map(|end| [end]);
+            let all = rows.collect(&[start], end.as_ref().map(|e| &e[..]), direction, most, &mut out);
+            prop_assert_eq!(all, wanted.len() <= most);
+            wanted.truncate(most);
+            prop_assert_eq!(out, wanted);
+        }
+    }
+}

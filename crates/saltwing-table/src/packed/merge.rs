@@ -1,0 +1,223 @@
+//! Merges as a whole: freezing a delta, finishing, sweeping expired rows, purging a table.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
+use saltwing_types::TableId;
+
+use super::block_ref::Unread;
+use super::delta::Delta;
+use super::directory::Entry;
+use super::meta::{Cursor, Meta};
+use super::spaces::{DIR, FIX, META, META_KEY, REPLACED, VAR, delta_space, part_key, replaced_key, table_bounds};
+use super::{Merge, Packed};
+use crate::TableError;
+
+/// Most keys that are deleted at once.
+const BATCH_KEYS: usize = 1000;
+
+impl Packed {
+    /// Brings every row into blocks.
+    pub(crate) fn merge_all(&self) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        self.finish_frozen(&mut merge)?;
+        self.rotate(&mut merge)?;
+        self.finish_frozen(&mut merge)?;
+        self.bury(&mut merge)
+    }
+
+    /// A step along with a commit.
+    pub(super) fn crawl(&self, full: bool) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        if full && !merge.meta.frozen {
+            self.rotate(&mut merge)?;
+        }
+        if merge.meta.frozen {
+            self.step_or_finish(&mut merge)?;
+        }
+        self.bury(&mut merge)
+    }
+
+    /// Deletes expired rows: how many.
+    pub(crate) fn sweep(&self) -> Result<u64, TableError> {
+        let mut merge = self.merging.lock();
+        let mut expired = self.finish_frozen(&mut merge)?;
+        if self.has_expired_delta() {
+            self.rotate(&mut merge)?;
+            expired += self.finish_frozen(&mut merge)?;
+        }
+        let mut cursor = Cursor::default();
+        while let Some(step) = self.step(&mut merge, &mut cursor, true)? {
+            expired += step;
+        }
+        self.bury(&mut merge)?;
+        Ok(expired)
+    }
+
+    fn has_expired_delta(&self) -> bool {
+        let now_ms = self.clock.now_ms();
+        let moment = self.rows.read().clone();
+        moment.iter().any(|(id, rows)| {
+            let limit_ms = self.table(TableId(*id)).and_then(|table| table.expired_ms(now_ms));
+            let expired = |limit_ms| rows.active.values().flatten().any(|row| row.time_ms() <= limit_ms);
+            limit_ms.is_some_and(expired)
+        })
+    }
+
+    fn finish_frozen(&self, merge: &mut Merge) -> Result<u64, TableError> {
+        let mut expired = 0;
+        while merge.meta.frozen {
+            expired += self.step_or_finish(merge)?;
+        }
+        Ok(expired)
+    }
+
+    /// Freezes the active delta: from now on writes go to the next generation.
+    pub(super) fn rotate(&self, merge: &mut Merge) -> Result<(), TableError> {
+        if merge.clear_next {
+            self.clear(delta_space(merge.meta.active + 1), KeyBounds::all())?;
+            merge.clear_next = false;
+        }
+        let mut commits = self.commits.lock();
+        if commits.rows == 0 {
+            return Ok(());
+        }
+        let meta = Meta { active: merge.meta.active + 1, frozen: true, cursor: Cursor::default(), ..merge.meta };
+        self.write_meta(&meta, WriteBatch::new())?;
+        (commits.active, commits.rows, commits.bytes) = (meta.active, 0, 0);
+        merge.meta = meta;
+        let mut moment = self.rows.write();
+        let tables: Vec<u32> = moment.keys().copied().collect();
+        for table in tables {
+            if let Some(rows) = moment.get_mut(&table) {
+                rows.frozen = std::mem::take(&mut rows.active);
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of the merge, or its end; how many expired rows were dropped.
+    pub(super) fn step_or_finish(&self, merge: &mut Merge) -> Result<u64, TableError> {
+        let mut cursor = merge.meta.cursor.clone();
+        match self.step(merge, &mut cursor, false)? {
+            Some(expired) => Ok(expired),
+            None => self.finish(merge).map(|()| 0),
+        }
+    }
+
+    /// The frozen generation is in blocks as a whole. Rows of tables that are not open, which were dropped, go with it.
+    fn finish(&self, merge: &mut Merge) -> Result<(), TableError> {
+        let meta = Meta { frozen: false, cursor: Cursor::default(), ..merge.meta };
+        self.write_meta(&meta, WriteBatch::new())?;
+        merge.meta = meta;
+        merge.clear_next = true;
+        {
+            let mut moment = self.rows.write();
+            let tables: Vec<u32> = moment.keys().copied().collect();
+            for table in tables {
+                if let Some(rows) = moment.get_mut(&table) {
+                    rows.frozen = Delta::new();
+                }
+            }
+        }
+        self.signal.merged();
+        self.clear(delta_space(merge.meta.active + 1), KeyBounds::all())?;
+        merge.clear_next = false;
+        Ok(())
+    }
+
+    /// Writes a batch with the record of generations as it will be.
+    pub(super) fn write_meta(&self, meta: &Meta, mut batch: WriteBatch) -> Result<(), TableError> {
+        batch.put(META, META_KEY, meta.write());
+        self.write_layout(batch)
+    }
+
+    fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
+        if self.is_stalled() {
+            return Err(TableError::MergeStalled);
+        }
+        self.kv.write(batch, Durability::Buffered).map_err(|error| {
+            // Nobody knows what the store has now: a second try might mix two ways to cut the same rows.
+            if matches!(error, StoreError::CommitUnknown { .. } | StoreError::DiskFull { .. }) {
+                self.stalled.store(true, Relaxed);
+            }
+            TableError::from(error)
+        })
+    }
+
+    /// Deletes all keys of a space in bounds; nobody writes there.
+    ///
+    /// In one walk: one begun anew for each batch would pass over all that is deleted each time.
+    fn clear(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
+        let mut cursor = self.kv.cursor(space, bounds, Direction::Forward)?;
+        loop {
+            let mut batch = WriteBatch::new();
+            while batch.len() < BATCH_KEYS
+                && let Some((key, _)) = cursor.next()?
+            {
+                batch.delete(space, key);
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.write_layout(batch)?;
+        }
+    }
+
+    /// Deletes the replaced blocks that nobody reads any more.
+    pub(super) fn bury(&self, _merge: &mut Merge) -> Result<(), TableError> {
+        let mut unread = self.shelf.take_unread();
+        while !unread.is_empty() {
+            let rest = unread.split_off(unread.len().min(BATCH_KEYS));
+            let mut batch = WriteBatch::new();
+            for Unread { table, id, families } in &unread {
+                for &family in families {
+                    batch.delete(FIX, part_key(*table, *id, family));
+                    batch.delete(VAR, part_key(*table, *id, family));
+                }
+                batch.delete(REPLACED, replaced_key(*table, *id));
+            }
+            if let Err(error) = self.write_layout(batch) {
+                self.shelf.return_unread(unread);
+                self.shelf.return_unread(rest);
+                return Err(error);
+            }
+            unread = rest;
+        }
+        Ok(())
+    }
+
+    /// Deletes every row of a table. What was deleted before an error stays so.
+    pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        let removed = self.rows.write().remove(&table.0);
+        if let Some(rows) = &removed {
+            let blocks = rows.directory.entries().iter().filter_map(|entry| entry.block.as_ref());
+            blocks.for_each(|block| block.replace());
+            self.base_rows.fetch_sub(rows.directory.rows(), Relaxed);
+        }
+        drop(removed);
+        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
+        loop {
+            let mut batch = WriteBatch::new();
+            while batch.len() < BATCH_KEYS
+                && let Some((key, value)) = cursor.next()?
+            {
+                batch.delete(DIR, key);
+                if let Some(entry) = Entry::read(table, &[], &value, &self.shelf)
+                    && let Some(block) = &entry.block
+                {
+                    batch.put(REPLACED, replaced_key(table, block.id), block.summary.families.clone());
+                }
+            }
+            if batch.is_empty() {
+                break;
+            }
+            self.write_layout(batch)?;
+        }
+        for generation in 0..2 {
+            self.clear(delta_space(generation), table_bounds(table))?;
+        }
+        self.bury(&mut merge)
+    }
+}

@@ -1,0 +1,79 @@
+//! Which generations live, and how far the merge has come: one record of the store.
+
+use saltwing_store::Bytes;
+use saltwing_types::TableId;
+
+use super::bits::{Reader, seal};
+
+/// The version of the whole layout.
+const VERSION: u8 = 1;
+
+/// The record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Meta {
+    /// The generation that takes writes.
+    pub(super) active: u64,
+    /// Whether the generation before it lives: it is being merged.
+    pub(super) frozen: bool,
+    /// The next block's id: they grow, and none is used twice.
+    pub(super) next_block: u64,
+    /// The merge goes on here: what comes before is in blocks.
+    pub(super) cursor: Cursor,
+}
+
+/// A place in all tables' keys.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cursor {
+    pub(super) table: TableId,
+    pub(super) key: Bytes,
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Self { table: TableId(0), key: Bytes::default() }
+    }
+}
+
+impl Meta {
+    /// The generation that is being merged.
+    pub(super) fn frozen_generation(&self) -> Option<u64> {
+        self.frozen.then(|| self.active.wrapping_sub(1))
+    }
+
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut out = vec![VERSION, u8::from(self.frozen)];
+        out.extend_from_slice(&self.active.to_le_bytes());
+        out.extend_from_slice(&self.next_block.to_le_bytes());
+        out.extend_from_slice(&self.cursor.table.0.to_le_bytes());
+        out.extend_from_slice(&(self.cursor.key.len() as u16).to_le_bytes());
+        out.extend_from_slice(&self.cursor.key);
+        seal(out)
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::checked(bytes)?;
+        if reader.u8()? != VERSION {
+            return None;
+        }
+        let frozen = reader.u8()? != 0;
+        let (active, next_block) = (reader.u64()?, reader.u64()?);
+        let table = TableId(reader.u32()?);
+        let key_bytes = reader.u16()?;
+        let key = Bytes::from(reader.bytes(key_bytes.into())?);
+        Some(Self { active, frozen, next_block, cursor: Cursor { table, key } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_as_it_was_written() {
+        let cursor = Cursor { table: TableId(9), key: Bytes::from(b"key") };
+        let meta = Meta { active: 5, frozen: true, next_block: 77, cursor };
+        let stored = meta.write();
+        assert_eq!(Meta::read(&stored), Some(meta));
+        assert!((0..stored.len()).all(|cut| Meta::read(&stored[..cut]).is_none()));
+    }
+}

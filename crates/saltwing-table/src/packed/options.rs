@@ -1,0 +1,69 @@
+//! How large blocks, deltas and the memory of blocks are.
+
+use std::time::Duration;
+
+/// When deltas are brought into blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// By a thread, from [`EmbeddedTables::start_merging`](crate::EmbeddedTables::start_merging) on.
+    Background,
+    /// A step after each commit, on the committer's thread: every run of a test is the same.
+    WithCommits,
+}
+
+/// Sizes of the packed layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutOptions {
+    /// Most rows of a block.
+    pub block_rows: usize,
+    /// Bytes of rows, before compression, that a block is not made larger than, if it has more than one row.
+    pub block_bytes: usize,
+    /// Rows in the delta from which on it is merged; an eighth of the rows in blocks, where that is more.
+    pub delta_rows: u64,
+    /// Bytes in the delta from which on it is merged.
+    pub delta_bytes: u64,
+    /// Most bytes of blocks that are kept in memory.
+    pub cache_bytes: usize,
+    /// Blocks that one step of a merge rewrites, about.
+    pub step_blocks: usize,
+    /// A delta is merged when nothing was written for so long.
+    pub idle: Duration,
+    /// When deltas are merged.
+    pub merging: Merging,
+}
+
+impl Default for LayoutOptions {
+    /// The sizes for use; in builds for debugging those of [`LayoutOptions::tiny`] when the variable
+    /// `SALTWING_TINY_LAYOUT` is set, so that whole test suites can be run with them.
+    fn default() -> Self {
+        if cfg!(debug_assertions) && std::env::var_os("SALTWING_TINY_LAYOUT").is_some() {
+            return Self::tiny();
+        }
+        Self {
+            block_rows: 256,
+            block_bytes: 256 << 10,
+            delta_rows: 256 << 10,
+            delta_bytes: 128 << 20,
+            cache_bytes: 256 << 20,
+            step_blocks: 64,
+            idle: Duration::from_secs(5),
+            merging: Merging::Background,
+        }
+    }
+}
+
+impl LayoutOptions {
+    /// 4 rows a block, 16 rows a delta, a merge that crawls along with the commits: a few rows go through all there is.
+    pub fn tiny() -> Self {
+        Self {
+            block_rows: 4,
+            block_bytes: 4 << 10,
+            delta_rows: 16,
+            delta_bytes: 64 << 10,
+            cache_bytes: 2 << 10,
+            step_blocks: 2,
+            idle: Duration::from_secs(5),
+            merging: Merging::WithCommits,
+        }
+    }
+}

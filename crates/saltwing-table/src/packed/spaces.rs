@@ -1,0 +1,64 @@
+//! Which spaces of the store hold what, and under which keys.
+//!
+//! All keys begin with the table's number, 4 bytes big endian, so that none is empty. `META` has one key.
+//!
+//! ```text
+//! DELTAS   table | row key             -> 0: deleted | 1, row     one space a generation, by turns
+//! DIR      table | 0 | fence           -> directory entry
+//! FIX, VAR table | block id 8 | family -> part
+//! REPLACED table | block id 8          -> its families: a block that no directory names
+//! ```
+
+use saltwing_store::{KeyBounds, Space};
+use saltwing_types::TableId;
+
+/// Rows of the form before this one: one pair a row.
+pub(super) const OLD_ROWS: Space = Space::new(1);
+/// Generations, by their number's last bit.
+pub(super) const DELTAS: [Space; 2] = [Space::new(2), Space::new(3)];
+pub(super) const DIR: Space = Space::new(4);
+pub(super) const FIX: Space = Space::new(5);
+pub(super) const VAR: Space = Space::new(6);
+pub(super) const REPLACED: Space = Space::new(7);
+pub(super) const META: Space = Space::new(8);
+/// The key of [`META`].
+pub(super) const META_KEY: &[u8] = b"layout";
+/// Bytes of a table's number in front of a key.
+pub(super) const TABLE_BYTES: usize = 4;
+
+/// The space of a generation.
+pub(super) fn delta_space(generation: u64) -> Space {
+    let [even, odd] = DELTAS;
+    if generation.is_multiple_of(2) { even } else { odd }
+}
+
+/// The key of a row in a generation's space.
+pub(super) fn delta_key(table: TableId, row_key: &[u8]) -> Vec<u8> {
+    [&table.0.to_be_bytes(), row_key].concat()
+}
+
+/// The key of a directory entry.
+pub(super) fn dir_key(table: TableId, fence: &[u8]) -> Vec<u8> {
+    [&table.0.to_be_bytes()[..], &[0], fence].concat()
+}
+
+/// The key of a part of a block.
+pub(super) fn part_key(table: TableId, block: u64, family: u8) -> Vec<u8> {
+    [&table.0.to_be_bytes()[..], &block.to_be_bytes(), &[family]].concat()
+}
+
+/// The key that says that a block was replaced.
+pub(super) fn replaced_key(table: TableId, block: u64) -> Vec<u8> {
+    [&table.0.to_be_bytes()[..], &block.to_be_bytes()].concat()
+}
+
+/// All keys of a table.
+pub(super) fn table_bounds(table: TableId) -> KeyBounds {
+    KeyBounds::prefix(&table.0.to_be_bytes())
+}
+
+/// The table that a key belongs to, and the rest of the key.
+pub(super) fn split_table(key: &[u8]) -> Option<(TableId, &[u8])> {
+    let (table, rest) = key.split_first_chunk::<TABLE_BYTES>()?;
+    Some((TableId(u32::from_be_bytes(*table)), rest))
+}

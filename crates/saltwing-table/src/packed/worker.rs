@@ -1,0 +1,167 @@
+//! The thread that merges.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use saltwing_store::StoreError;
+
+use super::Packed;
+use crate::TableError;
+
+/// How often a waiting writer looks again by itself.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// What commits and the thread tell each other.
+#[derive(Default)]
+pub(super) struct Signal {
+    state: Mutex<State>,
+    to_worker: Condvar,
+    to_writers: Condvar,
+    commits: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    running: bool,
+    full: bool,
+    stop: bool,
+}
+
+enum Wake {
+    Stop,
+    /// The delta is full.
+    Full,
+    /// Nothing was written for some time.
+    Idle,
+    /// It is time to look again.
+    Look,
+}
+
+impl Signal {
+    /// A commit was made; the delta may be full with it.
+    pub(super) fn committed(&self, full: bool) {
+        self.commits.fetch_add(1, Relaxed);
+        if full {
+            self.state.lock().full = true;
+            self.to_worker.notify_one();
+        }
+    }
+
+    /// Waits while there is cause and a thread that merges.
+    pub(super) fn wait_for_merge(&self, cause: impl Fn() -> bool) {
+        while self.is_running() && cause() {
+            let mut state = self.state.lock();
+            state.full = true;
+            self.to_worker.notify_one();
+            self.to_writers.wait_for(&mut state, WAIT);
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.state.lock().running
+    }
+
+    pub(super) fn merged(&self) {
+        self.to_writers.notify_all();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.state.lock().stop
+    }
+
+    fn wait(&self, idle: Duration) -> Wake {
+        let before = self.commits.load(Relaxed);
+        let mut state = self.state.lock();
+        if !state.full && !state.stop {
+            self.to_worker.wait_for(&mut state, idle);
+        }
+        if state.stop {
+            Wake::Stop
+        } else if std::mem::take(&mut state.full) {
+            Wake::Full
+        } else if self.commits.load(Relaxed) == before {
+            Wake::Idle
+        } else {
+            Wake::Look
+        }
+    }
+}
+
+/// The thread; it ends when this is dropped.
+pub(crate) struct Worker {
+    packed: Arc<Packed>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    pub(crate) fn start(packed: Arc<Packed>) -> Result<Self, TableError> {
+        packed.signal.state.lock().running = true;
+        let of_thread = packed.clone();
+        let spawned =
+            std::thread::Builder::new().name("saltwing-merge".into()).spawn(move || of_thread.merge_for_ever());
+        let thread = spawned.map_err(|source| {
+            packed.signal.state.lock().running = false;
+            StoreError::io("start the merging thread in", std::path::Path::new("this process"), source)
+        })?;
+        Ok(Self { packed, thread: Some(thread) })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        {
+            let mut state = self.packed.signal.state.lock();
+            state.stop = true;
+            state.running = false;
+        }
+        self.packed.signal.to_worker.notify_all();
+        self.packed.signal.merged();
+        if let Some(thread) = self.thread.take() {
+            // A merge that panicked has nothing to tell here: what it did is whole, step by step.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Packed {
+    fn merge_for_ever(&self) {
+        // What the last process left half merged goes first.
+        let mut failed = self.go_on(false).is_err();
+        loop {
+            let wake = self.signal.wait(self.options.idle);
+            // After a failure the delta being full is no news: wait before the next try.
+            if failed && matches!(wake, Wake::Full) && !self.signal.is_stopped() {
+                std::thread::sleep(WAIT);
+            }
+            let rotate = match wake {
+                Wake::Stop => return,
+                Wake::Full | Wake::Idle => true,
+                Wake::Look => false,
+            };
+            // What could not be merged now is tried again: reading and writing go on.
+            failed = self.go_on(rotate).is_err();
+            self.signal.merged();
+        }
+    }
+
+    /// Merges what is frozen, step by step, after freezing what is there if asked.
+    fn go_on(&self, rotate: bool) -> Result<(), TableError> {
+        let mut rotate = rotate;
+        while !self.signal.is_stopped() {
+            let mut merge = self.merging.lock();
+            if !merge.meta.frozen && std::mem::take(&mut rotate) {
+                self.rotate(&mut merge)?;
+                self.signal.merged();
+            }
+            if !merge.meta.frozen {
+                self.bury(&mut merge)?;
+                return Ok(());
+            }
+            self.step_or_finish(&mut merge)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,326 @@
+//! The rows of one key range: runs of block rows, split by rows of the deltas.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use saltwing_store::{Bytes, Direction};
+
+use crate::packed::block::FixPart;
+use crate::packed::block_ref::BlockRef;
+use crate::packed::delta::{StoredRow, TableRows};
+use crate::zone_filter::ZoneFilter;
+use crate::{Counters, TableError};
+
+/// Rows of a delta that are taken at first and at most at once. The first is small because most walks are short.
+const DELTA_ROWS_MIN: usize = 16;
+const DELTA_ROWS_MAX: usize = 1024;
+
+/// Visible rows that come one after the other.
+#[derive(Clone)]
+pub(crate) enum Piece {
+    /// Rows of a block, never none; read backwards in a reverse walk.
+    Block { block: Arc<BlockRef>, rows: Range<usize> },
+    /// A row of a delta.
+    Row { key: Bytes, row: StoredRow },
+    /// So many rows of which it is known that the filter leaves none.
+    Passed(usize),
+}
+
+impl Piece {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Block { rows, .. } => rows.len(),
+            Self::Row { .. } => 1,
+            Self::Passed(rows) => *rows,
+        }
+    }
+
+    /// Takes the first `count` rows in the direction of travel off; `count` is less than there are.
+    pub(crate) fn split(&mut self, count: usize, direction: Direction) -> Self {
+        match self {
+            Self::Row { .. } => self.clone(),
+            Self::Passed(rows) => {
+                *rows -= count;
+                Self::Passed(count)
+            }
+            Self::Block { block, rows } => {
+                let taken = match direction {
+                    Direction::Forward => rows.start..rows.start + count,
+                    Direction::Reverse => rows.end - count..rows.end,
+                };
+                match direction {
+                    Direction::Forward => rows.start = taken.end,
+                    Direction::Reverse => rows.end = taken.start,
+                }
+                Self::Block { block: block.clone(), rows: taken }
+            }
+        }
+    }
+
+    /// The key of the first row in the direction of travel, in place of what `key` held.
+    pub(crate) fn first_key(&self, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
+        match self {
+            Self::Row { key: stored, .. } => {
+                key.clear();
+                key.extend_from_slice(stored);
+            }
+            Self::Block { block, rows } => {
+                let row = if direction == Direction::Forward { rows.start } else { rows.end.saturating_sub(1) };
+                block.lead()?.key_into(row, key);
+            }
+            Self::Passed(_) => key.clear(),
+        }
+        Ok(())
+    }
+}
+
+/// What a walk leaves out, and what it counts.
+#[derive(Clone)]
+pub(crate) struct WalkRules {
+    pub(crate) direction: Direction,
+    /// Rows written at or before this are expired.
+    pub(crate) expired_ms: Option<i64>,
+    /// Blocks of which no row can meet the filter become [`Piece::Passed`].
+    pub(crate) zones: Option<Arc<ZoneFilter>>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// Walks one range of row keys, never an empty one.
+pub(crate) struct Walk {
+    rows: TableRows,
+    start: Vec<u8>,
+    end: Option<Vec<u8>>,
+    rules: WalkRules,
+    /// The entry that is looked at next.
+    index: usize,
+    done: bool,
+    pieces: VecDeque<Piece>,
+    recent: Vec<(Bytes, Option<StoredRow>)>,
+    recent_most: usize,
+}
+
+impl Walk {
+    /// A walk over the keys from `start`, included, to `end`.
+    pub(crate) fn new(rows: TableRows, start: Vec<u8>, end: Option<Vec<u8>>, rules: WalkRules) -> Self {
+        let index = match rules.direction {
+            Direction::Forward => rows.directory.floor(&start),
+            Direction::Reverse => rows.directory.last_below(end.as_deref()),
+        };
+        let (pieces, recent) = (VecDeque::new(), Vec::new());
+        Self { rows, start, end, rules, index, done: false, pieces, recent, recent_most: DELTA_ROWS_MIN }
+    }
+
+    /// The next visible rows, `most` at most; `None` at the end.
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+        loop {
+            if let Some(piece) = self.pieces.front_mut() {
+                if piece.len() > most {
+                    return Ok(Some(piece.split(most, self.rules.direction)));
+                }
+                return Ok(self.pieces.pop_front());
+            }
+            if self.done {
+                return Ok(None);
+            }
+            self.read_entry()?;
+        }
+    }
+
+    /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.
+    fn read_entry(&mut self) -> Result<(), TableError> {
+        let directory = self.rows.directory.clone();
+        let Some(entry) = directory.entry(self.index) else {
+            self.done = true;
+            return Ok(());
+        };
+        let entry_end = directory.end(self.index).map(|end| &**end);
+        let start = entry.fence.as_ref().max(&self.start[..]).to_vec();
+        let end = match (self.end.as_deref(), entry_end) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let mut end = end.map(<[u8]>::to_vec);
+        let mut start = start;
+        self.recent.clear();
+        let mut complete = true;
+        if entry.is_dirty() && end.as_ref().is_none_or(|end| start < *end) {
+            let direction = self.rules.direction;
+            complete = self.rows.collect(&start, end.as_deref(), direction, self.recent_most, &mut self.recent);
+            self.recent_most = (2 * self.recent_most).min(DELTA_ROWS_MAX);
+            if let (false, Some((last, _))) = (complete, self.recent.last()) {
+                match direction {
+                    Direction::Forward => end = Some([&last[..], &[0]].concat()),
+                    Direction::Reverse => start = last.to_vec(),
+                }
+            }
+            if direction == Direction::Reverse {
+                self.recent.reverse();
+            }
+        }
+        self.find_pieces(entry.block.as_ref(), &start, end.as_deref())?;
+        match self.rules.direction {
+            Direction::Forward if complete => {
+                let is_last = match (entry_end, self.end.as_deref()) {
+                    (None, _) => true,
+                    (Some(entry_end), Some(end)) => end <= entry_end,
+                    (Some(_), None) => false,
+                };
+                self.index += 1;
+                self.done = is_last;
+            }
+            Direction::Reverse if complete => {
+                self.done = self.index == 0 || *self.start >= *entry.fence;
+                self.index = self.index.saturating_sub(1);
+            }
+            Direction::Forward => self.start = end.unwrap_or_default(),
+            Direction::Reverse => self.end = Some(start),
+        }
+        Ok(())
+    }
+
+    /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
+    fn find_pieces(
+        &mut self,
+        block: Option<&Arc<BlockRef>>,
+        start: &[u8],
+        end: Option<&[u8]>,
+    ) -> Result<(), TableError> {
+        let recent = std::mem::take(&mut self.recent);
+        let alone = recent.is_empty();
+        let mut lead = None;
+        let mut at = 0;
+        let mut until = 0;
+        if let Some(block) = block {
+            let (whole_end, count) =
+                (end.is_none_or(|end| *block.summary.last_key < *end), block.summary.rows as usize);
+            // A block's keys lie at or behind its fence, which is where most walks begin.
+            let whole_start = self.rows.directory.entry(self.index).is_some_and(|entry| start <= &*entry.fence);
+            if start <= &*block.summary.last_key {
+                (at, until) = (0, count);
+                if !(alone && whole_start && whole_end) {
+                    let keys = block.lead()?;
+                    (at, until) = (
+                        if whole_start { 0 } else { keys.lower_bound(start) },
+                        end.filter(|_| !whole_end).map_or(count, |end| keys.lower_bound(end)),
+                    );
+                    lead = Some(keys);
+                }
+            }
+        }
+        if let (true, Some(block)) = (alone, block) {
+            if at < until {
+                self.add_run(block, lead.as_ref(), at..until)?;
+            }
+            self.pass_over(block);
+            self.recent = recent;
+            return Ok(());
+        }
+        for (key, row) in &recent {
+            if let (Some(block), Some(keys)) = (block, &lead) {
+                let (before, behind) = match keys.search(key) {
+                    Ok(found) => (found, found + 1),
+                    Err(place) => (place, place),
+                };
+                let before = before.clamp(at, until.max(at));
+                if at < before {
+                    self.add_run(block, lead.as_ref(), at..before)?;
+                }
+                at = behind.max(before);
+            }
+            if let Some(row) = row
+                && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
+            {
+                self.pieces.push_back(Piece::Row { key: key.clone(), row: row.clone() });
+            }
+        }
+        if let Some(block) = block
+            && at < until
+        {
+            self.add_run(block, lead.as_ref(), at..until)?;
+        }
+        if self.rules.direction == Direction::Reverse {
+            self.pieces.make_contiguous().reverse();
+        }
+        if lead.is_some() {
+            self.rules.counters.blocks_read.fetch_add(1, Relaxed);
+        }
+        self.recent = recent;
+        Ok(())
+    }
+
+    /// Adds the unexpired rows among some of a block.
+    fn add_run(
+        &mut self,
+        block: &Arc<BlockRef>,
+        lead: Option<&Arc<FixPart>>,
+        rows: Range<usize>,
+    ) -> Result<(), TableError> {
+        let (oldest, newest) = block.summary.times_ms;
+        let Some(limit_ms) = self.rules.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
+            self.pieces.push_back(Piece::Block { block: block.clone(), rows });
+            return Ok(());
+        };
+        if newest <= limit_ms {
+            return Ok(());
+        }
+        let keys = match lead {
+            Some(lead) => lead.clone(),
+            None => block.lead()?,
+        };
+        let mut start = rows.start;
+        for row in rows.clone() {
+            if keys.time_ms(row) <= limit_ms {
+                if start < row {
+                    self.pieces.push_back(Piece::Block { block: block.clone(), rows: start..row });
+                }
+                start = row + 1;
+            }
+        }
+        if start < rows.end {
+            self.pieces.push_back(Piece::Block { block: block.clone(), rows: start..rows.end });
+        }
+        Ok(())
+    }
+
+    /// The pieces are those of one block alone: they are not read when its summary rules them out.
+    fn pass_over(&mut self, block: &Arc<BlockRef>) {
+        if self.pieces.is_empty() {
+            return;
+        }
+        let counters = &self.rules.counters;
+        if self.rules.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
+            let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
+            self.pieces.push_back(Piece::Passed(rows));
+            counters.blocks_skipped.fetch_add(1, Relaxed);
+            return;
+        }
+        counters.blocks_read.fetch_add(1, Relaxed);
+        if self.rules.direction == Direction::Reverse {
+            self.pieces.make_contiguous().reverse();
+        }
+    }
+}
+
+/// One row by its key, if it is there and not expired.
+pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Piece>, TableError> {
+    let directory = &rows.directory;
+    let Some(entry) = directory.entry(directory.floor(key)) else { return Ok(None) };
+    if entry.is_dirty()
+        && let Some(recent) = rows.recent(key)
+    {
+        let alive = recent.as_ref().filter(|row| expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms));
+        return Ok(alive.map(|row| Piece::Row { key: Bytes::new(key), row: row.clone() }));
+    }
+    let Some(block) = &entry.block else { return Ok(None) };
+    if *block.summary.last_key < *key {
+        return Ok(None);
+    }
+    let lead = block.lead()?;
+    let Ok(row) = lead.search(key) else { return Ok(None) };
+    if expired_ms.is_some_and(|limit_ms| lead.time_ms(row) <= limit_ms) {
+        return Ok(None);
+    }
+    Ok(Some(Piece::Block { block: block.clone(), rows: row..row + 1 }))
+}
