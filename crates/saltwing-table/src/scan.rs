@@ -108,6 +108,8 @@ pub struct Scan {
     filter: Option<Filter>,
     remaining: Option<u64>,
     batch_rows: usize,
+    /// Rows of the batch before.
+    rows_before: usize,
     context: ScanContext,
     done: bool,
 }
@@ -171,6 +173,7 @@ impl Scan {
             filter,
             remaining: limit,
             batch_rows,
+            rows_before: 0,
             context,
             done,
         })
@@ -219,15 +222,19 @@ impl Scan {
     /// Decodes up to `wanted` rows: how many were read, fewer only at the end, and how many of them decoded.
     fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
         let (mut read, mut decoded) = (0, 0);
-        self.decoder.begin(wanted.min(CHECK_ROWS));
         while read < wanted {
             let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS))? else { break };
             let rows = piece.len();
+            if read == 0 {
+                // A point takes room for a row; what goes on is as long as it was before.
+                self.decoder.begin(rows.max(self.rows_before.min(wanted)));
+            }
             let bytes = self.decoder.append(&self.table, &piece, self.direction)?;
             read += rows;
             decoded += if matches!(piece, Piece::Passed(_)) { 0 } else { rows };
             self.context.book(rows as u64, bytes)?;
         }
+        self.rows_before = decoded;
         Ok((read, decoded))
     }
 
