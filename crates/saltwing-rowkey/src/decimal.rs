@@ -153,10 +153,10 @@ fn from_pairs(bytes: &[u8], weight: i32, pair: impl Fn(u8) -> u8) -> Result<(u12
         digits = digits * 100 + u128::from(pair);
     }
     let scale = 2 * (bytes.len() as i32 - 1 - weight);
-    let (digits, scale) = match last % 10 {
-        0 => (digits * 10 + u128::from(last / 10), scale - 1),
-        _ if bytes.len() < PAIRS_MAX => (digits * 100 + u128::from(last), scale),
-        _ => return Err(BadBytes("a DECIMAL of more than 38 digits")),
-    };
-    if digits < 10u128.pow(38) { Ok((digits, scale)) } else { Err(BadBytes("a DECIMAL of more than 38 digits")) }
+    // 38 digits at most, and no step beyond what an u128 takes: twenty pairs may hold 39.
+    match last % 10 {
+        0 if digits < 10u128.pow(37) => Ok((digits * 10 + u128::from(last / 10), scale - 1)),
+        1..=9 if bytes.len() < PAIRS_MAX => Ok((digits * 100 + u128::from(last), scale)),
+        _ => Err(BadBytes("a DECIMAL of more than 38 digits")),
+    }
 }
