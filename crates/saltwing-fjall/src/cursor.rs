@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use byteview::ByteView;
 use fjall::{Iter, Keyspace, Readable, Snapshot};
-use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, Space, StoreError};
+use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreError};
 
 use crate::error::storage_error;
 use crate::store::Inner;
@@ -15,14 +15,14 @@ pub(crate) struct KeyspaceRange {
     /// `None` where there is nothing to walk over.
     iter: Option<Iter>,
     snapshot: Snapshot,
-    /// `None` for a space that does not exist yet.
+    /// `None` for a space that does not exist.
     keyspace: Option<Keyspace>,
     inner: Arc<Inner>,
 }
 
 impl KeyspaceRange {
-    pub(crate) fn new(inner: Arc<Inner>, snapshot: Snapshot, space: Space) -> Self {
-        let keyspace = inner.keyspaces.get(space).cloned();
+    /// `keyspace` is that of the space at the snapshot's moment; `None` where it had none.
+    pub(crate) fn new(inner: Arc<Inner>, snapshot: Snapshot, keyspace: Option<Keyspace>) -> Self {
         Self { iter: None, snapshot, keyspace, inner }
     }
 }

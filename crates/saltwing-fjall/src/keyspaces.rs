@@ -1,19 +1,41 @@
 //! Spaces as fjall's keyspaces.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
+use parking_lot::RwLock;
 use saltwing_store::Space;
 
-/// The keyspaces that exist, by space: found without a lock or a hash.
+/// The keyspaces that exist, by space.
 pub(crate) struct Keyspaces {
-    by_space: Vec<OnceLock<Keyspace>>,
+    now: RwLock<Spaces>,
+}
+
+/// The keyspaces of one moment.
+#[derive(Clone)]
+pub(crate) struct Spaces(Arc<Vec<Option<Keyspace>>>);
+
+impl Spaces {
+    /// The keyspace, where anything was written to the space since it was empty.
+    pub(crate) fn get(&self, space: Space) -> Option<&Keyspace> {
+        self.0.get(usize::from(space.id())).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Keyspace> {
+        self.0.iter().flatten()
+    }
+
+    fn set(&mut self, space: Space, keyspace: Option<Keyspace>) {
+        if let Some(place) = Arc::make_mut(&mut self.0).get_mut(usize::from(space.id())) {
+            *place = keyspace;
+        }
+    }
 }
 
 impl Keyspaces {
     /// Those that the database has already.
     pub(crate) fn load(database: &Database) -> fjall::Result<Self> {
-        let keyspaces = Self { by_space: (0..=u8::MAX).map(|_| OnceLock::new()).collect() };
+        let keyspaces = Self { now: RwLock::new(Spaces(Arc::new(vec![None; usize::from(u8::MAX) + 1]))) };
         for id in 0..=u8::MAX {
             let space = Space::new(id);
             if database.keyspace_exists(&name(space)) {
@@ -23,22 +45,34 @@ impl Keyspaces {
         Ok(keyspaces)
     }
 
-    /// The keyspace, where anything was ever written to the space.
-    pub(crate) fn get(&self, space: Space) -> Option<&Keyspace> {
-        self.by_space.get(usize::from(space.id())).and_then(OnceLock::get)
+    /// The keyspace, where anything was written to the space since it was empty.
+    pub(crate) fn get(&self, space: Space) -> Option<Keyspace> {
+        self.now.read().get(space).cloned()
+    }
+
+    /// All of them, and what `also` gives of the same moment.
+    pub(crate) fn moment<T>(&self, also: impl FnOnce() -> T) -> (Spaces, T) {
+        let now = self.now.read();
+        (now.clone(), also())
     }
 
     pub(crate) fn get_or_create(&self, database: &Database, space: Space) -> fjall::Result<Keyspace> {
         if let Some(keyspace) = self.get(space) {
-            return Ok(keyspace.clone());
+            return Ok(keyspace);
         }
         // Two writers may both come here; fjall gives both the same keyspace.
         let keyspace = database.keyspace(&name(space), KeyspaceCreateOptions::default)?;
-        Ok(self.by_space[usize::from(space.id())].get_or_init(|| keyspace).clone())
+        self.now.write().set(space, Some(keyspace.clone()));
+        Ok(keyspace)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Keyspace> {
-        self.by_space.iter().filter_map(OnceLock::get)
+    /// Drops a keyspace with all that is in it, on the disk before this returns; nobody writes to it. It is made anew
+    /// when it is next written to.
+    pub(crate) fn drop_keyspace(&self, database: &Database, space: Space) -> fjall::Result<()> {
+        let Some(keyspace) = self.get(space) else { return Ok(()) };
+        database.delete_keyspace(keyspace)?;
+        self.now.write().set(space, None);
+        Ok(())
     }
 }
 

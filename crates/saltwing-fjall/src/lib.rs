@@ -13,6 +13,8 @@
 //! * **Failures.** After a failed journal write or sync fjall refuses all writes
 //!   until it is opened again ([`StoreError::Poisoned`](saltwing_store::StoreError));
 //!   the write that met the failure is told that its outcome is unknown.
+//! * **Clearing.** A space with more than a few keys is cleared by dropping its keyspace, after a sync: fjall drops it
+//!   on the disk at once, and its own `clear` would hold journals back for as long as the keyspace stays empty.
 //!
 //! A seek makes a new range on the same snapshot: fjall's iterators cannot jump.
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use byteview::ByteView;
 use fjall::{Database, OwnedWriteBatch, PersistMode, Readable};
+use parking_lot::RwLock;
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
@@ -17,7 +18,7 @@ use saltwing_store::{
 
 use crate::cursor::KeyspaceRange;
 use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
-use crate::keyspaces::Keyspaces;
+use crate::keyspaces::{Keyspaces, Spaces};
 
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "fjall";
@@ -34,6 +35,13 @@ static CAPABILITIES: Capabilities = Capabilities {
 /// written out by then is replayed from the journal at the next opening.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// Bytes of closed journals from which on fjall writes out what keeps the oldest of them alive. Small spaces would
+/// keep all of them otherwise, up to fjall's 512 MiB.
+const JOURNAL_BYTES_MAX: u64 = 128 << 20;
+
+/// Most keys that a clear deletes one by one; above it drops the keyspace, which costs some syncs.
+const CLEAR_KEYS_MAX: usize = 1_000;
+
 /// An ordered store in a directory, kept by fjall.
 pub struct FjallStore {
     inner: Arc<Inner>,
@@ -44,6 +52,8 @@ pub struct FjallStore {
 pub(crate) struct Inner {
     pub(crate) keyspaces: Keyspaces,
     database: Database,
+    /// Held by writes while they are applied; alone by who drops a keyspace.
+    writing: RwLock<()>,
     group: GroupSync,
     /// fjall has said that it takes no more writes.
     poisoned: AtomicBool,
@@ -85,7 +95,8 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
     let (database, keyspaces) = guard_opening(directory.path(), || {
         let open = || -> fjall::Result<(Database, Keyspaces)> {
-            let database = Database::builder(directory.data_path()).cache_size(options.cache_bytes).open()?;
+            let builder = Database::builder(directory.data_path()).cache_size(options.cache_bytes);
+            let database = builder.max_journaling_size(JOURNAL_BYTES_MAX).open()?;
             let keyspaces = Keyspaces::load(&database)?;
             Ok((database, keyspaces))
         };
@@ -94,9 +105,8 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     directory.set_ready()?;
     let group = GroupSync::new(options.trace);
     let readonly = options.access == Access::ReadOnly;
-    Ok(FjallStore {
-        inner: Arc::new(Inner { keyspaces, database, group, poisoned: AtomicBool::new(false), readonly, directory }),
-    })
+    let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
+    Ok(FjallStore { inner: Arc::new(Inner { keyspaces, database, writing, group, poisoned, readonly, directory }) })
 }
 
 impl FjallStore {
@@ -124,9 +134,31 @@ impl FjallStore {
         batch.durability(persist).commit().map_err(|error| commit_error(self.inner.path(), &error))
     }
 
+    /// All keys of a space as a batch of deletes; `None` when there are many.
+    fn few_deletes(&self, space: Space) -> Result<Option<WriteBatch>, StoreError> {
+        let mut cursor = self.cursor(space, KeyBounds::all(), Direction::Forward)?;
+        let mut batch = WriteBatch::new();
+        while let Some((key, _)) = cursor.next()? {
+            if batch.len() == CLEAR_KEYS_MAX {
+                return Ok(None);
+            }
+            batch.delete(space, key);
+        }
+        Ok(Some(batch))
+    }
+
+    /// Has all memory written out, beside what runs here: the journal that it came from can go then.
+    fn write_out(&self) -> Result<(), StoreError> {
+        for keyspace in self.inner.keyspaces.moment(|| ()).0.iter() {
+            keyspace.rotate_memtable().map_err(|error| storage_error("write out", self.inner.path(), &error))?;
+        }
+        Ok(())
+    }
+
     /// Whether all keyspaces have their memory on the disk, or never will.
     fn is_written_out(&self) -> bool {
-        self.inner.keyspaces.iter().all(|keyspace| keyspace.sealed_memtable_count() == 0)
+        let (spaces, ()) = self.inner.keyspaces.moment(|| ());
+        spaces.iter().all(|keyspace| keyspace.sealed_memtable_count() == 0)
             || self.inner.database.persist(PersistMode::Buffer).is_err()
     }
 }
@@ -147,14 +179,14 @@ impl OrderedKv for FjallStore {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let snapshot = self.inner.database.snapshot();
-        let range = KeyspaceRange::new(self.inner.clone(), snapshot, space);
+        let (spaces, snapshot) = self.inner.keyspaces.moment(|| self.inner.database.snapshot());
+        let range = KeyspaceRange::new(self.inner.clone(), snapshot, spaces.get(space).cloned());
         Ok(Box::new(RangeCursor::new(range, bounds, direction)))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        let snapshot = self.inner.database.snapshot();
-        Ok(Box::new(FjallSnapshot { snapshot, inner: self.inner.clone() }))
+        let (spaces, snapshot) = self.inner.keyspaces.moment(|| self.inner.database.snapshot());
+        Ok(Box::new(FjallSnapshot { snapshot, spaces, inner: self.inner.clone() }))
     }
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
@@ -163,17 +195,42 @@ impl OrderedKv for FjallStore {
         }
         batch.check(&CAPABILITIES)?;
         self.inner.refuse_poisoned()?;
+        if durability == Durability::Synced && batch.is_empty() {
+            return self.sync();
+        }
+        let writing = self.inner.writing.read();
+        let batch = self.translate(batch)?;
         match durability {
-            Durability::Synced if batch.is_empty() => self.sync(),
             Durability::Synced => {
-                let batch = self.translate(batch)?;
                 let round = self.inner.group.enter();
                 self.commit(batch, None)?;
+                drop(writing);
                 round.wait(|| self.inner.sync_journal()).map_err(|error| unknown_outcome(self.inner.path(), error))
             }
             // To the operating system, so that only its own crash can take it.
-            Durability::Buffered => self.commit(self.translate(batch)?, Some(PersistMode::Buffer)),
+            Durability::Buffered => self.commit(batch, Some(PersistMode::Buffer)),
         }
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        if self.inner.readonly {
+            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
+        }
+        if let Some(deletes) = self.few_deletes(space)? {
+            return self.write(deletes, Durability::Buffered);
+        }
+        // What drops a keyspace is on the disk at once: what was written before must be there first.
+        self.sync()?;
+        {
+            let _alone = self.inner.writing.write();
+            self.inner.keyspaces.drop_keyspace(&self.inner.database, space).map_err(|error| {
+                // Nobody knows whether the keyspace is there after opening again: writes to it might be lost.
+                self.inner.poisoned.store(true, Ordering::SeqCst);
+                storage_error("clear", self.inner.path(), &error)
+            })?;
+        }
+        // Most of the journal is of what is gone: the rest is written out, so that it can go as well.
+        self.write_out()
     }
 
     fn sync(&self) -> Result<(), StoreError> {
@@ -194,9 +251,7 @@ impl OrderedKv for FjallStore {
         if self.inner.readonly {
             return Ok(());
         }
-        for keyspace in self.inner.keyspaces.iter() {
-            keyspace.rotate_memtable().map_err(|error| storage_error("write out", self.inner.path(), &error))?;
-        }
+        self.write_out()?;
         let started = Instant::now();
         while !self.is_written_out() && started.elapsed() < CLOSE_WAIT_MAX {
             std::thread::sleep(Duration::from_millis(1));
@@ -208,12 +263,13 @@ impl OrderedKv for FjallStore {
 /// One moment of all keyspaces. The database goes last.
 struct FjallSnapshot {
     snapshot: fjall::Snapshot,
+    spaces: Spaces,
     inner: Arc<Inner>,
 }
 
 impl Snapshot for FjallSnapshot {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        match self.inner.keyspaces.get(space) {
+        match self.spaces.get(space) {
             Some(keyspace) if is_storable(key) => self
                 .snapshot
                 .get(keyspace, key)
@@ -224,7 +280,7 @@ impl Snapshot for FjallSnapshot {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let range = KeyspaceRange::new(self.inner.clone(), self.snapshot.clone(), space);
+        let range = KeyspaceRange::new(self.inner.clone(), self.snapshot.clone(), self.spaces.get(space).cloned());
         Ok(Box::new(RangeCursor::new(range, bounds, direction)))
     }
 }

@@ -32,6 +32,9 @@ static CAPABILITIES: Capabilities = Capabilities {
 /// only a thread of an earlier handle that has yet to end can still have it.
 const SLED_LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
 
+/// Keys that a clear deletes at once.
+const CLEAR_BATCH_KEYS: usize = 1_000;
+
 /// An ordered store in a directory, kept by sled.
 pub struct SledStore {
     inner: Arc<Inner>,
@@ -160,6 +163,25 @@ impl OrderedKv for SledStore {
                 round
                     .wait(|| self.inner.flush())
                     .map_err(|error| commit_error(self.inner.path(), sled::Error::Io(error)))
+            }
+        }
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        // One tree has all spaces: key by key. sled's log keeps the order of writes, so that no crash leaves a delete
+        // without what was written before it.
+        let mut cursor = self.cursor(space, KeyBounds::all(), Direction::Forward)?;
+        loop {
+            let mut batch = WriteBatch::new();
+            while batch.len() < CLEAR_BATCH_KEYS
+                && let Some((key, _)) = cursor.next()?
+            {
+                batch.delete(space, key);
+            }
+            let is_last = batch.len() < CLEAR_BATCH_KEYS;
+            self.write(batch, Durability::Buffered)?;
+            if is_last {
+                return Ok(());
             }
         }
     }

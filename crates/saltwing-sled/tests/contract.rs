@@ -67,6 +67,12 @@ fn survives_kill() {
 }
 
 #[test]
+fn clears_survive_kill() {
+    let home = tempfile::tempdir().unwrap();
+    conformance::clears_survive_kill("clears_survive_kill", home.path(), open_or_create);
+}
+
+#[test]
 fn second_process_is_refused() {
     let home = tempfile::tempdir().unwrap();
     conformance::second_process_is_refused("second_process_is_refused", home.path(), open_or_create);

@@ -21,7 +21,8 @@ use crate::{
 pub enum Fault {
     /// Nothing: for counting and tracing.
     None,
-    /// The write with this mutation fails, and changes nothing. Later ones succeed.
+    /// The write with this mutation fails, and changes nothing; a clear, which counts as one mutation, fails when
+    /// every other key is gone. Later ones succeed.
     FailMutation(u64),
     /// A crash: the batch with this mutation and all later ones are acknowledged
     /// and can be read, but the store below never gets them.
@@ -41,9 +42,9 @@ pub enum Fault {
 /// How much has passed through a wrapper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls of [`OrderedKv::write`], failed ones included.
+    /// Calls of [`OrderedKv::write`] and [`OrderedKv::clear`], failed ones included.
     pub commits: u64,
-    /// Mutations in them.
+    /// Mutations in them; a clear is one.
     pub mutations: u64,
     /// Entries that cursors yielded, of snapshots too.
     pub entries: u64,
@@ -124,21 +125,56 @@ impl<S: OrderedKv> FaultStore<S> {
         Ok(())
     }
 
-    fn write_numbered(&self, batch: WriteBatch, durability: Durability, before: Counts) -> Result<(), StoreError> {
-        let mutations = before.mutations..before.mutations + batch.len() as u64;
+    /// Numbers a commit of so many mutations, and does it with `act`, or what the fault says instead. Where it says
+    /// that the commit fails, `fail` leaves behind what a commit that failed may leave.
+    fn commit(
+        &self,
+        mutations: u64,
+        act: impl FnOnce(&dyn OrderedKv) -> Result<(), StoreError>,
+        fail: impl FnOnce(&dyn OrderedKv) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let before = {
+            let mut counts = self.faults.counts.lock();
+            let before = *counts;
+            counts.commits += 1;
+            counts.mutations += mutations;
+            before
+        };
+        let commit = before.commits;
+        self.faults.record(Event::Began { commit });
+        let mutations = before.mutations..before.mutations + mutations;
         match self.faults.fault {
-            Fault::FailMutation(n) if mutations.contains(&n) => return Err(injected("write")),
+            Fault::FailMutation(n) if mutations.contains(&n) => {
+                self.current(fail)?;
+                return Err(injected("write"));
+            }
             Fault::LoseMutation(n) if mutations.contains(&n) => self.crash()?,
-            Fault::UnknownCommit { commit, applied } if commit == before.commits => {
+            Fault::UnknownCommit { commit: n, applied } if n == commit => {
                 if applied {
-                    self.inner.write(batch, durability)?;
+                    act(&self.inner)?;
                 }
                 return Err(StoreError::CommitUnknown { source: injected_cause() });
             }
             _ => {}
         }
-        self.current(|store| store.write(batch, durability))
+        self.current(act)?;
+        self.faults.record(Event::Acknowledged { commit });
+        Ok(())
     }
+}
+
+/// Deletes every other key of a space: a clear that came half-way.
+fn clear_half(store: &dyn OrderedKv, space: Space) -> Result<(), StoreError> {
+    let mut batch = WriteBatch::new();
+    let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward)?;
+    let mut is_taken = true;
+    while let Some((key, _)) = cursor.next()? {
+        if is_taken {
+            batch.delete(space, key);
+        }
+        is_taken = !is_taken;
+    }
+    store.write(batch, Durability::Buffered)
 }
 
 impl<S: OrderedKv> OrderedKv for FaultStore<S> {
@@ -164,18 +200,11 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
     }
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
-        let before = {
-            let mut counts = self.faults.counts.lock();
-            let before = *counts;
-            counts.commits += 1;
-            counts.mutations += batch.len() as u64;
-            before
-        };
-        let commit = before.commits;
-        self.faults.record(Event::Began { commit });
-        self.write_numbered(batch, durability, before)?;
-        self.faults.record(Event::Acknowledged { commit });
-        Ok(())
+        self.commit(batch.len() as u64, |store| store.write(batch, durability), |_| Ok(()))
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        self.commit(1, |store| store.clear(space), |store| clear_half(store, space))
     }
 
     fn sync(&self) -> Result<(), StoreError> {

@@ -18,7 +18,8 @@
 //! 3. a [`Durability::Synced`] write that was acknowledged is there after a crash;
 //!    [`Durability::Buffered`] writes that survive one are the first so many of them;
 //! 4. a reverse cursor yields a forward cursor's entries, backwards;
-//! 5. a snapshot never changes, whatever is written beside it.
+//! 5. a snapshot never changes, whatever is written beside it;
+//! 6. a space that was cleared is empty, and no crash brings back a part of it under later writes.
 //!
 //! # Left to others
 //! Locking a directory and telling whose it is: [`directory`]. Faults on demand:

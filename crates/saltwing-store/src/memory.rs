@@ -80,6 +80,11 @@ impl OrderedKv for MemoryStore {
         Ok(())
     }
 
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        self.spaces.write().remove(&space);
+        Ok(())
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         Ok(())
     }

@@ -110,6 +110,18 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// may or may not be there after the store is opened again.
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError>;
 
+    /// Takes every key of `space` away; where the store can, at a cost that does not grow with their number.
+    ///
+    /// What was acknowledged before this call is on the disk before any of the keys is gone from there: no crash
+    /// takes a write, and leaves a clear that came after it. A crash may undo a part of the clear, or all of it, as
+    /// long as no later write to the space has survived that crash: then nothing from before the clear is there.
+    /// Writes to the space at the same time come before or after it, each as a whole. Snapshots, and the cursors of
+    /// stores that have them, go on seeing what they saw.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`]: nothing is gone. After any other, any of the keys may be left; clear again.
+    fn clear(&self, space: Space) -> Result<(), StoreError>;
+
     /// Brings every acknowledged write to the disk.
     fn sync(&self) -> Result<(), StoreError>;
 
@@ -168,6 +180,10 @@ impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
         (**self).write(batch, durability)
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        (**self).clear(space)
     }
 
     fn sync(&self) -> Result<(), StoreError> {

@@ -26,6 +26,8 @@ where
     drop(store);
 
     let open = fresh();
+    a_cleared_space_is_empty(&open);
+    let open = fresh();
     writers_at_the_same_time(open());
     let open = fresh();
     let store = open();
@@ -132,6 +134,57 @@ fn many_entries_are_there(store: &dyn OrderedKv) {
         assert_eq!(up.next().unwrap().unwrap().0, &number.to_be_bytes());
         down.seek(&(1_999 - number).to_be_bytes()).unwrap();
         assert_eq!(down.next().unwrap().unwrap().0, &(1_999 - number).to_be_bytes());
+    }
+}
+
+/// Few keys and many, seen from before, written to again, and after opening again.
+fn a_cleared_space_is_empty(open: &impl Fn() -> Arc<dyn OrderedKv>) {
+    let keys = |store: &dyn OrderedKv, space| entries(store, space, KeyBounds::all(), Direction::Forward).len();
+    let fill = |store: &dyn OrderedKv, count: u32| {
+        for first in (0..count).step_by(500) {
+            let mut batch = WriteBatch::new();
+            for number in first..count.min(first + 500) {
+                batch.put(A, number.to_be_bytes(), vec![number as u8; 50]);
+                batch.put(B, number.to_be_bytes(), b"stays");
+            }
+            store.write(batch, Durability::Buffered).unwrap();
+        }
+    };
+    for count in [7_u32, 3_000] {
+        let store = open();
+        store.clear(Space::new(77)).unwrap();
+        fill(&*store, count);
+        let before = store.capabilities().snapshots.then(|| {
+            let mut cursor = store.cursor(A, KeyBounds::all(), Direction::Forward).unwrap();
+            cursor.next().unwrap();
+            (cursor, store.snapshot().unwrap())
+        });
+        store.clear(A).unwrap();
+        assert_eq!((keys(&*store, A), keys(&*store, B)), (0, count as usize));
+        assert_eq!(store.get(A, &0_u32.to_be_bytes()).unwrap(), None);
+        let mut batch = WriteBatch::new();
+        batch.put(A, b"new", b"value");
+        store.write(batch, Durability::Buffered).unwrap();
+        if let Some((mut cursor, snapshot)) = before {
+            let rest = std::iter::from_fn(|| cursor.next().unwrap()).count();
+            assert_eq!(rest + 1, count as usize, "a cursor sees one moment");
+            let mut cursor = snapshot.cursor(A, KeyBounds::all(), Direction::Reverse).unwrap();
+            assert_eq!(std::iter::from_fn(|| cursor.next().unwrap()).count(), count as usize);
+            assert!(snapshot.get(A, &1_u32.to_be_bytes()).unwrap().is_some());
+            assert!(snapshot.get(A, b"new").unwrap().is_none());
+        }
+        drop(store);
+        let store = open();
+        assert_eq!((keys(&*store, A), keys(&*store, B)), (1, count as usize));
+        assert_eq!(store.get(A, b"new").unwrap().unwrap(), b"value");
+        fill(&*store, count);
+        store.close().unwrap();
+        store.clear(A).unwrap();
+        store.clear(A).unwrap();
+        drop(store);
+        let store = open();
+        assert_eq!((keys(&*store, A), keys(&*store, B)), (0, count as usize));
+        store.clear(B).unwrap();
     }
 }
 

@@ -32,26 +32,44 @@ where
     }
 }
 
-/// Puts in both spaces, overwrites and deletes: no prefix of it looks like another.
-fn script() -> Vec<WriteBatch> {
-    (0..4_u8)
-        .map(|number| {
-            let mut batch = WriteBatch::new();
-            batch.put(SPACES[0], [b'n'], [number]);
-            batch.put(SPACES[1], [b'r', number], [number]);
-            if let Some(before) = number.checked_sub(2) {
-                batch.delete(SPACES[1], [b'r', before]);
-            }
-            batch
-        })
-        .collect()
+/// What a script does.
+#[derive(Clone)]
+enum Step {
+    Write(WriteBatch),
+    Clear(Space),
 }
 
-/// What a store holds after the first `commits` batches of the script.
+impl Step {
+    fn run(self, store: &dyn OrderedKv, durability: Durability) -> Result<(), StoreError> {
+        match self {
+            Self::Write(batch) => store.write(batch, durability),
+            Self::Clear(space) => store.clear(space),
+        }
+    }
+}
+
+/// Puts in both spaces, overwrites, deletes and clears one: no prefix of it looks like another.
+fn script() -> Vec<Step> {
+    let write = |number: u8| {
+        let mut batch = WriteBatch::new();
+        batch.put(SPACES[0], [b'n'], [number]);
+        batch.put(SPACES[1], [b'r', number], [number]);
+        if let Some(before) = number.checked_sub(2) {
+            batch.delete(SPACES[1], [b'r', before]);
+        }
+        Step::Write(batch)
+    };
+    let mut steps: Vec<Step> = (0..4).map(write).collect();
+    steps.push(Step::Clear(SPACES[1]));
+    steps.push(write(4));
+    steps
+}
+
+/// What a store holds after the first `commits` steps of the script.
 fn content_after(commits: usize) -> Content {
     let store = crate::MemoryStore::new();
-    for batch in script().into_iter().take(commits) {
-        store.write(batch, Durability::Buffered).unwrap();
+    for step in script().into_iter().take(commits) {
+        step.run(&store, Durability::Buffered).unwrap();
     }
     content(&store).unwrap()
 }
@@ -69,8 +87,8 @@ fn content(store: &dyn OrderedKv) -> Result<Content, StoreError> {
 
 fn count(store: &Arc<dyn OrderedKv>) -> Counts {
     let store = Faulty::new(store.clone(), Fault::None);
-    for batch in script() {
-        store.write(batch, Durability::Buffered).unwrap();
+    for step in script() {
+        step.run(&store, Durability::Buffered).unwrap();
     }
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
     store.counts()
@@ -81,8 +99,8 @@ fn count(store: &Arc<dyn OrderedKv>) -> Counts {
 fn lost_mutation(open: &impl Fn() -> Arc<dyn OrderedKv>, number: u64) {
     let store = Faulty::new(open(), Fault::LoseMutation(number));
     let mut survived = 0;
-    for batch in script() {
-        store.write(batch, Durability::Synced).unwrap();
+    for step in script() {
+        step.run(&store, Durability::Synced).unwrap();
         survived += usize::from(!store.crashed());
     }
     assert!(store.crashed());
@@ -94,12 +112,18 @@ fn lost_mutation(open: &impl Fn() -> Arc<dyn OrderedKv>, number: u64) {
 fn failed_mutation(store: Arc<dyn OrderedKv>, number: u64) {
     let store = Faulty::new(store, Fault::FailMutation(number));
     let mut failures = 0;
-    for (commit, batch) in script().into_iter().enumerate() {
-        if let Err(error) = store.write(batch.clone(), Durability::Buffered) {
+    for (commit, step) in script().into_iter().enumerate() {
+        if let Err(error) = step.clone().run(&store, Durability::Buffered) {
             assert_eq!(error.code(), "io");
-            assert_eq!(content(&store).unwrap(), content_after(commit));
+            let mut left = content_after(commit);
+            if let Step::Clear(cleared) = step {
+                // Any part of the space may be left, and all of the others is.
+                let found = content(&store).unwrap();
+                left.retain(|key, _| key.0 != cleared || found.contains_key(key));
+            }
+            assert_eq!(content(&store).unwrap(), left);
             failures += 1;
-            store.write(batch, Durability::Buffered).unwrap();
+            step.run(&store, Durability::Buffered).unwrap();
         }
     }
     assert_eq!(failures, 1);
@@ -108,8 +132,8 @@ fn failed_mutation(store: Arc<dyn OrderedKv>, number: u64) {
 
 fn cut_scan(store: Arc<dyn OrderedKv>, number: u64) {
     let store = Faulty::new(store, Fault::CutScan(number));
-    for batch in script() {
-        store.write(batch, Durability::Buffered).unwrap();
+    for step in script() {
+        step.run(&store, Durability::Buffered).unwrap();
     }
     assert_eq!(content(&store).unwrap_err().code(), "io");
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
@@ -117,13 +141,13 @@ fn cut_scan(store: Arc<dyn OrderedKv>, number: u64) {
 
 fn unknown_commit(store: Arc<dyn OrderedKv>, commit: u64, applied: bool) {
     let store = Faulty::new(store, Fault::UnknownCommit { commit, applied });
-    for (number, batch) in script().into_iter().enumerate() {
-        let outcome = store.write(batch.clone(), Durability::Buffered);
+    for (number, step) in script().into_iter().enumerate() {
+        let outcome = step.clone().run(&store, Durability::Buffered);
         if number as u64 == commit {
             assert_eq!(outcome.unwrap_err().code(), "commit_unknown");
             let there = number + usize::from(applied);
             assert_eq!(content(&store).unwrap(), content_after(there));
-            store.write(batch, Durability::Buffered).unwrap();
+            step.run(&store, Durability::Buffered).unwrap();
         } else {
             outcome.unwrap();
         }

@@ -41,6 +41,9 @@ enum Step {
         moves: Vec<Move>,
     },
     TakeSnapshot,
+    Clear {
+        space: u8,
+    },
     Sync,
     Close,
     Reopen,
@@ -115,6 +118,10 @@ impl<'a> Bed<'a> {
                 None => Ok(()),
             },
             Step::TakeSnapshot => self.take_snapshot(),
+            Step::Clear { space } => {
+                self.model.remove(&space);
+                self.store().clear(Space::new(space)).map_err(failed)
+            }
             Step::Sync => self.store().sync().map_err(failed),
             Step::Close => self.store().close().map_err(failed),
             Step::Reopen => self.reopen(),
@@ -297,6 +304,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => walk().prop_map(|walk| Step::Hold { walk }),
         4 => moves().prop_map(|moves| Step::MoveHeld { moves }),
         2 => Just(Step::TakeSnapshot),
+        1 => (0..=SPACES).prop_map(|space| Step::Clear { space }),
         1 => Just(Step::Sync),
         1 => Just(Step::Close),
         1 => Just(Step::Reopen),

@@ -26,16 +26,7 @@ pub fn survives_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
         return write_for_ever(&*open(&path).unwrap());
     }
     let path = home.join("db");
-    let mut child = start_other_side(test, &path);
-    let acknowledged = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map_while(Result::ok)
-        .filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u64>().ok())
-        .find(|&number| number >= ACKNOWLEDGED_MIN);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let acknowledged = acknowledged.unwrap();
-
+    let acknowledged = kill_after(test, &path, ACKNOWLEDGED_MIN);
     let store = open(&path).unwrap();
     let counter = store.get(COUNTER, b"last").unwrap().unwrap();
     let last = u64::from_be_bytes(counter[..].try_into().unwrap());
@@ -49,6 +40,62 @@ pub fn survives_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
         }
     }
     assert!(pieces.next().unwrap().is_none(), "a batch after {last} is there in part");
+}
+
+/// A process that fills two spaces by turns, and clears the one while the other is filled, is killed; afterwards
+/// nothing acknowledged is missing, and nothing of a cleared turn is there among rows of a later one.
+///
+/// Parameters as for [`survives_kill`].
+pub fn clears_survive_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
+    if let Some(path) = other_side() {
+        return fill_by_turns(&*open(&path).unwrap());
+    }
+    let path = home.join("db");
+    let acknowledged = kill_after(test, &path, TURNS_MIN);
+    let store = open(&path).unwrap();
+    let counter = store.get(COUNTER, b"turn").unwrap().unwrap();
+    let turn = u64::from_be_bytes(counter[..].try_into().unwrap());
+    assert!(turn >= acknowledged, "turn {acknowledged} was acknowledged, {turn} is the last one there");
+    let rows = |space| {
+        let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward).unwrap();
+        std::iter::from_fn(|| cursor.next().unwrap())
+            .map(|(_, value)| u64::from_be_bytes(value[..8].try_into().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    // The turn that the counter names was filled before it was counted; the one before may be cleared in part.
+    assert_eq!(rows(turn_space(turn)), vec![turn; TURN_ROWS]);
+    let other = rows(turn_space(turn + 1));
+    let left = |of| other.iter().all(|found| *found == of);
+    assert!(turn > 0 && left(turn - 1) || left(turn + 1), "rows of several turns, or of an old one: {other:?}");
+    assert!(other.len() <= TURN_ROWS);
+}
+
+/// Rows of a turn: more than a store may think few.
+const TURN_ROWS: usize = 1_500;
+const TURNS_MIN: u64 = 4;
+
+fn turn_space(turn: u64) -> Space {
+    Space::new(2 + (turn % 2) as u8)
+}
+
+fn fill_by_turns(store: &dyn OrderedKv) {
+    for turn in 0_u64.. {
+        // By many batches, of which the last one counts the turn.
+        for first in (0..TURN_ROWS).step_by(100) {
+            let mut batch = WriteBatch::new();
+            for row in first..first + 100 {
+                let value = [&turn.to_be_bytes()[..], &[7; 90]].concat();
+                batch.put(turn_space(turn), (row as u64).to_be_bytes(), value);
+            }
+            if first + 100 == TURN_ROWS {
+                batch.put(COUNTER, b"turn", turn.to_be_bytes());
+            }
+            store.write(batch, Durability::Buffered).unwrap();
+        }
+        store.clear(turn_space(turn + 1)).unwrap();
+        store.sync().unwrap();
+        say(&format!("acknowledged {turn}"));
+    }
 }
 
 /// While one process has a database open, another gets [`StoreError::Locked`].
@@ -199,6 +246,19 @@ fn write_for_ever(store: &dyn OrderedKv) {
 
 fn piece_key(number: u64, piece: u8) -> Vec<u8> {
     [&number.to_be_bytes()[..], &[piece]].concat()
+}
+
+/// Kills the other side when it has acknowledged so many; what it has acknowledged by then.
+fn kill_after(test: &str, path: &Path, least: u64) -> u64 {
+    let mut child = start_other_side(test, path);
+    let acknowledged = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok)
+        .filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<u64>().ok())
+        .find(|&number| number >= least);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    acknowledged.unwrap()
 }
 
 fn other_side() -> Option<PathBuf> {
