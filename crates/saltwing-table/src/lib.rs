@@ -37,7 +37,7 @@ mod zone_filter;
 pub use commit::{CommitLog, CommitNo, ReadToken};
 pub use context::{Budget, Counters, ScanContext};
 pub use error::TableError;
-pub use packed::{LayoutOptions, Merging};
+pub use packed::{LayoutOptions, Merging, StorageStats, TableStorage};
 pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, RangeWalk, Scan, ScanOrder, ScanRequest};
 pub use store::{Clock, EmbeddedTables, SystemClock, TableCapabilities, TableStore};
 pub use table::Table;

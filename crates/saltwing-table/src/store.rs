@@ -9,7 +9,7 @@ use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::decode::row_values;
-use crate::packed::{LayoutOptions, Packed, RowChange, Worker};
+use crate::packed::{LayoutOptions, Packed, RowChange, StorageStats, Worker};
 use crate::scan::{BatchStream, Scan, ScanRequest};
 use crate::walk::find;
 use crate::write_set::RowWrite;
@@ -128,6 +128,23 @@ impl EmbeddedTables {
     /// The store's; [`TableError::MergeStalled`].
     pub fn merge(&self) -> Result<(), TableError> {
         self.packed.merge_all()
+    }
+
+    /// Brings every recent row into blocks now, and cuts blocks of this table anew that are larger or much smaller
+    /// than they should be, as after a change of its limits. When it returns, that is done.
+    ///
+    /// # Errors
+    /// [`TableError::NoSuchTable`]; as [`EmbeddedTables::merge`].
+    pub fn compact(&self, id: TableId) -> Result<(), TableError> {
+        self.table(id)?;
+        self.packed.compact(id)
+    }
+
+    /// What is stored of the open tables, and what was written and read since they were opened.
+    ///
+    /// Costs a walk over the recent rows; holds nobody off.
+    pub fn storage_stats(&self) -> StorageStats {
+        self.packed.storage_stats()
     }
 
     /// Deletes the expired rows of all tables; returns how many.

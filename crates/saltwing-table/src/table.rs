@@ -6,11 +6,12 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parking_lot::Mutex;
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::RowKeyCodec;
-use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, ROW_KEY_COLUMN};
 use saltwing_types::{KeyColumn, SqlType, TableDef, Value, eval};
 
-use crate::TableError;
+use crate::packed::BlockLimits;
 use crate::row_format::FamilyLayout;
+use crate::{LayoutOptions, TableError};
 
 /// A table that can be read and written.
 #[derive(Debug)]
@@ -108,6 +109,19 @@ impl Table {
 
     pub(crate) fn layout(&self, family: usize) -> Option<&FamilyLayout> {
         self.layouts.get(family)
+    }
+
+    /// How large blocks of the table are: as its definition says, else as the options say. What the definition says
+    /// beyond the limits counts as the limit.
+    pub(crate) fn block_limits(&self, options: &LayoutOptions) -> BlockLimits {
+        let said = |name, most: u64| match self.def.option(name) {
+            Some(Value::Int(number)) => Some(number.clamp(&1, &(most as i64)).unsigned_abs() as usize),
+            _ => None,
+        };
+        BlockLimits {
+            rows: said(BLOCK_ROWS, BLOCK_ROWS_MAX).unwrap_or(options.block_rows),
+            bytes: said(BLOCK_BYTES, BLOCK_BYTES_MAX).unwrap_or(options.block_bytes),
+        }
     }
 
     pub(crate) fn family_count(&self) -> usize {

@@ -199,6 +199,16 @@ pub struct TableDef {
     pub options: Vec<TableOption>,
 }
 
+/// The option that says how many rows a block of a table has at most, a [`Value::Int`] from 1 to [`BLOCK_ROWS_MAX`].
+pub const BLOCK_ROWS: &str = "BLOCK_ROWS";
+/// Most rows of a block.
+pub const BLOCK_ROWS_MAX: u64 = 65_536;
+/// The option that says how many bytes of rows a block of a table has at most, if it has more than one row: a
+/// [`Value::Int`] from 1 to [`BLOCK_BYTES_MAX`].
+pub const BLOCK_BYTES: &str = "BLOCK_BYTES";
+/// Most bytes of rows of a block with more than one row.
+pub const BLOCK_BYTES_MAX: u64 = 64 << 20;
+
 /// An option of CREATE TABLE that is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableOption {

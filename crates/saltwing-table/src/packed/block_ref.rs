@@ -1,7 +1,7 @@
 //! A stored block as a directory names it: what is known of it without reading, and its parts once they are read.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
@@ -11,6 +11,7 @@ use saltwing_types::TableId;
 use super::block::{FixPart, VarPart};
 use super::block_builder::IntZone;
 use super::spaces::{FIX, VAR, part_key};
+use super::stats::{AllCounters, TableCounters};
 use crate::TableError;
 
 /// An immutable block. While a directory that a reader holds names it, it stays in the store.
@@ -21,6 +22,9 @@ pub(crate) struct BlockRef {
     parts: RwLock<Parts>,
     /// Whether a part was read since the cache looked last.
     used: AtomicBool,
+    /// How often a part was found in memory.
+    hits: AtomicU32,
+    counters: Arc<TableCounters>,
     /// Whether a merge has put other blocks in its place.
     replaced: AtomicBool,
     shelf: Arc<Shelf>,
@@ -60,7 +64,21 @@ struct Parts {
 impl BlockRef {
     pub(crate) fn new(id: u64, table: TableId, summary: Summary, shelf: Arc<Shelf>) -> Self {
         let (used, replaced) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { id, table, summary, parts: RwLock::default(), used, replaced, shelf }
+        let (hits, counters) = (AtomicU32::new(0), shelf.counters(table));
+        Self { id, table, summary, parts: RwLock::default(), used, hits, counters, replaced, shelf }
+    }
+
+    /// A part was found in memory. Not one atomic step: readers that meet would wait for each other, and a hit
+    /// that goes uncounted harms nobody.
+    #[inline]
+    fn hit(&self) {
+        self.used.store(true, Relaxed);
+        self.hits.store(self.hits.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// How often a part was found in memory.
+    pub(super) fn hits(&self) -> u64 {
+        self.hits.load(Relaxed).into()
     }
 
     /// The fixed part of a family; `None` where the block has no value of it.
@@ -69,7 +87,7 @@ impl BlockRef {
             return Ok(None);
         }
         if let Some((_, part)) = self.parts.read().fix.iter().find(|(f, _)| *f == family) {
-            self.used.store(true, Relaxed);
+            self.hit();
             return Ok(Some(part.clone()));
         }
         let bytes = self.load(FIX, family)?.ok_or_else(|| self.damaged("a part is missing"))?;
@@ -91,7 +109,7 @@ impl BlockRef {
     /// The variable part of a family; `None` where it has no column of variable width.
     pub(crate) fn var(self: &Arc<Self>, family: u8) -> Result<Option<Arc<VarPart>>, TableError> {
         if let Some((_, part)) = self.parts.read().var.iter().find(|(f, _)| *f == family) {
-            self.used.store(true, Relaxed);
+            self.hit();
             return Ok(part.clone());
         }
         let rows = self.summary.rows as usize;
@@ -110,7 +128,7 @@ impl BlockRef {
     }
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
-        self.shelf.loads.fetch_add(1, Relaxed);
+        self.counters.cache_misses.fetch_add(1, Relaxed);
         Ok(self.shelf.kv.get(space, &part_key(self.table, self.id, family))?)
     }
 
@@ -145,6 +163,7 @@ impl Drop for BlockRef {
     fn drop(&mut self) {
         let bytes = self.forget();
         self.shelf.bytes.fetch_sub(bytes, Relaxed);
+        self.counters.cache_hits.fetch_add(self.hits(), Relaxed);
         if self.replaced.load(Relaxed) {
             let families = std::mem::take(&mut self.summary.families);
             self.shelf.unread.lock().push(Unread { table: self.table, id: self.id, families });
@@ -159,7 +178,7 @@ pub(crate) struct Shelf {
     kv: Arc<dyn OrderedKv>,
     bytes_max: usize,
     bytes: AtomicUsize,
-    loads: AtomicU64,
+    counters: AllCounters,
     ring: Mutex<VecDeque<Weak<BlockRef>>>,
     /// Replaced blocks that nobody reads any more.
     unread: Mutex<Vec<Unread>>,
@@ -168,7 +187,7 @@ pub(crate) struct Shelf {
 impl Shelf {
     pub(crate) fn new(kv: Arc<dyn OrderedKv>, bytes_max: usize) -> Self {
         let (ring, unread) = (Mutex::default(), Mutex::default());
-        Self { kv, bytes_max, bytes: AtomicUsize::new(0), loads: AtomicU64::new(0), ring, unread }
+        Self { kv, bytes_max, bytes: AtomicUsize::new(0), counters: AllCounters::default(), ring, unread }
     }
 
     fn keep(&self, block: &Arc<BlockRef>, size: usize, first: bool) {
@@ -195,15 +214,18 @@ impl Shelf {
     }
 
     /// Bytes in memory now.
-    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Relaxed)
     }
 
-    /// Parts read from the store so far.
-    #[cfg(test)]
-    pub(crate) fn loads(&self) -> u64 {
-        self.loads.load(Relaxed)
+    /// What is counted of a table.
+    pub(super) fn counters(&self, table: TableId) -> Arc<TableCounters> {
+        self.counters.of(table)
+    }
+
+    /// The table is gone: it counts from zero if it comes again.
+    pub(super) fn forget_table(&self, table: TableId) {
+        self.counters.forget(table);
     }
 
     /// Takes the replaced blocks that nobody reads any more.
@@ -247,6 +269,13 @@ mod tests {
         (blocks, shelf, part.len())
     }
 
+    /// Parts found in memory, by live blocks, and parts read from the store.
+    fn counted(shelf: &Shelf, blocks: &[Arc<BlockRef>]) -> (u64, u64) {
+        let counters = shelf.counters(TableId(1));
+        let hits = counters.cache_hits.load(Relaxed) + blocks.iter().map(|block| block.hits()).sum::<u64>();
+        (hits, counters.cache_misses.load(Relaxed))
+    }
+
     #[test]
     fn memory_is_bounded_and_what_is_used_stays() {
         let (blocks, shelf, size) = blocks(100, |part| 10 * part);
@@ -255,10 +284,11 @@ mod tests {
             blocks[0].lead().unwrap();
             assert!(shelf.bytes() <= 10 * size);
         }
-        assert_eq!(shelf.loads(), 100, "the block in use is read once");
+        assert_eq!(counted(&shelf, &blocks), (100, 100), "the block in use is read once");
         blocks[1].lead().unwrap();
-        assert_eq!(shelf.loads(), 101, "others had to go");
+        assert_eq!(counted(&shelf, &blocks), (100, 101), "others had to go");
         drop(blocks);
+        assert_eq!(counted(&shelf, &[]), (100, 101), "what is gone has counted");
         assert_eq!(shelf.bytes(), 0);
     }
 

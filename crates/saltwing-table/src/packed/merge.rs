@@ -10,6 +10,7 @@ use super::delta::Delta;
 use super::directory::Entry;
 use super::meta::{Cursor, Meta};
 use super::spaces::{DIR, FIX, META, META_KEY, REPLACED, VAR, delta_space, part_key, replaced_key, table_bounds};
+use super::step::Also;
 use super::{Merge, Packed};
 use crate::TableError;
 
@@ -23,6 +24,17 @@ impl Packed {
         self.finish_frozen(&mut merge)?;
         self.rotate(&mut merge)?;
         self.finish_frozen(&mut merge)?;
+        self.bury(&mut merge)
+    }
+
+    /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should be.
+    pub(crate) fn compact(&self, table: TableId) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        self.finish_frozen(&mut merge)?;
+        self.rotate(&mut merge)?;
+        self.finish_frozen(&mut merge)?;
+        let mut cursor = Cursor { table, ..Cursor::default() };
+        while self.step(&mut merge, &mut cursor, Also::Misfits(table))?.is_some() {}
         self.bury(&mut merge)
     }
 
@@ -47,7 +59,7 @@ impl Packed {
             expired += self.finish_frozen(&mut merge)?;
         }
         let mut cursor = Cursor::default();
-        while let Some(step) = self.step(&mut merge, &mut cursor, true)? {
+        while let Some(step) = self.step(&mut merge, &mut cursor, Also::Expired)? {
             expired += step;
         }
         self.bury(&mut merge)?;
@@ -99,7 +111,7 @@ impl Packed {
     /// A step of the merge, or its end; how many expired rows were dropped.
     pub(super) fn step_or_finish(&self, merge: &mut Merge) -> Result<u64, TableError> {
         let mut cursor = merge.meta.cursor.clone();
-        match self.step(merge, &mut cursor, false)? {
+        match self.step(merge, &mut cursor, Also::None)? {
             Some(expired) => Ok(expired),
             None => self.finish(merge).map(|()| 0),
         }
@@ -110,6 +122,7 @@ impl Packed {
         let meta = Meta { frozen: false, cursor: Cursor::default(), ..merge.meta };
         self.write_meta(&meta, WriteBatch::new())?;
         merge.meta = meta;
+        self.merges.fetch_add(1, Relaxed);
         merge.clear_next = true;
         {
             let mut moment = self.rows.write();
@@ -196,6 +209,7 @@ impl Packed {
             blocks.for_each(|block| block.replace());
             self.base_rows.fetch_sub(rows.directory.rows(), Relaxed);
         }
+        self.shelf.forget_table(table);
         drop(removed);
         let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
         loop {

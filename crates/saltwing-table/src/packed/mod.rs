@@ -23,6 +23,7 @@ mod bits;
 pub(crate) mod block;
 mod block_builder;
 pub(crate) mod block_ref;
+mod cut;
 pub(crate) mod delta;
 pub(crate) mod directory;
 mod merge;
@@ -30,6 +31,7 @@ mod meta;
 mod options;
 mod recovery;
 mod spaces;
+mod stats;
 mod step;
 mod worker;
 
@@ -44,7 +46,9 @@ use saltwing_types::TableId;
 
 pub(crate) use block_builder::IntZone;
 pub(crate) use block_ref::Summary;
+pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
+pub use stats::{StorageStats, TableStorage};
 pub(crate) use worker::Worker;
 
 use block_ref::Shelf;
@@ -70,6 +74,8 @@ pub(crate) struct Packed {
     rows: RwLock<Moment>,
     /// Rows in blocks of all tables.
     base_rows: AtomicU64,
+    /// Merges that ended.
+    merges: AtomicU64,
     /// A merge could not be written, or nobody knows whether it was: none is tried until the store is opened again.
     stalled: AtomicBool,
     signal: Signal,
@@ -185,6 +191,9 @@ impl Packed {
         for rows in encoded.chunk_by(|a, b| a.table == b.table) {
             let Some(table) = rows.first().map(|row| row.table) else { continue };
             let of_table = moment.entry(table.0).or_default();
+            let counters = self.shelf.counters(table);
+            counters.rows_written.fetch_add(rows.len() as u64, Relaxed);
+            counters.bytes_written.fetch_add(rows.iter().map(Encoded::bytes).sum(), Relaxed);
             for row in rows {
                 let key = row.key();
                 if let Some(entry) = of_table.directory.entry(of_table.directory.floor(&key)) {

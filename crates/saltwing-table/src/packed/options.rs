@@ -14,9 +14,11 @@ pub enum Merging {
 /// Sizes of the packed layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutOptions {
-    /// Most rows of a block.
+    /// Most rows of a block, where the table's definition does not say
+    /// ([`BLOCK_ROWS`](saltwing_types::table::BLOCK_ROWS)).
     pub block_rows: usize,
-    /// Bytes of rows, before compression, that a block is not made larger than, if it has more than one row.
+    /// Bytes of rows, before compression, that a block is not made larger than, if it has more than one row; where
+    /// the table's definition does not say ([`BLOCK_BYTES`](saltwing_types::table::BLOCK_BYTES)).
     pub block_bytes: usize,
     /// Rows in the delta from which on it is merged; an eighth of the rows in blocks, where that is more.
     pub delta_rows: u64,
@@ -30,6 +32,22 @@ pub struct LayoutOptions {
     pub idle: Duration,
     /// When deltas are merged.
     pub merging: Merging,
+}
+
+/// How large the blocks of one table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockLimits {
+    /// Most rows.
+    pub(crate) rows: usize,
+    /// Bytes of rows, before compression, that a block is not made larger than, if it has more than one row.
+    pub(crate) bytes: usize,
+}
+
+impl BlockLimits {
+    /// Whether a block of this size is at least half as large as it may be.
+    pub(crate) fn is_half(self, rows: usize, bytes: usize) -> bool {
+        2 * rows >= self.rows || 2 * bytes >= self.bytes
+    }
 }
 
 impl Default for LayoutOptions {

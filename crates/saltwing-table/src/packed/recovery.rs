@@ -71,6 +71,7 @@ impl Packed {
             commits: Mutex::new(commits),
             rows: RwLock::new(tables.into_iter().collect::<Moment>()),
             base_rows: AtomicU64::new(base_rows),
+            merges: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
             signal: Signal::default(),
         })

@@ -7,65 +7,52 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_store::{Bytes, WriteBatch};
 use saltwing_types::TableId;
 
-use super::block::{FixPart, VarPart};
-use super::block_builder::{ColumnData, fix_part, var_part};
-use super::block_ref::{BlockRef, Summary};
+use super::block::FixPart;
+use super::block_ref::BlockRef;
+use super::cut::{Pending, RowRef};
 use super::delta::{StoredRow, TableRows};
 use super::directory::{Directory, Entry};
 use super::meta::{Cursor, Meta};
-use super::spaces::{DIR, FIX, REPLACED, VAR, dir_key, part_key, replaced_key};
+use super::options::BlockLimits;
+use super::spaces::{DIR, REPLACED, dir_key, replaced_key};
 use super::{Merge, Packed};
-use crate::row_format::{self, FamilyLayout, SlotBytes};
 use crate::{Table, TableError};
 
-/// Most columns a table whose smallest and largest values a directory keeps.
-const ZONES_MAX: usize = 16;
-
 /// What a step makes of one table.
-struct Rewrite<'a> {
-    packed: &'a Packed,
-    table: Arc<Table>,
+pub(super) struct Rewrite<'a> {
+    pub(super) packed: &'a Packed,
+    pub(super) table: Arc<Table>,
     rows: TableRows,
+    pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
     limit_ms: Option<i64>,
-    next_block: u64,
+    pub(super) next_block: u64,
     /// Ranges of entries, ascending, and what comes in their places.
     edits: Vec<(Range<usize>, Vec<Arc<Entry>>)>,
-    batch: WriteBatch,
+    pub(super) batch: WriteBatch,
     replaced: Vec<Arc<BlockRef>>,
     /// Blocks read and made.
-    blocks: usize,
+    pub(super) blocks: usize,
+    /// Rows in blocks made, and the bytes of their parts.
+    pub(super) made: (u64, u64),
     expired: u64,
 }
 
-/// A row of a block to be made.
-enum RowRef {
-    Block { block: usize, row: usize, bytes: usize },
-    Delta { key: Bytes, row: StoredRow },
-}
-
-/// Rows that wait for a block of their own.
-#[derive(Default)]
-struct Pending {
-    rows: Vec<RowRef>,
-    bytes: usize,
-    blocks: Vec<Arc<BlockRef>>,
-    leads: Vec<Arc<FixPart>>,
-}
-
-impl RowRef {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Block { bytes, .. } => *bytes,
-            Self::Delta { key, row } => key.len() + row.0.len(),
-        }
-    }
+/// Which entries a walk over a table writes anew, beside those with rows of the frozen delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Also {
+    /// No others.
+    None,
+    /// Those with expired rows.
+    Expired,
+    /// Those of this table that are not as large as they should be.
+    Misfits(TableId),
 }
 
 impl Packed {
-    /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or with `sweep` expired
-    /// rows; `None` when there are none left, else how many expired rows were dropped.
-    pub(super) fn step(&self, merge: &mut Merge, cursor: &mut Cursor, sweep: bool) -> Result<Option<u64>, TableError> {
+    /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are meant by `also`;
+    /// `None` when there are none left, else how many expired rows were dropped.
+    pub(super) fn step(&self, merge: &mut Merge, cursor: &mut Cursor, also: Also) -> Result<Option<u64>, TableError> {
         let now_ms = self.clock.now_ms();
         let moment = self.rows.read().clone();
         for (id, rows) in moment.range(cursor.table.0..) {
@@ -74,10 +61,10 @@ impl Packed {
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
             let limit_ms = table.expired_ms(now_ms);
             let mut rewrite = Rewrite::new(self, table, rows.clone(), limit_ms, merge.meta.next_block);
-            let Some(mut index) = rewrite.next_work(from, sweep) else { continue };
+            let Some(mut index) = rewrite.next_work(from, also) else { continue };
             let end = loop {
                 let behind = rewrite.rewrite_from(index)?;
-                match rewrite.next_work(behind, sweep) {
+                match rewrite.next_work(behind, also) {
                     Some(next) if rewrite.blocks < 2 * self.options.step_blocks => index = next,
                     next => break next,
                 }
@@ -87,7 +74,7 @@ impl Packed {
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
             };
             let expired = rewrite.expired;
-            let kept = if sweep { merge.meta.cursor.clone() } else { next.clone() };
+            let kept = if also == Also::None { next.clone() } else { merge.meta.cursor.clone() };
             rewrite.publish(merge, kept)?;
             *cursor = next;
             return Ok(Some(expired));
@@ -99,7 +86,21 @@ impl Packed {
 impl<'a> Rewrite<'a> {
     fn new(packed: &'a Packed, table: Arc<Table>, rows: TableRows, limit_ms: Option<i64>, next_block: u64) -> Self {
         let (edits, batch, replaced) = (Vec::new(), WriteBatch::new(), Vec::new());
-        Self { packed, table, rows, limit_ms, next_block, edits, batch, replaced, blocks: 0, expired: 0 }
+        let limits = table.block_limits(&packed.options);
+        Self {
+            packed,
+            table,
+            rows,
+            limits,
+            limit_ms,
+            next_block,
+            edits,
+            batch,
+            replaced,
+            blocks: 0,
+            made: (0, 0),
+            expired: 0,
+        }
     }
 
     fn directory(&self) -> &Arc<Directory> {
@@ -107,18 +108,35 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The first entry from `from` on that must be written anew.
-    fn next_work(&self, from: usize, sweep: bool) -> Option<usize> {
+    fn next_work(&self, from: usize, also: Also) -> Option<usize> {
         let directory = &self.rows.directory;
         let fence = &directory.entry(from)?.fence;
         let changed = self.rows.frozen.range::<_, Bytes>(fence..).next().map(|(key, _)| directory.floor(key));
-        let limit_ms = self.limit_ms.filter(|_| sweep);
-        let expired = limit_ms.and_then(|limit_ms| {
-            let entries =
-                directory.entries().get(from..changed.unwrap_or(usize::MAX).min(directory.entries().len()))?;
-            let has_expired = |e: &Arc<Entry>| e.block.as_ref().is_some_and(|b| b.summary.times_ms.0 <= limit_ms);
-            Some(from + entries.iter().position(has_expired)?)
+        if also == Also::None {
+            return changed;
+        }
+        let until = changed.map_or(directory.entries().len(), |changed| changed.max(from));
+        let meant = (from..until).find(|index| match also {
+            Also::None => false,
+            Also::Expired => self.limit_ms.is_some_and(|limit_ms| self.holds_since(*index, limit_ms)),
+            Also::Misfits(table) => table == self.table.def().id && self.is_misfit(*index),
         });
-        expired.or(changed)
+        meant.or(changed)
+    }
+
+    /// Whether the oldest row of an entry's block was written at or before a time.
+    fn holds_since(&self, index: usize, limit_ms: i64) -> bool {
+        let block = self.rows.directory.entry(index).and_then(|entry| entry.block.as_ref());
+        block.is_some_and(|block| block.summary.times_ms.0 <= limit_ms)
+    }
+
+    /// Whether an entry's block is larger than it may be, or so small that it should share one with those behind it.
+    fn is_misfit(&self, index: usize) -> bool {
+        let entry = self.rows.directory.entry(index);
+        let Some(block) = entry.and_then(|entry| entry.block.as_ref()) else { return false };
+        let (rows, bytes) = (block.summary.rows as usize, block.summary.bytes as usize);
+        let is_large = rows > 1 && (rows > self.limits.rows || bytes > 2 * self.limits.bytes);
+        is_large || !self.limits.is_half(rows, bytes) && self.rows.directory.entry(index + 1).is_some()
     }
 
     /// Writes an entry anew, with those behind it that it is too small without; the index behind them.
@@ -126,7 +144,6 @@ impl<'a> Rewrite<'a> {
         if self.append_behind(start)? {
             return Ok(start + 1);
         }
-        let options = &self.packed.options;
         let mut pending = Pending::default();
         let mut index = start;
         while let Some(entry) = self.directory().entry(index).cloned() {
@@ -134,8 +151,7 @@ impl<'a> Rewrite<'a> {
             self.replaced.extend(entry.block.clone());
             self.blocks += 1;
             index += 1;
-            let enough = 2 * pending.rows.len() >= options.block_rows || 2 * pending.bytes >= options.block_bytes;
-            if enough || pending.rows.is_empty() {
+            if self.limits.is_half(pending.rows.len(), pending.bytes) || pending.rows.is_empty() {
                 break;
             }
         }
@@ -157,12 +173,11 @@ impl<'a> Rewrite<'a> {
     fn append_behind(&mut self, index: usize) -> Result<bool, TableError> {
         let Some(entry) = self.directory().entry(index).cloned() else { return Ok(false) };
         let Some(block) = &entry.block else { return Ok(false) };
-        let Packed { options, .. } = self.packed;
-        let half_full = 2 * block.summary.rows as usize >= options.block_rows;
+        let half_full = 2 * block.summary.rows as usize >= self.limits.rows;
         let is_fresh = self.limit_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms);
         let recent = self.recent(index);
         let behind = recent.first().is_some_and(|(key, _)| *key > block.summary.last_key);
-        if !half_full || !is_fresh || !behind || 4 * recent.len() < options.block_rows {
+        if !half_full || !is_fresh || !behind || 4 * recent.len() < self.limits.rows {
             return Ok(false);
         }
         let mut pending = Pending::default();
@@ -244,140 +259,6 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Makes blocks of about the same size; the first one's fence is `fence`.
-    fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
-        let options = &self.packed.options;
-        let count = pending.rows.len();
-        let parts = count.div_ceil(options.block_rows).max(pending.bytes.div_ceil(options.block_bytes).min(count));
-        if parts == 0 {
-            return Ok(Vec::new());
-        }
-        let (rows_max, bytes_max) = (count.div_ceil(parts), pending.bytes.div_ceil(parts).max(options.block_bytes / 2));
-        let mut entries = Vec::with_capacity(parts);
-        let (mut start, mut bytes) = (0, 0);
-        for (i, row) in pending.rows.iter().enumerate() {
-            let more = row.bytes();
-            if i > start && (i - start >= rows_max || bytes + more > bytes_max) {
-                entries.push(self.build(&pending, start..i, bytes, &fence)?);
-                (start, bytes) = (i, 0);
-            }
-            bytes += more;
-        }
-        entries.push(self.build(&pending, start..count, bytes, &fence)?);
-        Ok(entries)
-    }
-
-    /// Makes one block.
-    fn build(
-        &mut self,
-        pending: &Pending,
-        range: Range<usize>,
-        bytes: usize,
-        first_fence: &Bytes,
-    ) -> Result<Arc<Entry>, TableError> {
-        let rows = pending.rows.get(range.clone()).unwrap_or_default();
-        let mut key_bytes = Vec::new();
-        let mut key_ends = Vec::with_capacity(rows.len());
-        let mut times = Vec::with_capacity(rows.len());
-        for row in rows {
-            match row {
-                RowRef::Delta { key, row } => {
-                    key_bytes.extend_from_slice(key);
-                    times.push(row.time_ms());
-                }
-                RowRef::Block { block, row, .. } => {
-                    if let Some(lead) = pending.leads.get(*block) {
-                        let (prefix, suffix) = lead.key(*row);
-                        key_bytes.extend_from_slice(prefix);
-                        key_bytes.extend_from_slice(suffix);
-                        times.push(lead.time_ms(*row));
-                    }
-                }
-            }
-            key_ends.push(key_bytes.len());
-        }
-        let starts = std::iter::once(0).chain(key_ends.iter().copied());
-        let keys: Vec<&[u8]> =
-            starts.zip(&key_ends).map(|(start, end)| key_bytes.get(start..*end).unwrap_or_default()).collect();
-        let (id, table) = (self.next_block, self.table.clone());
-        self.next_block += 1;
-        self.blocks += 1;
-        let (mut families, mut zones) = (Vec::new(), Vec::new());
-        for family in 0..table.family_count() {
-            let columns = self.columns(&table, family, rows, pending)?;
-            if family > 0 && columns.iter().all(ColumnData::is_all_null) {
-                continue;
-            }
-            let number = family as u8;
-            families.push(number);
-            zones.extend(columns.iter().filter_map(ColumnData::int_zone).map(|zone| (number, zone)));
-            let key = part_key(table.def().id, id, number);
-            self.batch.put(FIX, key.clone(), fix_part(number, &keys, &times, &columns));
-            if let Some(part) = var_part(number, &columns) {
-                self.batch.put(VAR, key, part);
-            }
-        }
-        zones.truncate(ZONES_MAX);
-        let fence =
-            if range.start == 0 { first_fence.clone() } else { Bytes::new(keys.first().copied().unwrap_or_default()) };
-        let newest = (times.iter().copied().min().unwrap_or(0), times.iter().copied().max().unwrap_or(0));
-        let summary = Summary {
-            rows: rows.len() as u32,
-            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            last_key: Bytes::new(keys.last().copied().unwrap_or_default()),
-            times_ms: newest,
-            families,
-            zones,
-        };
-        self.batch.put(DIR, dir_key(table.def().id, &fence), summary.write(id));
-        let block = BlockRef::new(id, table.def().id, summary, self.packed.shelf.clone());
-        Ok(Arc::new(Entry::new(fence, Some(Arc::new(block)), false)))
-    }
-
-    /// The columns of one family of some rows.
-    fn columns(
-        &self,
-        table: &Table,
-        family: usize,
-        rows: &[RowRef],
-        pending: &Pending,
-    ) -> Result<Vec<ColumnData>, TableError> {
-        type Parts = (Option<Arc<FixPart>>, Option<Arc<VarPart>>);
-        let number = family as u8;
-        let parts: Vec<Parts> = pending
-            .blocks
-            .iter()
-            .map(|block| Ok((block.fix(number)?, block.var(number)?)))
-            .collect::<Result<_, TableError>>()?;
-        let layout = table.layout(family);
-        let stored: Vec<_> = rows.iter().map(|row| read_family(row, family, layout)).collect::<Result<_, _>>()?;
-        let mut columns = Vec::new();
-        for &index in table.slot_columns(family) {
-            let Some(def) = table.def().columns.get(index) else { continue };
-            let mut column = ColumnData::new(def.slot, def.ty);
-            let absent = row_format::slot_bytes(def.ty, table.absent(index));
-            let absent = absent.as_deref();
-            for (row, stored) in rows.iter().zip(&stored) {
-                let pushed = match row {
-                    RowRef::Block { block, row, .. } => match parts.get(*block) {
-                        Some((Some(fix), _)) if fix.column(def.slot).is_none() => column.push_cell(absent),
-                        Some((Some(fix), var)) => column.push_from(fix, var.as_deref(), *row),
-                        _ => column.push_cell(None),
-                    },
-                    RowRef::Delta { .. } => match stored.as_ref().map(|stored| stored.slot(def.slot.into())) {
-                        None | Some(Some(SlotBytes::Null)) => column.push_cell(None),
-                        Some(Some(SlotBytes::Absent)) => column.push_cell(absent),
-                        Some(Some(SlotBytes::Value(bytes))) => column.push_cell(Some(bytes)),
-                        Some(None) => None,
-                    },
-                };
-                pushed.ok_or(TableError::CorruptLayout("a value"))?;
-            }
-            columns.push(column);
-        }
-        Ok(columns)
-    }
-
     /// Writes the batch, and puts the new directory in the old one's place.
     fn publish(mut self, merge: &mut Merge, cursor: Cursor) -> Result<(), TableError> {
         let id = self.table.def().id;
@@ -387,6 +268,10 @@ impl<'a> Rewrite<'a> {
         let meta = Meta { next_block: self.next_block, cursor, ..merge.meta };
         self.packed.write_meta(&meta, self.batch)?;
         merge.meta = meta;
+        let counters = self.packed.shelf.counters(id);
+        counters.merge_steps.fetch_add(1, Relaxed);
+        counters.block_rows_written.fetch_add(self.made.0, Relaxed);
+        counters.block_bytes_written.fetch_add(self.made.1, Relaxed);
         let mut entries = Vec::with_capacity(self.rows.directory.entries().len() + self.blocks);
         let mut at = 0;
         // Where new entries stand, and those before them, which may own more than they did.
@@ -418,20 +303,5 @@ impl<'a> Rewrite<'a> {
         }
         self.replaced.iter().for_each(|block| block.replace());
         Ok(())
-    }
-}
-
-/// The stored form of a family of a delta's row.
-fn read_family<'r>(
-    row: &'r RowRef,
-    family: usize,
-    layout: Option<&'r FamilyLayout>,
-) -> Result<Option<row_format::StoredRow<'r>>, TableError> {
-    let RowRef::Delta { row, .. } = row else { return Ok(None) };
-    match (row.family(family), layout) {
-        (Some(bytes), Some(layout)) => {
-            layout.read(bytes).map(Some).ok_or(TableError::CorruptLayout("a row of a delta"))
-        }
-        _ => Ok(None),
     }
 }

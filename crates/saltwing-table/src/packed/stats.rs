@@ -1,0 +1,138 @@
+//! What lies where, and what was done to bring it there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use parking_lot::RwLock;
+use saltwing_types::TableId;
+
+use super::Packed;
+use super::delta::{Delta, TableRows};
+
+/// What the packed layout holds and has done since the tables were opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StorageStats {
+    /// Merges that ended: generations of recent rows that are in blocks as a whole.
+    pub merges: u64,
+    /// Bytes of blocks in memory.
+    pub cache_bytes: u64,
+    /// The most there may be, about.
+    pub cache_bytes_max: u64,
+    /// The open tables, by number.
+    pub tables: Vec<TableStorage>,
+}
+
+/// What is stored of one table, and what was done with it since it was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableStorage {
+    /// Which table.
+    pub table: TableId,
+    /// Rows that are not in blocks yet, those that say that a row is deleted included.
+    pub delta_rows: u64,
+    /// Bytes of these, keys included.
+    pub delta_bytes: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Rows in them, hidden by a recent one or not.
+    pub block_rows: u64,
+    /// Bytes of these rows as a delta has them: before they are packed, keys included.
+    pub block_bytes: u64,
+    /// Rows committed, deletions included.
+    pub rows_written: u64,
+    /// Bytes of these, keys included.
+    pub bytes_written: u64,
+    /// Steps of merges that wrote blocks of the table.
+    pub merge_steps: u64,
+    /// Rows in the blocks that were written.
+    pub block_rows_written: u64,
+    /// Bytes of these blocks as stored.
+    pub block_bytes_written: u64,
+    /// Parts of blocks that a reader found in memory; where readers meet, some go uncounted.
+    pub cache_hits: u64,
+    /// Parts of blocks that were read from the store, by merges too.
+    pub cache_misses: u64,
+}
+
+impl TableStorage {
+    /// Bytes handed to the store for each byte committed: once with the commit, and again with each block that a
+    /// row was written into. `None` before anything was committed.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let written = self.bytes_written as f64;
+        (self.bytes_written > 0).then(|| (written + self.block_bytes_written as f64) / written)
+    }
+}
+
+/// What is counted of one table.
+#[derive(Debug, Default)]
+pub(crate) struct TableCounters {
+    pub(super) rows_written: AtomicU64,
+    pub(super) bytes_written: AtomicU64,
+    pub(super) merge_steps: AtomicU64,
+    pub(super) block_rows_written: AtomicU64,
+    pub(super) block_bytes_written: AtomicU64,
+    /// Of blocks that are gone; those that are there count for themselves.
+    pub(super) cache_hits: AtomicU64,
+    pub(super) cache_misses: AtomicU64,
+}
+
+/// The counters of all tables.
+#[derive(Debug, Default)]
+pub(super) struct AllCounters(RwLock<HashMap<TableId, Arc<TableCounters>>>);
+
+impl AllCounters {
+    /// Those of a table, from zero if it has none yet.
+    pub(super) fn of(&self, table: TableId) -> Arc<TableCounters> {
+        if let Some(counters) = self.0.read().get(&table) {
+            return counters.clone();
+        }
+        self.0.write().entry(table).or_default().clone()
+    }
+
+    /// The table is gone.
+    pub(super) fn forget(&self, table: TableId) {
+        self.0.write().remove(&table);
+    }
+}
+
+impl Packed {
+    /// What lies where. Walks over the recent rows to add up their bytes.
+    pub(crate) fn storage_stats(&self) -> StorageStats {
+        let moment = self.rows.read().clone();
+        let mut ids: Vec<TableId> = self.tables.read().keys().copied().collect();
+        ids.sort_unstable();
+        let table = |id: &TableId| self.table_storage(*id, &moment.get(&id.0).cloned().unwrap_or_default());
+        StorageStats {
+            merges: self.merges.load(Relaxed),
+            cache_bytes: self.shelf.bytes() as u64,
+            cache_bytes_max: self.options.cache_bytes as u64,
+            tables: ids.iter().map(table).collect(),
+        }
+    }
+
+    fn table_storage(&self, table: TableId, rows: &TableRows) -> TableStorage {
+        let counters = self.shelf.counters(table);
+        let blocks = || rows.directory.entries().iter().filter_map(|entry| entry.block.as_ref());
+        let row_bytes = |delta: &Delta| -> u64 {
+            let bytes = |row: &super::delta::StoredRow| row.0.len();
+            delta.iter().map(|(key, row)| (key.len() + row.as_ref().map_or(0, bytes)) as u64).sum()
+        };
+        TableStorage {
+            table,
+            delta_rows: (rows.active.len() + rows.frozen.len()) as u64,
+            delta_bytes: row_bytes(&rows.active) + row_bytes(&rows.frozen),
+            blocks: blocks().count() as u64,
+            block_rows: rows.directory.rows(),
+            block_bytes: blocks().map(|block| u64::from(block.summary.bytes)).sum(),
+            rows_written: counters.rows_written.load(Relaxed),
+            bytes_written: counters.bytes_written.load(Relaxed),
+            merge_steps: counters.merge_steps.load(Relaxed),
+            block_rows_written: counters.block_rows_written.load(Relaxed),
+            block_bytes_written: counters.block_bytes_written.load(Relaxed),
+            cache_hits: counters.cache_hits.load(Relaxed) + blocks().map(|block| block.hits()).sum::<u64>(),
+            cache_misses: counters.cache_misses.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A fault in every write and every read of the store.
+
+use std::sync::Arc;
+
+use saltwing_store::MemoryStore;
+use saltwing_store::fault::{Counts, Fault, FaultStore};
+use saltwing_table::LayoutOptions;
+use saltwing_types::Value;
+
+use crate::history::Step;
+use crate::world::{Rows, World, table};
+
+/// A fixed history that fills, merges, empties and reopens; it goes on after errors.
+fn history() -> Vec<Step> {
+    let mut seed = 7u64;
+    let mut next = move |most: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % most
+    };
+    let mut steps = Vec::new();
+    for round in 0..28 {
+        let count = if round == 12 { 40 } else { 4 };
+        let changes = (0..count).map(|_| {
+            let mut row = vec![Value::Null; 10];
+            row[0] = Value::Int(next(40) as i64);
+            row[2] = Value::Int(next(100) as i64);
+            row[3] = Value::text("t".repeat(next(30) as usize));
+            row[7] = if next(3) == 0 { Value::Bytes(vec![1, 2]) } else { Value::Null };
+            (row, next(4) != 0)
+        });
+        steps.push(Step::Commit(changes.collect()));
+        if round % 9 == 8 {
+            steps.push(Step::Merge);
+        }
+        if round % 10 == 9 {
+            steps.push(Step::Reopen);
+        }
+    }
+    steps
+}
+
+/// Runs the history over a fault. What was acknowledged must read back at each step, and what is there after
+/// opening the store below again must be what was acknowledged, or with the crash one step less.
+fn survives(fault: Fault) -> Counts {
+    let memory = MemoryStore::new();
+    let faulty = FaultStore::new(memory.clone(), fault);
+    let mut world = World::open(Arc::new(faulty.clone()), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    // What may be there after a crash, and after a commit of which nobody knows.
+    let mut possible = vec![world.rows.clone()];
+    for step in history() {
+        let crashed = faulty.crashed();
+        let before = world.rows.clone();
+        match step {
+            Step::Commit(changes) => {
+                let failed = world.commit(&changes).err();
+                if failed.is_some_and(|error| error.code().as_str() == "commit_unknown") {
+                    let mut rows = before.clone();
+                    for (row, alive) in changes {
+                        let key = world.logical(&row);
+                        if alive {
+                            rows.insert(key, row)
+                        } else {
+                            rows.remove(&key)
+                        };
+                    }
+                    possible.push(rows);
+                    return finish(world, &faulty, memory, possible, before);
+                }
+            }
+            Step::Merge => drop(world.store.merge()),
+            _ => {
+                if world.reopen().is_err() {
+                    world.reopen().unwrap();
+                }
+            }
+        }
+        if let Ok(rows) = world.read_all() {
+            assert_eq!(rows, world.rows, "{fault:?}");
+        }
+        if !faulty.crashed() {
+            possible = vec![world.rows.clone()];
+        } else if !crashed {
+            possible = vec![before, world.rows.clone()];
+        }
+    }
+    let now = world.rows.clone();
+    finish(world, &faulty, memory, possible, now)
+}
+
+fn finish(
+    world: World,
+    faulty: &FaultStore<MemoryStore>,
+    memory: MemoryStore,
+    possible: Vec<Rows>,
+    now: Rows,
+) -> Counts {
+    let counts = faulty.counts();
+    assert_eq!(world.read_all().unwrap(), now);
+    drop(world);
+    let mut world = World::open(Arc::new(memory), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let found = world.read_all().unwrap();
+    assert!(possible.contains(&found), "rows after reopening are those of no commit");
+    // The layout is whole: it goes on.
+    world.rows = found;
+    for step in history() {
+        if let Step::Commit(changes) = step {
+            world.commit(&changes).unwrap();
+        }
+    }
+    world.store.merge().unwrap();
+    assert_eq!(world.read_all().unwrap(), world.rows);
+    counts
+}
+
+#[test]
+fn every_fault_leaves_what_was_acknowledged() {
+    let counts = survives(Fault::None);
+    for n in (0..counts.mutations).step_by(23) {
+        survives(Fault::FailMutation(n));
+        survives(Fault::LoseMutation(n + 5));
+    }
+    for n in (0..counts.entries).step_by(97) {
+        survives(Fault::CutScan(n));
+    }
+    for commit in (0..counts.commits).step_by(7) {
+        survives(Fault::UnknownCommit { commit, applied: commit % 2 == 0 });
+    }
+}

@@ -1,0 +1,171 @@
+//! Random histories against a map.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+use saltwing_rowkey::KeyRange;
+use saltwing_store::MemoryStore;
+use saltwing_table::{Direction, LayoutOptions, ReadView};
+use saltwing_types::Value;
+use saltwing_types::value::Timestamp;
+
+use crate::world::{Request, Rows, World, is_tailed, more_than, read, request, table, tailed};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Commit(Vec<(Vec<Value>, bool)>),
+    TakeView,
+    DropView,
+    Merge,
+    Reopen,
+    Read {
+        view: usize,
+        from: i64,
+        to: i64,
+        reverse: bool,
+        columns: Vec<usize>,
+        limit: Option<u64>,
+        more_than: Option<i64>,
+    },
+    Get {
+        view: usize,
+        k: i64,
+        s: Option<String>,
+    },
+}
+
+pub(crate) fn row() -> impl Strategy<Value = Vec<Value>> {
+    let text = || prop_oneof![Just("a".to_owned()), Just("ab".into()), Just("b".into()), Just("long ".repeat(9))];
+    let null = |values: BoxedStrategy<Value>| prop_oneof![1 => Just(Value::Null), 4 => values].boxed();
+    (
+        -4i64..9,
+        proptest::option::of(text()),
+        null((-2i64..300).prop_map(Value::Int).boxed()),
+        null(prop_oneof![Just(Value::text("")), text().prop_map(Value::text)].boxed()),
+        null(any::<bool>().prop_map(Value::Bool).boxed()),
+        null((-3i32..3).prop_map(|v| Value::Double(f64::from(v) / 4.0)).boxed()),
+        null((-3i64..1000).prop_map(|v| Value::Decimal(saltwing_types::Decimal::new(v.into(), 2).unwrap())).boxed()),
+        null(prop::collection::vec(any::<u8>(), 0..4).prop_map(Value::Bytes).boxed()),
+        null((-3i64..3).prop_map(|ms| Value::Timestamp(Timestamp { ms, nanos: 5 })).boxed()),
+        null((-3i64..3).prop_map(|day| Value::Date(day * 86_400_000)).boxed()),
+    )
+        .prop_map(|(k, s, i, t, b, d, n, x, at, day)| {
+            vec![Value::Int(k), s.map_or(Value::Null, Value::text), i, t, b, d, n, x, at, day]
+        })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || proptest::option::of(prop_oneof![Just("a".to_owned()), Just("ab".into()), Just("b".into())]);
+    let columns = proptest::sample::subsequence((0..11usize).collect::<Vec<_>>(), 0..=11).prop_shuffle();
+    let limit = proptest::option::of(0u64..9);
+    let read = (0..4usize, -5i64..9, 0i64..9, any::<bool>(), columns, limit, proptest::option::of(-3i64..310))
+        .prop_map(|(view, from, width, reverse, columns, limit, more_than)| Step::Read {
+            view,
+            from,
+            to: from + width,
+            reverse,
+            columns,
+            limit,
+            more_than,
+        });
+    prop_oneof![
+        12 => prop::collection::vec((row(), prop::bool::weighted(0.75)), 1..12).prop_map(Step::Commit),
+        3 => Just(Step::TakeView),
+        1 => Just(Step::DropView),
+        2 => Just(Step::Merge),
+        1 => Just(Step::Reopen),
+        10 => read,
+        5 => (0..4usize, -4i64..9, text()).prop_map(|(view, k, s)| Step::Get { view, k, s }),
+    ]
+}
+
+/// A view, and the rows that it must show: the newest one for a number beyond those taken.
+fn view_of(world: &World, index: usize) -> (Arc<ReadView>, Rows) {
+    match world.views.get(index) {
+        Some((view, rows)) => (view.clone(), rows.clone()),
+        None => (world.store.view().unwrap(), world.rows.clone()),
+    }
+}
+
+fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
+    match step {
+        Step::Commit(changes) => world.commit(&changes).unwrap(),
+        Step::TakeView => world.views.push((world.store.view().unwrap(), world.rows.clone())),
+        Step::DropView => drop((!world.views.is_empty()).then(|| world.views.remove(0))),
+        Step::Merge => world.store.merge().unwrap(),
+        Step::Reopen => world.reopen().unwrap(),
+        Step::Get { view, k, s } => {
+            let (view, rows) = view_of(world, view);
+            let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
+            let physical = world.physical(&key);
+            let found = world.store.get(&view, &world.table, &physical).unwrap();
+            prop_assert_eq!(found.as_ref(), rows.get(&world.logical(&key)));
+            prop_assert_eq!(world.store.contains(&view, &world.table, &physical).unwrap(), found.is_some());
+        }
+        Step::Read { view, from, to, reverse, columns, limit, more_than: filter } => {
+            let (view, rows) = view_of(world, view);
+            let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
+            let range = if is_tailed(&world.def) {
+                KeyRange::new(vec![b'a'], None)
+            } else {
+                KeyRange::new(logical(from), Some(logical(to)))
+            };
+            let Some(range) = range else { return Ok(()) };
+            let request = Request {
+                ranges: vec![range.clone()],
+                filter: filter.map(more_than).into_iter().collect(),
+                direction: if reverse { Direction::Reverse } else { Direction::Forward },
+                limit,
+                ..request(&world.table, columns.clone())
+            };
+            let found = read(world, view, &request).unwrap();
+            let inside = rows.iter().filter(|(key, _)| range.contains(key)).count() as u64;
+            let wanted = rows.iter().filter(|(key, row)| {
+                range.contains(key) && filter.is_none_or(|number| matches!(row[2], Value::Int(i) if i > number))
+            });
+            let physical = |row: &[Value]| Value::Bytes(world.physical(row));
+            let shown = |row: &Vec<Value>| -> Vec<Value> {
+                columns.iter().map(|&c| row.get(c).cloned().unwrap_or_else(|| physical(row))).collect()
+            };
+            let mut wanted: Vec<Vec<Value>> = wanted.map(|(_, row)| shown(row)).collect();
+            if reverse {
+                wanted.reverse();
+            }
+            let all = wanted.len();
+            wanted.truncate(limit.map_or(all, |n| n as usize));
+            prop_assert_eq!(found, wanted);
+            let keys_read = request.context.counters.keys_read.load(Ordering::Relaxed);
+            match (limit, filter) {
+                (None, _) => prop_assert_eq!(keys_read, inside),
+                (Some(n), None) => prop_assert_eq!(keys_read, inside.min(n)),
+                (Some(_), Some(_)) => prop_assert!(keys_read <= inside),
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Whatever is merged, reopened and still looked at by older views: a table is a map.
+    #[test]
+    fn a_history_reads_as_that_of_a_map(
+        steps in prop::collection::vec(step(), 1..60),
+        salt in prop_oneof![Just(0u16), Just(3)],
+        is_tailed: bool,
+    ) {
+        let def = table(100, salt, None);
+        let def = if is_tailed { tailed(def) } else { def };
+        let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::tiny(), def).unwrap();
+        for step in steps {
+            run(&mut world, step)?;
+        }
+        world.views.clear();
+        world.store.merge().unwrap();
+        prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+        world.reopen().unwrap();
+        prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+    }
+}

@@ -1,0 +1,238 @@
+//! Views, merges, sweeps and changes of tables, one case at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
+use saltwing_table::{Direction, Durability, ScanOrder, WriteSet};
+use saltwing_types::table::DefaultDef;
+use saltwing_types::{Expr, SqlType, TableId, Value};
+
+use crate::world::{Request, World, more_than, plain_row, put_all, read, request, table, thread_options};
+
+#[test]
+fn a_count_over_a_range_reads_no_values() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..100).map(|k| (k, k)));
+    world.store.merge().unwrap();
+    let request = request(&world.table, Vec::new());
+    assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), 100);
+    let counters = &request.context.counters;
+    assert_eq!(counters.keys_read.load(Ordering::Relaxed), 100);
+    assert_eq!(counters.bytes_read.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn blocks_that_no_row_can_match_are_not_read() {
+    for reverse in [false, true] {
+        let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+        put_all(&mut world, (0..100).map(|k| (k, k)));
+        world.store.merge().unwrap();
+        let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+        let scan = |filter| {
+            let request = Request { filter, direction, ..request(&world.table, vec![0]) };
+            let rows = read(&world, world.store.view().unwrap(), &request).unwrap().len();
+            let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            let counters = &request.context.counters;
+            (rows, load(&counters.keys_read), load(&counters.blocks_read), load(&counters.blocks_skipped))
+        };
+        assert_eq!(scan(vec![more_than(-1)]), (100, 100, 25, 0));
+        assert_eq!(scan(vec![more_than(89)]), (10, 100, 3, 22));
+        assert_eq!(scan(vec![more_than(1000)]), (0, 100, 0, 25));
+    }
+    // A row of the delta is looked at, whatever the block's summary says.
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..100).map(|k| (k, k)));
+    world.store.merge().unwrap();
+    put_all(&mut world, [(0, 5000)].into_iter());
+    let request = Request { filter: vec![more_than(1000)], ..request(&world.table, vec![0]) };
+    assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap(), [[Value::Int(0)]]);
+}
+
+/// Each commit gives all rows one value; whoever looks sees them with one value, while blocks are made below.
+#[test]
+fn readers_see_whole_commits_while_a_thread_merges() {
+    let world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 3, None)).unwrap();
+    world.store.start_merging().unwrap();
+    let done = AtomicBool::new(false);
+    let commit = |value: i64| {
+        let mut writes = WriteSet::new();
+        for k in 0..30 {
+            writes.put(&world.table, plain_row(k, value)).unwrap();
+        }
+        world.store.commit(&writes, None, Durability::Buffered).unwrap();
+    };
+    commit(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            (1..150).for_each(commit);
+            done.store(true, Ordering::Relaxed);
+        });
+        let mut last = 0;
+        while !done.load(Ordering::Relaxed) {
+            let view = world.store.view().unwrap();
+            for order in [ScanOrder::Merged, ScanOrder::ByBucket] {
+                let request = Request { order, ..request(&world.table, vec![2]) };
+                let rows = read(&world, view.clone(), &request).unwrap();
+                assert_eq!(rows.len(), 30);
+                assert!(rows.iter().all(|row| row == &rows[0]));
+                let Value::Int(value) = rows[0][0] else { panic!("not an integer") };
+                assert!(value >= last);
+                last = value;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_view_keeps_its_blocks_and_they_go_with_it() {
+    let memory = MemoryStore::new();
+    let mut world = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..50).map(|k| (k, 1)));
+    world.store.merge().unwrap();
+    let view = world.store.view().unwrap();
+    put_all(&mut world, (0..50).map(|k| (k, 2)));
+    world.store.merge().unwrap();
+    let stored = || {
+        let count = |space| {
+            let mut cursor = memory.cursor(Space::new(space), KeyBounds::all(), Direction::Forward).unwrap();
+            std::iter::from_fn(|| cursor.next().unwrap()).count()
+        };
+        // Deltas, directory, fixed parts, and replaced blocks.
+        [2, 3, 4, 5, 7].map(count)
+    };
+    let [even, odd, directory, fixed, replaced] = stored();
+    assert_eq!((even, odd), (0, 0), "merged generations are gone");
+    assert_eq!((fixed, replaced), (2 * directory, directory), "blocks of the view are there");
+    let rows = read(&world, view.clone(), &request(&world.table, vec![2])).unwrap();
+    assert!(rows.len() == 50 && rows.iter().all(|row| row[0] == Value::Int(1)));
+    drop(view);
+    world.store.merge().unwrap();
+    assert_eq!(stored(), [0, 0, directory, directory, 0]);
+    // A crash while a view lived leaves blocks that the next opening knows of.
+    let view = world.store.view().unwrap();
+    put_all(&mut world, (0..50).map(|k| (k, 3)));
+    world.store.merge().unwrap();
+    let later = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
+    later.store.merge().unwrap();
+    assert_eq!(stored(), [0, 0, directory, directory, 0]);
+    drop(view);
+}
+
+#[test]
+fn a_large_batch_and_large_values_go_through() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    world.store.start_merging().unwrap();
+    let large = |k: i64, bytes: usize| {
+        let mut row = plain_row(k, k);
+        row[3] = Value::text("x".repeat(bytes));
+        (row, true)
+    };
+    let changes: Vec<_> = (0..500).map(|k| large(k, if k % 100 == 0 { 200_000 } else { 3 })).collect();
+    world.commit(&changes).unwrap();
+    world.commit(&[large(501, 1_000_000)]).unwrap();
+    world.store.merge().unwrap();
+    assert_eq!(world.read_all().unwrap(), world.rows);
+    world.reopen().unwrap();
+    assert_eq!(world.read_all().unwrap(), world.rows);
+}
+
+#[test]
+fn expired_rows_go_with_merges_and_sweeps() {
+    let memory = MemoryStore::new();
+    let mut world = World::open(Arc::new(memory), thread_options(), table(100, 0, Some(10))).unwrap();
+    put_all(&mut world, (0..20).map(|k| (k, 1)));
+    world.store.merge().unwrap();
+    world.clock.0.store(5_000, Ordering::Relaxed);
+    put_all(&mut world, (10..30).map(|k| (k, 2)));
+    world.clock.0.store(10_000, Ordering::Relaxed);
+    let count = |world: &World| {
+        let request = request(&world.table, Vec::new());
+        let rows = read(world, world.store.view().unwrap(), &request).unwrap().len() as u64;
+        assert_eq!(request.context.counters.keys_read.load(Ordering::Relaxed), rows);
+        rows
+    };
+    assert_eq!(count(&world), 20);
+    assert_eq!(world.store.sweep().unwrap(), 10, "without a write to the blocks");
+    assert_eq!(world.store.sweep().unwrap(), 0);
+    assert_eq!(count(&world), 20);
+    world.store.merge().unwrap();
+    assert_eq!(count(&world), 20);
+    world.clock.0.store(15_000, Ordering::Relaxed);
+    assert_eq!(count(&world), 0);
+    assert_eq!(world.store.sweep().unwrap(), 20);
+    assert_eq!(count(&world), 0);
+}
+
+#[test]
+fn a_purged_table_leaves_nothing() {
+    let memory = MemoryStore::new();
+    let mut world = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
+    let other = world.store.register(Arc::new(table(101, 0, None))).unwrap();
+    let mut writes = WriteSet::new();
+    writes.put(&other, plain_row(1, 1)).unwrap();
+    world.store.commit(&writes, None, Durability::Buffered).unwrap();
+    put_all(&mut world, (0..50).map(|k| (k, 1)));
+    world.store.merge().unwrap();
+    put_all(&mut world, (40..60).map(|k| (k, 2)));
+    let view = world.store.view().unwrap();
+    world.store.unregister(TableId(100));
+    world.store.purge(TableId(100)).unwrap();
+    assert_eq!(read(&world, view.clone(), &request(&world.table, vec![0])).unwrap().len(), 60, "an old view goes on");
+    drop(view);
+    world.store.purge(TableId(100)).unwrap();
+    for space in 0..=255 {
+        let bounds = KeyBounds::prefix(&100u32.to_be_bytes());
+        let mut cursor = memory.cursor(Space::new(space), bounds, Direction::Forward).unwrap();
+        assert!(cursor.next().unwrap().is_none(), "space {space}");
+    }
+    assert!(world.read_all().unwrap().is_empty());
+    world.table = other;
+    assert_eq!(world.read_all().unwrap().len(), 1);
+}
+
+#[test]
+fn a_column_added_later_reads_as_its_default_and_rewrites_nothing() {
+    let memory = MemoryStore::new();
+    let mut old = table(100, 0, None);
+    old.columns.pop();
+    let mut world = World::open(Arc::new(memory), thread_options(), old).unwrap();
+    let row = |k: i64| {
+        let mut row = plain_row(k, k);
+        row.pop();
+        (row, true)
+    };
+    let changes: Vec<_> = (0..12).map(row).collect();
+    world.commit(&changes).unwrap();
+    world.store.merge().unwrap();
+    world.commit(&[row(12)]).unwrap();
+    let mut new = table(100, 0, None);
+    let column = new.columns.last_mut().unwrap();
+    // In the first family, which all rows have.
+    (column.family, column.slot) = (Some(0), 3);
+    let default = Expr::Literal(Value::Date(7), SqlType::Date);
+    column.default = Some(DefaultDef { text: "d".into(), expr: default });
+    world.def = Arc::new(new);
+    world.table = world.store.register(world.def.clone()).unwrap();
+    let days = |world: &World| read(world, world.store.view().unwrap(), &request(&world.table, vec![9])).unwrap();
+    assert_eq!(days(&world), vec![[Value::Date(7)]; 13]);
+    let mut changed = plain_row(3, 3);
+    changed[9] = Value::Date(9);
+    let mut writes = WriteSet::new();
+    writes.put(&world.table, changed).unwrap();
+    world.store.commit(&writes, None, Durability::Buffered).unwrap();
+    world.store.merge().unwrap();
+    let found = days(&world);
+    assert_eq!(found.iter().filter(|row| row[0] == Value::Date(9)).count(), 1);
+    assert_eq!(found.iter().filter(|row| row[0] == Value::Date(7)).count(), 12);
+}
+
+#[test]
+fn the_form_before_this_one_is_refused() {
+    let memory = MemoryStore::new();
+    let mut batch = WriteBatch::new();
+    batch.put(Space::new(1), b"row", b"value");
+    memory.write(batch, Durability::Buffered).unwrap();
+    let error = World::open(Arc::new(memory), thread_options(), table(100, 0, None)).err().unwrap();
+    assert_eq!(error.code().as_str(), "not_supported");
+}

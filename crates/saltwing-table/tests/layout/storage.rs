@@ -1,0 +1,113 @@
+//! What is counted, how large blocks are, and merging on demand.
+
+use std::sync::Arc;
+
+use saltwing_store::MemoryStore;
+use saltwing_table::{EmbeddedTables, TableError, TableStorage};
+use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
+use saltwing_types::{TableDef, TableId, Value};
+
+use crate::world::{World, put_all, read, request, table, thread_options};
+
+fn with_options(def: TableDef, options: &[(&str, i64)]) -> TableDef {
+    let option = |(name, value): &(&str, i64)| TableOption {
+        name: (*name).to_owned(),
+        value: Value::Int(*value),
+        honoured: true,
+    };
+    TableDef { options: options.iter().map(option).collect(), ..def }
+}
+
+fn stored(store: &EmbeddedTables) -> TableStorage {
+    let stats = store.storage_stats();
+    assert_eq!(stats.tables.len(), 1);
+    stats.tables[0].clone()
+}
+
+#[test]
+fn what_lies_where_is_counted() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    let empty = stored(&world.store);
+    assert_eq!((empty.rows_written, empty.delta_rows, empty.blocks), (0, 0, 0));
+    assert_eq!(empty.write_amplification(), None);
+    put_all(&mut world, (0..40).map(|k| (k, k)));
+    let recent = stored(&world.store);
+    assert_eq!((recent.rows_written, recent.delta_rows, recent.block_rows), (40, 40, 0));
+    assert!(recent.delta_bytes > 40 * 3 && recent.delta_bytes <= recent.bytes_written);
+    world.store.merge().unwrap();
+    let merged = stored(&world.store);
+    assert_eq!((merged.delta_rows, merged.delta_bytes, merged.block_rows, merged.blocks), (0, 0, 40, 10));
+    assert_eq!((merged.block_bytes, merged.block_rows_written), (recent.delta_bytes, 40));
+    assert_eq!(merged.merge_steps, 1, "one entry owned all keys");
+    assert_eq!(world.store.storage_stats().merges, 1);
+    let wanted = 1.0 + merged.block_bytes_written as f64 / merged.bytes_written as f64;
+    assert!((merged.write_amplification().unwrap() - wanted).abs() < 1e-9);
+    // One row of a block: the block is written anew.
+    put_all(&mut world, [(7, 8)].into_iter());
+    world.store.merge().unwrap();
+    let again = stored(&world.store);
+    assert_eq!((again.rows_written, again.block_rows, again.block_rows_written, again.merge_steps), (41, 40, 44, 2));
+    world.reopen().unwrap();
+    let reopened = stored(&world.store);
+    assert_eq!((reopened.block_rows, reopened.block_bytes, reopened.rows_written), (40, again.block_bytes, 0));
+}
+
+#[test]
+fn parts_in_memory_are_hits() {
+    let options = saltwing_table::LayoutOptions { cache_bytes: 1 << 20, ..thread_options() };
+    let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..40).map(|k| (k, k)));
+    world.store.merge().unwrap();
+    let scan = || {
+        read(&world, world.store.view().unwrap(), &request(&world.table, vec![2])).unwrap();
+        let stored = stored(&world.store);
+        (stored.cache_hits, stored.cache_misses)
+    };
+    assert_eq!(scan(), (0, 10), "the integers of ten blocks");
+    assert_eq!(scan(), (10, 10));
+    assert!(world.store.storage_stats().cache_bytes > 0);
+}
+
+#[test]
+fn blocks_are_as_large_as_their_table_says() {
+    let def = with_options(table(100, 0, None), &[(BLOCK_ROWS, 8)]);
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), def.clone()).unwrap();
+    put_all(&mut world, (0..40).map(|k| (k, k)));
+    world.store.compact(TableId(100)).unwrap();
+    assert_eq!(stored(&world.store).blocks, 5);
+    // Other limits hold for what is merged from then on, and for all by demand.
+    for (options, blocks) in [
+        // Each block of 8 is cut in two; three of 4 make more than half of one of 20, and the last is left.
+        (&[(BLOCK_ROWS, 5)][..], 10),
+        (&[(BLOCK_ROWS, 20)], 4),
+        (&[(BLOCK_ROWS, 20), (BLOCK_BYTES, 1)], 40),
+        (&[(BLOCK_ROWS, i64::MAX), (BLOCK_BYTES, i64::MAX)], 1),
+        (&[(BLOCK_ROWS, -1)], 40),
+    ] {
+        let steps = stored(&world.store).merge_steps;
+        world.table = world.store.register(Arc::new(with_options(def.clone(), options))).unwrap();
+        world.store.merge().unwrap();
+        assert_eq!(stored(&world.store).merge_steps, steps, "a merge alone leaves blocks as they are");
+        world.store.compact(TableId(100)).unwrap();
+        assert_eq!(stored(&world.store).blocks, blocks, "{options:?}");
+        assert_eq!(world.read_all().unwrap(), world.rows);
+        let steps = stored(&world.store).merge_steps;
+        world.store.compact(TableId(100)).unwrap();
+        assert_eq!(stored(&world.store).merge_steps, steps, "what fits is left alone");
+    }
+}
+
+#[test]
+fn compacting_waits_for_a_merge_that_is_under_way() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    world.store.start_merging().unwrap();
+    for round in 0..20 {
+        put_all(&mut world, (0..40).map(|k| (k, round)));
+        if round % 5 == 4 {
+            world.store.compact(TableId(100)).unwrap();
+            let stored = stored(&world.store);
+            assert_eq!((stored.delta_rows, stored.block_rows), (0, 40));
+        }
+    }
+    assert!(matches!(world.store.compact(TableId(7)), Err(TableError::NoSuchTable(7))));
+}

@@ -1,0 +1,238 @@
+//! A database of one table beside its model.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use saltwing_expr::value_at;
+use saltwing_rowkey::KeyRange;
+use saltwing_store::OrderedKv;
+use saltwing_table::{
+    Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeIter, RangeSource,
+    ReadView, ScanContext, ScanOrder, ScanRequest, Table, TableError, WriteSet,
+};
+use saltwing_types::{
+    ColumnDef, ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,
+    TableId, TableName, Value,
+};
+
+#[derive(Default)]
+pub(crate) struct ManualClock(pub(crate) AtomicI64);
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The value columns: name, type, family.
+pub(crate) const COLUMNS: [(&str, SqlType, usize); 8] = [
+    ("i", SqlType::Integer, 0),
+    ("t", SqlType::Varchar(None), 0),
+    ("b", SqlType::Boolean, 0),
+    ("d", SqlType::Double, 1),
+    ("n", SqlType::Decimal(Some((10, 2))), 1),
+    ("x", SqlType::Varbinary, 1),
+    ("at", SqlType::Timestamp, 2),
+    ("day", SqlType::Date, 2),
+];
+
+/// Key (k SMALLINT, s VARCHAR), value columns of many types in three families.
+pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
+    let column = |name: &str, ty, family: Option<usize>, slot| ColumnDef {
+        name: name.into(),
+        ty,
+        nullable: name != "k",
+        default: None,
+        family,
+        slot,
+        hidden: false,
+    };
+    let key = |column, name: &str, ty| KeyColumn {
+        source: KeySource::Column(column),
+        name: name.into(),
+        ty,
+        order: SortOrder::Asc,
+        nullable: column == 1,
+    };
+    let mut columns = vec![column("k", SqlType::SmallInt, None, 0), column("s", SqlType::Varchar(None), None, 0)];
+    let mut slots = [0; 3];
+    for (name, ty, family) in COLUMNS {
+        columns.push(column(name, ty, Some(family), slots[family]));
+        slots[family] += 1;
+    }
+    TableDef {
+        id: TableId(id),
+        name: TableName::bare("t"),
+        columns,
+        key: KeySchema {
+            columns: vec![key(0, "k", SqlType::SmallInt), key(1, "s", SqlType::Varchar(None))],
+            salt: (salt > 0).then_some(Salt { buckets: salt, by: None }),
+        },
+        key_name: None,
+        families: vec![None, Some("f".into()), Some("g".into())],
+        ttl_s,
+        options: Vec::new(),
+    }
+}
+
+/// The same with the key (s VARCHAR, k SMALLINT DESC): it ends in a column of fixed width.
+pub(crate) fn tailed(def: TableDef) -> TableDef {
+    let mut columns = def.key.columns.clone();
+    columns.reverse();
+    columns[1].order = SortOrder::Desc;
+    TableDef { key: KeySchema { columns, ..def.key }, ..def }
+}
+
+pub(crate) fn is_tailed(def: &TableDef) -> bool {
+    def.key.columns[0].column() == Some(1)
+}
+
+pub(crate) struct Ranges(pub(crate) Vec<KeyRange>);
+
+impl RangeSource for Ranges {
+    fn ranges(&self, _bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let list = self.0.clone();
+        match direction {
+            Direction::Forward => Box::new(list.into_iter()),
+            Direction::Reverse => Box::new(list.into_iter().rev()),
+        }
+    }
+}
+
+pub(crate) type Rows = BTreeMap<Vec<u8>, Vec<Value>>;
+
+/// A database of one table, its model, and the views taken of both.
+pub(crate) struct World {
+    pub(crate) kv: Arc<dyn OrderedKv>,
+    pub(crate) options: LayoutOptions,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) def: Arc<TableDef>,
+    pub(crate) store: EmbeddedTables,
+    pub(crate) table: Arc<Table>,
+    pub(crate) rows: Rows,
+    pub(crate) views: Vec<(Arc<ReadView>, Rows)>,
+}
+
+impl World {
+    pub(crate) fn open(kv: Arc<dyn OrderedKv>, options: LayoutOptions, def: TableDef) -> Result<Self, TableError> {
+        let clock = Arc::new(ManualClock::default());
+        let def = Arc::new(def);
+        let store = EmbeddedTables::open_with(kv.clone(), clock.clone(), options.clone())?;
+        let table = store.register(def.clone())?;
+        Ok(Self { kv, options, clock, def, store, table, rows: Rows::new(), views: Vec::new() })
+    }
+
+    pub(crate) fn reopen(&mut self) -> Result<(), TableError> {
+        self.views.clear();
+        self.store = EmbeddedTables::open_with(self.kv.clone(), self.clock.clone(), self.options.clone())?;
+        self.table = self.store.register(self.def.clone())?;
+        Ok(())
+    }
+
+    /// The values of a row's key columns in key order.
+    pub(crate) fn key(&self, row: &[Value]) -> Vec<Value> {
+        self.def.key.columns.iter().map(|k| row[k.column().unwrap()].clone()).collect()
+    }
+
+    pub(crate) fn physical(&self, row: &[Value]) -> Vec<u8> {
+        self.table.codec().encode(&self.key(row)).unwrap()
+    }
+
+    pub(crate) fn logical(&self, row: &[Value]) -> Vec<u8> {
+        self.table.codec().encode_logical(&self.key(row)).unwrap()
+    }
+
+    /// The rows after a commit, if it is made.
+    pub(crate) fn commit(&mut self, changes: &[(Vec<Value>, bool)]) -> Result<(), TableError> {
+        let mut writes = WriteSet::new();
+        let mut rows = self.rows.clone();
+        for (row, alive) in changes {
+            if *alive {
+                writes.put(&self.table, row.clone()).unwrap();
+                rows.insert(self.logical(row), row.clone());
+            } else {
+                writes.delete(&self.table, self.physical(row));
+                rows.remove(&self.logical(row));
+            }
+        }
+        self.store.commit(&writes, None, Durability::Buffered)?;
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// All rows as the table has them now.
+    pub(crate) fn read_all(&self) -> Result<Rows, TableError> {
+        let columns: Vec<usize> = (0..self.def.columns.len()).collect();
+        let rows = read(self, self.store.view()?, &request(&self.table, columns))?;
+        Ok(rows.into_iter().map(|row| (self.logical(&row), row)).collect())
+    }
+}
+
+pub(crate) struct Request {
+    pub(crate) ranges: Vec<KeyRange>,
+    pub(crate) columns: Vec<usize>,
+    pub(crate) filter: Vec<Expr>,
+    pub(crate) direction: Direction,
+    pub(crate) order: ScanOrder,
+    pub(crate) limit: Option<u64>,
+    pub(crate) context: ScanContext,
+}
+
+pub(crate) fn request(_: &Table, columns: Vec<usize>) -> Request {
+    Request {
+        ranges: vec![KeyRange::all()],
+        columns,
+        filter: Vec::new(),
+        direction: Direction::Forward,
+        order: ScanOrder::Merged,
+        limit: None,
+        context: ScanContext::new(Budget::default()),
+    }
+}
+
+pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
+    let scan = ScanRequest {
+        table: world.table.clone(),
+        ranges: Arc::new(Ranges(request.ranges.clone())),
+        buckets: Buckets::All,
+        columns: request.columns.clone(),
+        filter: request.filter.clone(),
+        direction: request.direction,
+        order: request.order,
+        limit: request.limit,
+        first_batch: None,
+    };
+    let mut scan = world.store.scan(view, scan, request.context.clone())?;
+    let mut rows = Vec::new();
+    while let Some(batch) = scan.next_batch()? {
+        for row in 0..batch.num_rows() {
+            let value = |(i, c): (usize, &usize)| value_at(batch.column(i), row, world.table.column_type(*c)).unwrap();
+            rows.push(request.columns.iter().enumerate().map(value).collect());
+        }
+    }
+    Ok(rows)
+}
+
+/// Column `i` above a number.
+pub(crate) fn more_than(number: i64) -> Expr {
+    let column = ColumnRef { index: 2, name: "i".into(), ty: SqlType::Integer, nullable: true, span: None };
+    let number = Expr::Literal(Value::Int(number), SqlType::Integer);
+    Expr::Compare(CompareOp::Gt, Box::new(Expr::Column(column)), Box::new(number))
+}
+
+pub(crate) fn plain_row(k: i64, i: i64) -> Vec<Value> {
+    let mut row = vec![Value::Null; 10];
+    row[0] = Value::Int(k);
+    row[2] = Value::Int(i);
+    row
+}
+
+pub(crate) fn put_all(world: &mut World, rows: impl Iterator<Item = (i64, i64)>) {
+    let changes: Vec<_> = rows.map(|(k, i)| (plain_row(k, i), true)).collect();
+    world.commit(&changes).unwrap();
+}
+
+pub(crate) fn thread_options() -> LayoutOptions {
+    LayoutOptions { merging: Merging::Background, ..LayoutOptions::tiny() }
+}
