@@ -8,7 +8,7 @@ use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::arrow_type;
 use saltwing_types::{SqlType, ValueError};
 
-use super::count::{CountRows, CountValues};
+use super::count::{Counted, Counts};
 use super::extreme::{self, End};
 use super::sum::{Decimals, Floats, Integers, Sums, Wanted};
 
@@ -37,11 +37,11 @@ pub(crate) trait Accumulator: Send {
 /// The accumulator of a call.
 pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, ValueError> {
     let Some(ty) = call.argument.as_ref().and_then(|argument| argument.sql_type()) else {
-        return Ok(Box::new(CountRows::default()));
+        return Ok(Box::new(Counts::new(Counted::Rows)));
     };
     let wanted = if call.function == AggregateFunction::Avg { Wanted::Average } else { Wanted::Sum };
     Ok(match (call.function, arrow_type(ty)) {
-        (AggregateFunction::Count, _) => Box::new(CountValues::default()),
+        (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
         (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
         (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
         (_, DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale)) => {

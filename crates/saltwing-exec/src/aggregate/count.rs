@@ -8,77 +8,58 @@ use saltwing_types::ValueError;
 
 use super::accumulator::Accumulator;
 
-/// `COUNT(*)`: rows, whatever is in them.
-#[derive(Default)]
-pub(crate) struct CountRows {
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// `COUNT(*)`: rows, whatever is in them.
+    Rows,
+    /// `COUNT(x)`: values that are not NULL.
+    Values,
+}
+
+/// `COUNT`.
+pub(crate) struct Counts {
+    of: Counted,
     counts: Vec<i64>,
 }
 
-/// `COUNT(x)`: values that are not NULL.
-#[derive(Default)]
-pub(crate) struct CountValues {
-    counts: Vec<i64>,
-}
-
-fn taken(counts: &mut Vec<i64>, groups: usize) -> ArrayRef {
-    let taken: Vec<i64> = counts.drain(..groups.min(counts.len())).collect();
-    Arc::new(Int64Array::from(taken))
-}
-
-impl Accumulator for CountRows {
-    fn resize(&mut self, groups: usize) {
-        self.counts.resize(groups, 0);
+impl Counts {
+    pub(crate) fn new(of: Counted) -> Self {
+        Self { of, counts: Vec::new() }
     }
 
-    fn add_run(&mut self, group: usize, _: &dyn Array, rows: Range<usize>) -> Result<(), ValueError> {
-        if let Some(count) = self.counts.get_mut(group) {
-            *count += rows.len() as i64;
+    fn add(&mut self, group: usize, count: usize) {
+        if let Some(counted) = self.counts.get_mut(group) {
+            *counted += count as i64;
         }
-        Ok(())
-    }
-
-    fn add_rows(&mut self, groups: &[u32], _: &dyn Array) -> Result<(), ValueError> {
-        for group in groups {
-            if let Some(count) = self.counts.get_mut(*group as usize) {
-                *count += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
-        Ok(taken(&mut self.counts, groups))
-    }
-
-    fn bytes(&self) -> usize {
-        self.counts.capacity() * size_of::<i64>()
     }
 }
 
-impl Accumulator for CountValues {
+impl Accumulator for Counts {
     fn resize(&mut self, groups: usize) {
         self.counts.resize(groups, 0);
     }
 
     fn add_run(&mut self, group: usize, values: &dyn Array, rows: Range<usize>) -> Result<(), ValueError> {
-        let nulls = values.nulls().map_or(0, |nulls| nulls.slice(rows.start, rows.len()).null_count());
-        if let Some(count) = self.counts.get_mut(group) {
-            *count += (rows.len() - nulls) as i64;
-        }
+        let nulls = match self.of {
+            Counted::Rows => 0,
+            Counted::Values => values.nulls().map_or(0, |nulls| nulls.slice(rows.start, rows.len()).null_count()),
+        };
+        self.add(group, rows.len() - nulls);
         Ok(())
     }
 
     fn add_rows(&mut self, groups: &[u32], values: &dyn Array) -> Result<(), ValueError> {
+        let counts_all = self.of == Counted::Rows || values.null_count() == 0;
         for (row, group) in groups.iter().enumerate() {
-            if let Some(count) = self.counts.get_mut(*group as usize) {
-                *count += i64::from(values.is_valid(row));
-            }
+            self.add(*group as usize, usize::from(counts_all || values.is_valid(row)));
         }
         Ok(())
     }
 
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
-        Ok(taken(&mut self.counts, groups))
+        let taken: Vec<i64> = self.counts.drain(..groups.min(self.counts.len())).collect();
+        Ok(Arc::new(Int64Array::from(taken)))
     }
 
     fn bytes(&self) -> usize {
