@@ -64,6 +64,9 @@ impl Inputs {
     /// Another order that bounds more inputs, if there is one.
     fn order(&self) -> Result<Option<Vec<usize>>> {
         let refused: Vec<bool> = self.plans.iter().map(|plan| reads_all(plan, &[])).collect::<Result<_>>()?;
+        if !refused.contains(&true) {
+            return Ok(None);
+        }
         let Some(first) = refused.iter().position(|refused| !refused) else { return Ok(None) };
         let mut order = vec![first];
         let mut is_plain = first == 0;
