@@ -87,8 +87,9 @@ impl PhysicalOptimizerRule for ScanRule {
 fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(path) = Path::below(filter.input()) else { return Ok(None) };
     let Some(scan) = path.scan() else { return Ok(None) };
-    let texts = split_conjunction(filter.predicate()).into_iter().map(|part| fmt_sql(part.as_ref()).to_string());
-    let told = scan.asked_for(|asked| asked.opaque.extend(texts))?;
+    let parts = split_conjunction(filter.predicate());
+    let texts: Vec<String> = parts.into_iter().map(|part| fmt_sql(part.as_ref()).to_string()).collect();
+    let told = scan.told_of(&texts);
     let input = path.over(told)?;
     rebuilt(node.clone(), input).map(Some)
 }

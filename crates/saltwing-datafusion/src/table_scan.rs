@@ -150,6 +150,14 @@ impl TableScanExec {
         Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
     }
 
+    /// The same scan, which knows of conditions that operators above check: they change nothing of its plan.
+    pub(crate) fn told_of(&self, conditions: &[String]) -> Self {
+        let mut asked = self.asked.clone();
+        asked.opaque.extend_from_slice(conditions);
+        let access = self.access.clone().map(|access| access.with_opaque(conditions));
+        Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
+    }
+
     /// What it is asked for.
     pub(crate) fn asked(&self) -> &Asked {
         &self.asked
