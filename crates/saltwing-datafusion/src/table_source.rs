@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use saltwing_bind::access::{AccessRequest, plan};
-use saltwing_plan::{Condition, RowLimit};
+use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 
 use crate::RelationalError;
@@ -59,18 +59,7 @@ impl TableSource {
                 conditions.push(Condition::new(equal));
             }
         }
-        let request = AccessRequest {
-            table: &self.of.table,
-            alias: None,
-            span: None,
-            conditions,
-            order: &[],
-            limit: RowLimit::None,
-            offset: 0,
-            aggregate_or_distinct: false,
-            min_max: None,
-            single_table: false,
-        };
+        let request = AccessRequest { single_table: false, ..AccessRequest::of(&self.of.table, conditions) };
         Ok(plan(request).map_err(RelationalError::from)?.access().verdict.is_refused())
     }
 

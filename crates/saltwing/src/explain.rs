@@ -13,7 +13,6 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::outcome::{Outcome, RowsOutcome};
-use crate::run::QueryRun;
 use crate::session::Session;
 
 /// Accesses, and what else the executor has to tell.
@@ -45,13 +44,8 @@ impl Session {
         text_rows("plan", lines)
     }
 
-    fn query_run<'a>(&self, statement: &'a QueryStatement, params: &'a [Value]) -> QueryRun<'a> {
-        let guard = self.guard(&statement.hints);
-        QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard }
-    }
-
     fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let mut run = self.query_run(statement, params);
+        let mut run = self.query_run(statement, Params::Given(params));
         // Without values a statement with parameters is explained as far as it is known.
         if params.is_empty() {
             run.params = Params::Open;
@@ -63,7 +57,7 @@ impl Session {
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let run = self.query_run(statement, params);
+        let run = self.query_run(statement, Params::Given(params));
         let context = self.begin();
         let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, context) };
         let mut rows = self.start_direct(&direct, context.clone())?;

@@ -37,7 +37,7 @@ impl Session {
         let notices = planned.warnings().to_vec();
         let contexts = planned.counters().into_iter().map(|counters| context.with_counters(counters)).collect();
         let source = BatchSource::Channel(self.pump(Arc::new(planned))?);
-        Ok(RowsOutcome { columns, source, contexts, notices, warning: self.scan_warning(&context) })
+        Ok(RowsOutcome { columns, source, contexts, notices, warning: Some(self.scan_warning(&context)) })
     }
 
     /// What PREPARE can tell of a query before its parameters have values: a name that is not there, a full scan.

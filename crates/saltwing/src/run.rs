@@ -6,7 +6,6 @@ use saltwing_bind::access::{AccessRequest, Guard, PointKey, TableAccess, plan, p
 use saltwing_bind::{BoundQuery, BoundSource, BoundUpsert, Params, create_table, delete, query, resolve, upsert};
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{ExecError, SelectPlan, Writer};
-use saltwing_plan::RowLimit;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_table::{Budget, ScanContext};
@@ -108,9 +107,13 @@ impl Session {
         }
     }
 
+    /// A query with the catalog and the overrides as they are now.
+    pub(crate) fn query_run<'a>(&self, statement: &'a QueryStatement, params: Params<'a>) -> QueryRun<'a> {
+        QueryRun { statement, params, catalog: self.catalog(), guard: self.guard(&statement.hints) }
+    }
+
     fn check_query(&self, statement: &QueryStatement) -> Result<(), Error> {
-        let guard = self.guard(&statement.hints);
-        let run = QueryRun { statement, params: Params::Open, catalog: self.catalog(), guard };
+        let run = self.query_run(statement, Params::Open);
         match self.plan_direct(&run)? {
             Some(direct) => Ok(direct.access().judge().map(drop)?),
             None => self.check_relational(&run),
@@ -139,8 +142,7 @@ impl Session {
 
     fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
         let context = self.begin();
-        let guard = self.guard(&statement.hints);
-        let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
+        let run = self.query_run(statement, Params::Given(params));
         match self.plan_direct(&run)? {
             Some(direct) => self.start_direct(&direct, context),
             None => self.start_relational(&run, context),
@@ -188,7 +190,7 @@ impl Session {
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
         let rows = planned.start(tables, tables.view()?, point, context.clone(), bytes_max)?;
         let columns = rows.columns().clone();
-        let warning = self.scan_warning(&context);
+        let warning = Some(self.scan_warning(&context));
         let (contexts, notices) = (vec![context], notices.into_iter().collect());
         Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts, notices, warning })
     }
@@ -222,8 +224,7 @@ impl Session {
         params: &[Value],
         context: ScanContext,
     ) -> Result<(u64, Vec<String>), Error> {
-        let guard = self.guard(&statement.hints);
-        let run = QueryRun { statement, params: Params::Given(params), catalog: self.catalog(), guard };
+        let run = self.query_run(statement, Params::Given(params));
         let rows = match self.plan_direct(&run)? {
             Some(direct) => self.start_direct(&direct, context)?,
             None => self.start_relational(&run, context)?,
@@ -251,16 +252,9 @@ impl Session {
         let bound = delete(statement, catalog, params)?;
         let Some(conditions) = bound.conditions else { return Ok(None) };
         let access = plan(AccessRequest {
-            table: &bound.table,
             alias: statement.alias.as_ref().map(|a| a.text.clone()),
             span: Some(statement.table.span()),
-            conditions,
-            order: &[],
-            limit: RowLimit::None,
-            offset: 0,
-            aggregate_or_distinct: false,
-            min_max: None,
-            single_table: true,
+            ..AccessRequest::of(&bound.table, conditions)
         })?;
         Ok(Some(access.with_overrides(&self.guard(&statement.hints))))
     }
@@ -273,7 +267,7 @@ impl Session {
             Some(access) => {
                 let mut notices: Vec<String> = access.judge()?.into_iter().collect();
                 let deleted = writer.delete(&access, &context)?;
-                notices.extend(self.scan_warning(&context).into_iter().flat_map(|warning| warning.notices()));
+                notices.extend(self.scan_warning(&context).notices());
                 Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
             }
             None => self.delete_query(&writer, statement, params, context),
@@ -289,12 +283,7 @@ impl Session {
         context: ScanContext,
     ) -> Result<Outcome, Error> {
         let query = saltwing_bind::row_key_query(statement)?;
-        let run = QueryRun {
-            statement: &query,
-            params: Params::Given(params),
-            catalog: self.catalog(),
-            guard: self.guard(&statement.hints),
-        };
+        let run = self.query_run(&query, Params::Given(params));
         let table = resolve(&run.catalog, &statement.table)?;
         let token = self.database().shared.tables.view()?.token();
         let rows = self.start_relational(&run, context)?;
@@ -306,18 +295,7 @@ impl Session {
     }
 
     fn delete_all(&self, table: &Arc<saltwing_table::Table>) -> Result<(), Error> {
-        let access = plan(AccessRequest {
-            table,
-            alias: None,
-            span: None,
-            conditions: Vec::new(),
-            order: &[],
-            limit: RowLimit::None,
-            offset: 0,
-            aggregate_or_distinct: false,
-            min_max: None,
-            single_table: true,
-        })?;
+        let access = plan(AccessRequest::of(table, Vec::new()))?;
         // TRUNCATE says that it means all rows: there is nothing for the guard to ask.
         self.writer().delete(&access, &ScanContext::new(Budget::default()))?;
         Ok(())

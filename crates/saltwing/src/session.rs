@@ -173,9 +173,9 @@ impl Session {
     }
 
     /// The watch on what a statement scans.
-    pub(crate) fn scan_warning(&self, context: &ScanContext) -> Option<ScanWarning> {
+    pub(crate) fn scan_warning(&self, context: &ScanContext) -> ScanWarning {
         let Settings { rows_warn: rows, bytes_warn: bytes, time_warn: time, .. } = self.settings();
-        Some(ScanWarning { context: context.clone(), rows, bytes, time })
+        ScanWarning { context: context.clone(), rows, bytes, time }
     }
 
     /// The context of the statement that ran last.

@@ -48,6 +48,24 @@ pub struct AccessRequest<'a> {
     pub single_table: bool,
 }
 
+impl<'a> AccessRequest<'a> {
+    /// The rows of a table that meet these conditions, in no order, for a statement that reads this table only.
+    pub fn of(table: &'a Arc<Table>, conditions: Vec<Condition>) -> Self {
+        Self {
+            table,
+            alias: None,
+            span: None,
+            conditions,
+            order: &[],
+            limit: RowLimit::None,
+            offset: 0,
+            aggregate_or_distinct: false,
+            min_max: None,
+            single_table: true,
+        }
+    }
+}
+
 /// How one table is read.
 #[derive(Clone)]
 pub struct TableAccess {
