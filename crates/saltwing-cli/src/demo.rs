@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::mem::take;
 use std::path::Path;
 
 use reedline::Highlighter;
@@ -15,7 +16,7 @@ use crate::failure::{EXIT_ERROR, Failure};
 use crate::interactive::{self, PROMPT, PROMPT_NEXT, SqlColours};
 use crate::interrupt::{Idle, Interrupt};
 use crate::message::grouped;
-use crate::mobile_log::{self, COLUMNS, CREATE_TABLE, MobileLog};
+use crate::mobile_log::{self, COLUMNS, CREATE_TABLE, ID, MobileLog, PHONE_NO, START_TIME};
 use crate::render::Paint;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
@@ -23,7 +24,7 @@ use crate::script::Script;
 /// Few enough for a second, and for a day that fits the screen.
 const LOG: MobileLog = MobileLog { phones: 120, days: 4, sessions_a_day: 8 };
 const PHONE: &str = "18601134210";
-const DAY: u32 = 20_140_624;
+const DAY: u64 = 24;
 
 /// Runs the tour, then a shell if someone is there; returns the exit code.
 pub(crate) fn run() -> u8 {
@@ -63,15 +64,13 @@ struct Tour<'a> {
 
 impl Tour<'_> {
     fn tell(&mut self, directory: &Path, has_shell: bool) -> Result<(), Failure> {
-        let (prefix, rows) = (mobile_log::key_prefix(PHONE), grouped(LOG.row_count()));
-        let (from, to) = mobile_log::day_range(PHONE, DAY);
-
+        let rows = grouped(LOG.row_count());
         self.text("Saltwing is SQL over sorted keys. This is a tour of it, in two minutes.")?;
         self.title("1. Rows are sorted by their key")?;
         self.text(&format!(
-            "A log of mobile data sessions, {rows} of them, made up. A session's id is three\n\
-             hex digits of its phone's MD5 (they spread the phones), the phone, the time and\n\
-             16 more digits. So a phone's sessions lie side by side, in the order of time."
+            "A log of mobile data sessions, {rows} of them, made up. Their key begins with\n\
+             three hex digits of the phone's MD5, which spread the phones; the table computes\n\
+             them. Then come the phone and the time: a phone's sessions lie side by side."
         ))?;
         self.show(&format!("{CREATE_TABLE};"))?;
         let file = directory.join("sessions.csv");
@@ -80,15 +79,20 @@ impl Tour<'_> {
         self.show(&format!("COPY mobile_log FROM '{name}'\nWITH (FORMAT csv, HEADER);"))?;
 
         self.title("2. One key is one read")?;
-        let id = some_id();
-        self.show(&format!("SELECT phone_no, start_time, site_name_id, flow FROM mobile_log\nWHERE id = '{id}';"))?;
+        let (time, id) = some_session();
+        self.show(&format!(
+            "SELECT site_name_id, acce_url, flow FROM mobile_log\n\
+             WHERE phone_no = '{PHONE}' AND start_time = '{time}'\n\
+             AND id = '{id}';"
+        ))?;
 
         self.title("3. A phone's day is a range of keys")?;
-        self.text(&format!("Phone {PHONE} on 2014-06-24: from its first possible id to the next day's."))?;
+        let (from, to) = mobile_log::day_range(DAY);
+        self.text(&format!("Phone {PHONE} on {from}. Nobody has to write the hash."))?;
         self.show(&format!(
             "SELECT start_time, site_name_id, up_flow, down_flow FROM mobile_log\n\
-             WHERE id >= '{from}'\n\
-             AND id < '{to}';"
+             WHERE phone_no = '{PHONE}'\n\
+             AND start_time >= '{from}' AND start_time < '{to}';"
         ))?;
         self.text(&format!(
             "The line below the table says what it cost: {} keys were read, of {rows}.",
@@ -97,17 +101,14 @@ impl Tour<'_> {
 
         self.title("4. No accidental full scan")?;
         self.text(
-            "phone_no is not the key. Nothing bounds what this would read, so it is refused\n\
-             before it reads: with few rows as with billions.",
+            "site_name_id is not in the key. Nothing bounds what this would read, so it is\n\
+             refused before it reads: with few rows as with billions.",
         )?;
-        self.show_refusal(&format!("SELECT start_time, flow FROM mobile_log\nWHERE phone_no = '{PHONE}';"))?;
-        self.text(
-            "The fix is to say it by the key. A prefix is a range; other conditions filter\n\
-             the rows in it.",
-        )?;
+        self.show_refusal("SELECT start_time, flow FROM mobile_log\nWHERE site_name_id = 'video';")?;
+        self.text("The fix is a condition on the key. The others filter the rows that it leaves.")?;
         let fixed = format!(
             "SELECT start_time, site_name_id, flow FROM mobile_log\n\
-             WHERE id LIKE '{prefix}%' AND site_name_id = 'video';"
+             WHERE site_name_id = 'video' AND phone_no = '{PHONE}';"
         );
         self.show(&fixed)?;
 
@@ -157,18 +158,21 @@ impl Tour<'_> {
     }
 }
 
-/// The id of some session of the phone's day.
-fn some_id() -> String {
-    let (from, to) = mobile_log::day_range(PHONE, DAY);
-    LOG.sessions().map(|session| session.id).find(|id| *id >= from && *id < to).unwrap_or(from)
+/// Time and id of some session of the phone's day.
+fn some_session() -> (String, String) {
+    let (from, to) = mobile_log::day_range(DAY);
+    LOG.sessions()
+        .find(|session| session[PHONE_NO] == PHONE && session[START_TIME] >= from && session[START_TIME] < to)
+        .map(|mut session| (take(&mut session[START_TIME]), take(&mut session[ID])))
+        .unwrap_or_default()
 }
 
 /// Writes the log as CSV: none of its texts needs quotes, and what is empty is NULL.
 fn write_sessions(path: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
-    writeln!(out, "id,{}", COLUMNS.join(","))?;
+    writeln!(out, "{}", COLUMNS.join(","))?;
     for session in LOG.sessions() {
-        writeln!(out, "{},{}", session.id, session.columns.join(","))?;
+        writeln!(out, "{}", session.join(","))?;
     }
     out.flush()
 }

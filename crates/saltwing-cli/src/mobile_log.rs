@@ -1,11 +1,11 @@
 //! A log of mobile data sessions: the same rows each time, for the demo, tests and benches.
 //!
-//! The key is text: a phone's sessions of a day are one range of it, and the digits of
-//! the MD5 spread the phones.
+//! The key begins with three digits of the phone's MD5: they spread the phones, and the table
+//! computes them, so that no statement names them. A phone's sessions of a day are one range.
 //!
 //! ```text
-//! id = 0d7             18601134210  20140624093012    5f0c4e1b2a99d3e7
-//!      MD5(phone), 3   phone        yyyyMMddHHmmss    MD5(columns), 16
+//! key = 0d7             18601134210  2014-06-24 09:30:12  5f0c4e1b2a99d3e7
+//!       MD5(phone), 3   phone_no     start_time           id: MD5(columns), 16
 //! ```
 
 use std::fmt::Write;
@@ -15,18 +15,20 @@ use md5::{Digest, Md5};
 /// Makes the table.
 pub const CREATE_TABLE: &str = "\
 CREATE TABLE mobile_log (
-    id VARCHAR NOT NULL PRIMARY KEY,
-    phone_no VARCHAR, term_model_id VARCHAR, lac VARCHAR, ci VARCHAR,
+    phone_no VARCHAR NOT NULL,
+    term_model_id VARCHAR, lac VARCHAR, ci VARCHAR,
     busi_id VARCHAR, app_id VARCHAR, busi_type_id VARCHAR,
-    start_time DATE, up_flow BIGINT, down_flow BIGINT,
+    start_time DATE NOT NULL, up_flow BIGINT, down_flow BIGINT,
     site_name_id VARCHAR, site_channel_id VARCHAR,
     charging_id VARCHAR, c_ggsn_ip VARCHAR, ex_tl_domain VARCHAR,
     ex_comp_domain VARCHAR, acce_url VARCHAR,
-    flow BIGINT, rev_01 VARCHAR
+    flow BIGINT, rev_01 VARCHAR, id VARCHAR NOT NULL,
+    CONSTRAINT pk PRIMARY KEY
+        (SUBSTR(MD5(phone_no), 1, 3), phone_no, start_time, id)
 )";
 
-/// The table's columns behind `id`, in order.
-pub const COLUMNS: [&str; 19] = [
+/// The table's columns, in order.
+pub const COLUMNS: [&str; 20] = [
     "phone_no",
     "term_model_id",
     "lac",
@@ -46,7 +48,18 @@ pub const COLUMNS: [&str; 19] = [
     "acce_url",
     "flow",
     "rev_01",
+    "id",
 ];
+
+/// A session: the texts of [`COLUMNS`].
+pub type Session = [String; 20];
+
+/// Where a session has its key columns.
+pub const PHONE_NO: usize = 0;
+/// See [`PHONE_NO`].
+pub const START_TIME: usize = 7;
+/// See [`PHONE_NO`].
+pub const ID: usize = 19;
 
 /// Sites: name, channel, top domain.
 const SITES: [(&str, &str, &str); 6] = [
@@ -59,24 +72,18 @@ const SITES: [(&str, &str, &str); 6] = [
 ];
 const SECONDS_A_DAY: u64 = 86_400;
 
+/// The day of June 2014 on which the log begins.
+pub const FIRST_DAY: u64 = 22;
+
 /// How many rows, and of what: every phone has `sessions_a_day` sessions on each of `days` days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MobileLog {
     /// Phones, from [`phone`]`(0)` on.
     pub phones: u64,
-    /// Days from 2014-06-22 on, at most 9.
+    /// Days from 2014-06-[`FIRST_DAY`] on, at most 8.
     pub days: u64,
     /// Sessions of one phone on one day, at most 86,400.
     pub sessions_a_day: u64,
-}
-
-/// One row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    /// The key.
-    pub id: String,
-    /// The texts of [`COLUMNS`].
-    pub columns: [String; 19],
 }
 
 impl MobileLog {
@@ -91,7 +98,7 @@ impl MobileLog {
         let slot_seconds = (SECONDS_A_DAY / sessions_a_day.max(1)).max(1);
         (0..self.row_count()).map(move |row| {
             let (slot, phone_index) = (row / phones, row % phones);
-            let (day, slot) = (22 + slot / sessions_a_day, slot % sessions_a_day);
+            let (day, slot) = (FIRST_DAY + slot / sessions_a_day, slot % sessions_a_day);
             let random = mixed(row);
             session(&phone(phone_index), day, slot * slot_seconds + random % slot_seconds, random)
         })
@@ -103,15 +110,9 @@ pub fn phone(index: u64) -> String {
     (18_601_134_200 + index).to_string()
 }
 
-/// What the keys of a phone's sessions start with.
-pub fn key_prefix(phone: &str) -> String {
-    format!("{}{phone}", md5_hex(phone, 3))
-}
-
-/// From which key on, and up to which, a phone's sessions of one day (yyyyMMdd, not a month's last) lie.
-pub fn day_range(phone: &str, day: u32) -> (String, String) {
-    let prefix = key_prefix(phone);
-    (format!("{prefix}{day}"), format!("{prefix}{}", day + 1))
+/// From which time on, and up to which, the sessions of a day of June 2014 lie.
+pub fn day_range(day: u64) -> (String, String) {
+    (format!("2014-06-{day:02}"), format!("2014-06-{:02}", day + 1))
 }
 
 fn session(phone: &str, day: u64, second: u64, random: u64) -> Session {
@@ -120,7 +121,7 @@ fn session(phone: &str, day: u64, second: u64, random: u64) -> Session {
     let part = |shift: u32, count: u64| (random >> shift) % count;
     let (site, channel, domain) = SITES.get(part(8, 6) as usize).copied().unwrap_or(SITES[0]);
     let (up, down) = (200 + part(16, 9_000), 1_000 + part(24, 800_000));
-    let columns = [
+    let mut columns = [
         phone.to_owned(),
         format!("T{:03}", part(12, 40)),
         format!("{:04X}", 0x2500 + part(20, 64)),
@@ -140,9 +141,10 @@ fn session(phone: &str, day: u64, second: u64, random: u64) -> Session {
         format!("http://{channel}.{domain}/{:x}", part(10, 1 << 24)),
         (up + down).to_string(),
         String::new(),
+        String::new(),
     ];
-    let time = format!("201406{day:02}{hour:02}{minute:02}{second:02}");
-    Session { id: format!("{}{time}{}", key_prefix(phone), md5_hex(&columns.join("|"), 16)), columns }
+    columns[ID] = md5_hex(&columns[..ID].join("|"), 16);
+    columns
 }
 
 /// The first `digits` hex digits of a text's MD5, as SQL's MD5 has them.
@@ -173,41 +175,28 @@ mod tests {
     const LOG: MobileLog = MobileLog { phones: 20, days: 4, sessions_a_day: 6 };
 
     #[test]
-    fn a_phones_day_is_a_range_of_ids_and_nothing_else_is_in_it() {
+    fn a_phones_day_is_a_range_of_times_and_its_keys_differ() {
         let all: Vec<Session> = LOG.sessions().collect();
-        let ids: BTreeSet<&str> = all.iter().map(|s| s.id.as_str()).collect();
-        assert_eq!((all.len() as u64, ids.len() as u64), (LOG.row_count(), LOG.row_count()));
-        let (from, to) = day_range("18601134210", 20_140_624);
-        let inside: Vec<&Session> = all.iter().filter(|s| s.id >= from && s.id < to).collect();
-        assert_eq!(inside.len() as u64, LOG.sessions_a_day);
-        for session in inside {
-            assert_eq!(session.columns[0], "18601134210");
-            assert!(session.columns[7].starts_with("2014-06-24 "));
-        }
+        let keys: BTreeSet<_> = all.iter().map(|s| (&s[PHONE_NO], &s[START_TIME], &s[ID])).collect();
+        assert_eq!((all.len() as u64, keys.len() as u64), (LOG.row_count(), LOG.row_count()));
+        let (from, to) = day_range(24);
+        let inside = all.iter().filter(|s| s[PHONE_NO] == "18601134210" && s[START_TIME] >= from && s[START_TIME] < to);
+        assert_eq!(inside.count() as u64, LOG.sessions_a_day);
     }
 
     #[test]
-    fn ids_have_their_four_parts() {
-        let first = LOG.sessions().next().unwrap();
-        assert_eq!(first.id.len(), 3 + 11 + 14 + 16);
-        assert!(first.id.starts_with(&key_prefix("18601134200")));
-        assert_eq!(LOG.sessions().next(), Some(first));
-    }
-
-    #[test]
-    fn md5_is_sqls() {
+    fn rows_are_the_same_each_time_and_fit_the_table() {
         let connection = saltwing::Database::memory().unwrap().connect().blocking();
         connection.execute(CREATE_TABLE, ()).unwrap();
-        let sql = "UPSERT INTO mobile_log (id) VALUES (SUBSTR(MD5(?), 1, 3) || ?)";
-        connection.execute(sql, saltwing::params!["18601134210", "18601134210"]).unwrap();
-        let id = key_prefix("18601134210");
-        let rows = connection.query("SELECT id FROM mobile_log WHERE id = ?", saltwing::params![id]).unwrap();
-        assert_eq!(rows.count(), 1);
-    }
-
-    #[test]
-    fn the_table_has_the_columns() {
-        let positions: Vec<_> = COLUMNS.iter().map(|c| CREATE_TABLE.find(&format!(" {c} ")).unwrap()).collect();
-        assert!(positions.is_sorted());
+        let insert = format!("INSERT INTO mobile_log ({}) VALUES ({})", COLUMNS.join(", "), ["?"; 20].join(", "));
+        let insert = connection.prepare(&insert).unwrap();
+        for session in LOG.sessions() {
+            insert.execute(session.to_vec()).unwrap();
+        }
+        let sql = "SELECT id FROM mobile_log WHERE phone_no = ? AND start_time >= ? AND start_time < ?";
+        let (from, to) = day_range(25);
+        let mut rows = connection.query(sql, saltwing::params![phone(3), from, to]).unwrap();
+        assert_eq!(rows.by_ref().count() as u64, LOG.sessions_a_day);
+        assert_eq!(rows.stats().keys_read, LOG.sessions_a_day);
     }
 }
