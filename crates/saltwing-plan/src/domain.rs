@@ -14,6 +14,7 @@
 
 use std::cmp::Ordering;
 
+use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{KeyColumn, SqlType, Value};
 
@@ -252,12 +253,17 @@ impl Domain {
 /// Largest number of nanoseconds below a millisecond.
 const NANOS_LAST: u32 = 999_999;
 
+/// First and last millisecond of the instants that a column can hold: those that the calendar can say.
+pub(crate) fn instants(ty: SqlType) -> (i64, i64) {
+    (if ty.is_unsigned() { 0 } else { *CALENDAR_MS.start() }, *CALENDAR_MS.end())
+}
+
 /// Smallest and largest value of a type, where it has them.
 fn extremes(ty: SqlType, empty_text: bool) -> (Option<Value>, Option<Value>) {
     if let Some((min, max)) = ty.integer_range() {
         return (Some(Value::Int(min)), Some(Value::Int(max)));
     }
-    let first_ms = if ty.is_unsigned() { 0 } else { i64::MIN };
+    let (first_ms, last_ms) = instants(ty);
     match ty {
         SqlType::Boolean => (Some(Value::Bool(false)), Some(Value::Bool(true))),
         SqlType::Float => (Some(Value::Float(f32::NEG_INFINITY)), Some(Value::Float(f32::NAN))),
@@ -265,11 +271,11 @@ fn extremes(ty: SqlType, empty_text: bool) -> (Option<Value>, Option<Value>) {
         SqlType::Double => (Some(Value::Double(f64::NEG_INFINITY)), Some(Value::Double(f64::NAN))),
         SqlType::UnsignedDouble => (Some(Value::Double(0.0)), Some(Value::Double(f64::NAN))),
         SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => {
-            (Some(Value::Date(first_ms)), Some(Value::Date(i64::MAX)))
+            (Some(Value::Date(first_ms)), Some(Value::Date(last_ms)))
         }
         SqlType::Timestamp | SqlType::UnsignedTimestamp => (
             Some(Value::Timestamp(Timestamp { ms: first_ms, nanos: 0 })),
-            Some(Value::Timestamp(Timestamp { ms: i64::MAX, nanos: NANOS_LAST })),
+            Some(Value::Timestamp(Timestamp { ms: last_ms, nanos: NANOS_LAST })),
         ),
         SqlType::Decimal(Some((precision, scale))) => {
             let max = place::largest_decimal(precision, scale);

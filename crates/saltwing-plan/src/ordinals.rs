@@ -11,7 +11,7 @@ use ethnum::I256;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SqlType, Value};
 
-use crate::domain::Domain;
+use crate::domain::{Domain, instants};
 
 /// The numbering of one column's values.
 #[derive(Clone, Debug)]
@@ -58,11 +58,13 @@ impl Ordinals {
                 (Kind::Integer, I256::from(first), I256::from(last))
             }
             SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => {
-                (Kind::Date, I256::from(first_ms(ty)), I256::from(i64::MAX))
+                let (first, last) = instants(ty);
+                (Kind::Date, I256::from(first), I256::from(last))
             }
             SqlType::Timestamp | SqlType::UnsignedTimestamp => {
                 let nanos = |ms: i64| I256::from(ms) * I256::from(NANOS_PER_MS);
-                (Kind::Timestamp, nanos(first_ms(ty)), nanos(i64::MAX) + I256::from(NANOS_PER_MS - 1))
+                let (first, last) = instants(ty);
+                (Kind::Timestamp, nanos(first), nanos(last) + I256::from(NANOS_PER_MS - 1))
             }
             SqlType::Decimal(Some((precision, scale))) => {
                 let last = I256::from(10i128.checked_pow(precision.into())? - 1);
@@ -141,10 +143,6 @@ impl Ordinals {
         }
         low
     }
-}
-
-fn first_ms(ty: SqlType) -> i64 {
-    if ty.is_unsigned() { 0 } else { i64::MIN }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SqlType, Value, number, text};
 
-use crate::domain::Domain;
+use crate::domain::{Domain, instants};
 use crate::span::Cut;
 
 /// A constant's place.
@@ -175,8 +175,9 @@ fn float(constant: &Value, ty: SqlType) -> Option<Place> {
 
 fn instant(constant: &Value, ty: SqlType) -> Option<Place> {
     let at = text::instant(constant)?;
-    if ty.is_unsigned() && at.ms < 0 {
-        return Some(Place::Gap(Cut::Low));
+    let (first, last) = instants(ty);
+    if at.ms < first || at.ms > last {
+        return Some(Place::Gap(if at.ms < first { Cut::Low } else { Cut::High }));
     }
     Some(match (ty.is_timestamp(), at.nanos) {
         (true, _) => Place::At(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos })),

@@ -9,7 +9,7 @@ use crate::value::Timestamp;
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// The first and the last millisecond that can be written: the years -262143 to 262142.
-const CALENDAR_MS: RangeInclusive<i64> = -8_334_601_228_800_000..=8_210_266_876_799_999;
+pub const CALENDAR_MS: RangeInclusive<i64> = -8_334_601_228_800_000..=8_210_266_876_799_999;
 
 /// Whether an instant can be written as text. What is computed, cast or stored has to be.
 pub fn has_text(ms: i64) -> bool {

@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use saltwing_plan::{Condition, OrderItem};
+use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
@@ -204,8 +205,12 @@ pub fn row(table: &Table, palette: &Palette, tape: &mut Tape) -> Option<Vec<V>> 
 
 /// Values at the edges of a type.
 fn edges(ty: T) -> Vec<V> {
+    let (first, last) = (*CALENDAR_MS.start(), *CALENDAR_MS.end());
     match ty.integer_range() {
         Some((min, max)) => [min, min + 1, max - 1, max].map(V::Int).to_vec(),
+        None if ty.family() == TypeFamily::Instant => {
+            [first, first + 1, first + 90_000_000, last - 90_000_000, last].map(V::Date).to_vec()
+        }
         None => Vec::new(),
     }
 }
