@@ -21,10 +21,11 @@ use std::sync::Arc;
 
 use saltwing_types::Value;
 
+use crate::clusters::merge_nearest;
 use crate::column_set::ColumnSet;
 use crate::key_space::KeySpace;
 
-/// Most boxes that an AND of ORs makes. Beyond it neighbours are merged, loosely;
+/// Most boxes that an AND of ORs makes. Beyond it the nearest are merged, loosely;
 /// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
 pub(crate) const BOXES_MAX: usize = 1000;
 /// Most pairs of boxes that an AND looks at before it merges the boxes of one side.
@@ -118,14 +119,17 @@ impl KeyBox {
         })
     }
 
-    /// The smallest box around all of `boxes`.
-    fn hull(boxes: &[KeyBox], space: &KeySpace) -> KeyBox {
-        let Some(first) = boxes.first() else { return KeyBox::default() };
-        let mut sets = Vec::new();
-        for (position, _) in first.columns() {
-            let Some(parts) = boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() else { continue };
+    /// The smallest box around both.
+    pub(crate) fn hull(&self, other: &KeyBox, space: &KeySpace) -> KeyBox {
+        let mut sets = Vec::with_capacity(self.sets.len());
+        for (position, ours) in self.columns() {
+            let Some(theirs) = other.get(position) else { continue };
             let domain = space.domain(position);
-            let all = ColumnSet::union(parts.into_iter().map(AsRef::as_ref), domain);
+            if Arc::ptr_eq(ours, theirs) || ours == theirs {
+                sets.push((position, Arc::clone(ours)));
+                continue;
+            }
+            let all = ColumnSet::union([ours.as_ref(), theirs.as_ref()], domain);
             if !all.is_full(domain) {
                 sets.push((position, Arc::new(all)));
             }
@@ -232,19 +236,15 @@ impl Cover {
             boxes: if self.boxes.len() > 1 && other.boxes.len() > 1 { join(boxes, space) } else { boxes },
             exact,
         };
-        if both.boxes.len() > boxes_max { both.coarsened(boxes_max, space) } else { both }
+        if both.boxes.len() > boxes_max { both.coarsened(boxes_max, space).into_owned() } else { both }
     }
 
-    /// At most `count` boxes: neighbours in key order are merged, which makes the cover loose.
-    fn coarsened(&self, count: usize, space: &KeySpace) -> Cover {
-        if self.boxes.len() <= count {
-            return self.clone();
+    /// At most `count` boxes: the nearest are merged, which makes the cover loose.
+    fn coarsened(&self, count: usize, space: &KeySpace) -> Cow<'_, Cover> {
+        match self.boxes.len() <= count {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(Cover { boxes: merge_nearest(&self.boxes, count, space), exact: false }),
         }
-        let mut boxes = self.boxes.clone();
-        boxes.sort_by(|a, b| compare_starts(a, b, space));
-        let group = boxes.len().div_ceil(count.max(1));
-        let hulls = boxes.chunks(group).map(|chunk| KeyBox::hull(chunk, space)).collect();
-        Cover { boxes: hulls, exact: false }
     }
 
     /// What the boxes hold of one column.
@@ -270,25 +270,6 @@ impl Cover {
             false => self.boxes.len() > 1 && self.projection(position, space).is_full(space.domain(position)),
         }
     }
-}
-
-/// Order of boxes by where their first columns start, ascending.
-fn compare_starts(a: &KeyBox, b: &KeyBox, space: &KeySpace) -> std::cmp::Ordering {
-    for position in 0..space.len() {
-        let start = |key_box: &KeyBox| match key_box.get(position) {
-            None => None,
-            Some(set) if set.has_null() => None,
-            Some(set) => set.spans().first().map(|span| span.lo.clone()),
-        };
-        let order = match (start(a), start(b)) {
-            (Some(a), Some(b)) => a.compare(&b, space.domain(position)),
-            (a, b) => a.is_some().cmp(&b.is_some()),
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
-    std::cmp::Ordering::Equal
 }
 
 /// Most boxes among which each is held against each other one.

@@ -38,6 +38,7 @@
 
 mod access;
 mod choose;
+mod clusters;
 mod column_set;
 mod computed;
 mod cursor;

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use saltwing_plan::{Access, AccessKind, Buckets, Condition, ScanRange};
+use saltwing_plan::{Access, AccessKind, Buckets, Condition, ScanRange, Use};
 use saltwing_types::{CompareOp, Expr, SqlType, Value, typing};
 
 use support::{Table, parser};
@@ -103,9 +103,14 @@ fn an_and_of_ors_is_capped_and_loses_no_row() {
         typing::or((0..count).map(pair).collect()).unwrap()
     };
     let access = plan(&table, vec![pairs(0, 1, 300, 1), pairs(2, 3, 300, 2)]);
+    // The nearest boxes are those with the same (a, b): these pairs stay as they are.
     assert!(!access.exact);
-    assert_eq!(access.residual.len(), 2);
+    let uses: Vec<(Use, bool)> = access.predicates.iter().map(|p| (p.use_, p.why.contains("not fully"))).collect();
+    assert_eq!(uses, [(Use::Key, false), (Use::Both, true)]);
+    assert_eq!(access.residual.len(), 1);
     assert!(access.ranges.total().unwrap() <= 20_000_000);
+    let other_pair = [7, (8 * 31 + 1) % 1000, 7, (7 * 31 + 2) % 1000].map(Value::Int);
+    assert!(!access.ranges.contains(&table.codec.encode_logical(&other_pair).unwrap()));
     for i in (0..300).step_by(10) {
         let row = [i, (i * 31 + 1) % 1000, 299 - i, ((299 - i) * 31 + 2) % 1000].map(Value::Int);
         assert!(access.ranges.contains(&table.codec.encode_logical(&row).unwrap()), "{row:?}");
