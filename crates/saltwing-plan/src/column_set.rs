@@ -132,7 +132,17 @@ impl ColumnSet {
 
     /// Whether the value, or NULL, is inside.
     pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
-        if value.is_null() { self.nulls } else { self.spans.iter().any(|span| span.contains(value, domain)) }
+        if value.is_null() {
+            return self.nulls;
+        }
+        // The first span that does not end below the value is the only one that may hold it.
+        let below = |span: &Span| match &span.hi {
+            Cut::Low => true,
+            Cut::After(hi) => domain.compare(hi, value).is_lt(),
+            Cut::Before(hi) => domain.compare(hi, value).is_le(),
+            Cut::High => false,
+        };
+        self.spans.get(self.spans.partition_point(below)).is_some_and(|span| span.contains(value, domain))
     }
 
     /// What any of `sets` holds.

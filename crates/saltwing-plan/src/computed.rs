@@ -70,8 +70,9 @@ pub(crate) struct Tie {
 /// Gives the ties of each box that is left.
 pub(crate) fn derive(cover: Cover, space: &KeySpace) -> (Cover, Vec<Vec<Tie>>) {
     if space.parts().is_empty() {
-        let ties = vec![Vec::new(); cover.boxes.len()];
-        return (cover, ties);
+        let boxes: Vec<KeyBox> = cover.boxes.into_iter().filter_map(|key_box| key_box.settled(space)).collect();
+        let ties = vec![Vec::new(); boxes.len()];
+        return (Cover { boxes, exact: cover.exact }, ties);
     }
     let (boxes, ties) = cover.boxes.into_iter().filter_map(|key_box| derive_box(key_box, space)).unzip();
     (Cover { boxes, exact: cover.exact }, ties)

@@ -24,6 +24,7 @@ use saltwing_types::Value;
 use crate::clusters::merge_nearest;
 use crate::column_set::ColumnSet;
 use crate::key_space::KeySpace;
+use crate::row_list::RowList;
 
 /// Most boxes that an AND of ORs makes. Beyond it the nearest are merged, loosely;
 /// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
@@ -36,6 +37,8 @@ const PAIRS_MAX: usize = 1_000_000;
 pub(crate) struct KeyBox {
     /// The columns that are not full, by position; none of the sets is empty.
     sets: Vec<(usize, Arc<ColumnSet>)>,
+    /// Rows that the first columns have, each of which has a set here; `None`: all combinations of the sets.
+    rows: Option<Arc<RowList>>,
 }
 
 impl KeyBox {
@@ -46,7 +49,51 @@ impl KeyBox {
             let set = ColumnSet::points(vec![value], domain);
             (!set.is_full(domain)).then(|| (position, Arc::new(set)))
         };
-        Self { sets: values.into_iter().filter_map(set).collect() }
+        Self { sets: values.into_iter().filter_map(set).collect(), rows: None }
+    }
+
+    /// The rows whose first columns have one of these rows of values; gives the list back where a column
+    /// has all values that it can, so that there is no set to tell.
+    pub(crate) fn of_rows(rows: RowList, space: &KeySpace) -> Result<Self, RowList> {
+        let is_full = |(at, set): (usize, &Arc<ColumnSet>)| set.is_full(space.domain(at));
+        if rows.rows().is_empty() || rows.sets().iter().enumerate().any(is_full) {
+            return Err(rows);
+        }
+        Ok(Self { sets: rows.sets().iter().cloned().enumerate().collect(), rows: Some(Arc::new(rows)) })
+    }
+
+    /// The rows that the first columns have, where they do not have all combinations of their sets.
+    pub(crate) fn rows(&self) -> Option<&RowList> {
+        self.rows.as_deref()
+    }
+
+    /// The box with its list of rows and its sets brought in line; `None` when no row is left.
+    pub(crate) fn settled(mut self, space: &KeySpace) -> Option<Self> {
+        let Some(rows) = self.rows.clone() else { return Some(self) };
+        let sets: Vec<&Arc<ColumnSet>> = (0..rows.width()).filter_map(|at| self.get(at)).collect();
+        if sets.iter().zip(rows.sets()).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs)) {
+            return Some(self);
+        }
+        if sets.iter().any(|set| set.is_unknown()) {
+            // What is made up excludes none of the rows, and they do not exclude it.
+            self.rows = None;
+            return Some(self);
+        }
+        let holds = |row: &[Value]| {
+            row.iter().zip(&sets).enumerate().all(|(at, (value, set))| set.contains(value, space.domain(at)))
+        };
+        let kept = rows.filtered(space, holds);
+        self.with_rows(kept)
+    }
+
+    /// The box with these rows, which lie inside it; `None` when there are none.
+    fn with_rows(mut self, rows: RowList) -> Option<Self> {
+        for ((_, set), own) in self.sets.iter_mut().zip(rows.sets()) {
+            *set = Arc::clone(own);
+        }
+        let count = rows.rows().len();
+        self.rows = (count > 1).then(|| Arc::new(rows));
+        (count > 0).then_some(self)
     }
 
     /// The set of the column at `position`; `None` when it is full.
@@ -63,7 +110,10 @@ impl KeyBox {
     pub(crate) fn truncated(&self, count: usize) -> Cow<'_, Self> {
         let kept = self.sets.iter().take_while(|(position, _)| *position < count).count();
         match self.sets.get(..kept) {
-            Some(sets) if kept < self.sets.len() => Cow::Owned(Self { sets: sets.to_vec() }),
+            Some(sets) if kept < self.sets.len() => {
+                let rows = self.rows.clone().filter(|rows| rows.width() <= count);
+                Cow::Owned(Self { sets: sets.to_vec(), rows })
+            }
             _ => Cow::Borrowed(self),
         }
     }
@@ -105,18 +155,36 @@ impl KeyBox {
                 (Some((i, _)), Some((j, _))) if i > j => b.next().cloned(),
                 (Some(_), _) => a.next().cloned(),
                 (None, Some(_)) => b.next().cloned(),
-                (None, None) => return Some(KeyBox { sets }),
+                (None, None) => break,
             };
             sets.extend(next);
+        }
+        match (&self.rows, &other.rows) {
+            (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => {
+                let both = a.intersect(b, space);
+                let is_left = !both.rows().is_empty();
+                is_left.then(|| KeyBox { sets, rows: Some(Arc::new(both)) }).and_then(|both| both.settled(space))
+            }
+            (rows, None) | (None, rows) | (rows, Some(_)) => Some(KeyBox { sets, rows: rows.clone() }),
         }
     }
 
     /// Whether every row of `self` is in `other`.
     pub(crate) fn is_within(&self, other: &KeyBox, space: &KeySpace) -> bool {
-        other.sets.iter().all(|(position, theirs)| {
+        let in_sets = other.sets.iter().all(|(position, theirs)| {
             self.get(*position)
                 .is_some_and(|ours| Arc::ptr_eq(ours, theirs) || ours.is_within(theirs, space.domain(*position)))
-        })
+        });
+        in_sets && other.rows.as_ref().is_none_or(|rows| self.has_rows_of(rows, space))
+    }
+
+    /// Whether a list of rows, or one row that the sets tell, is inside another list.
+    fn has_rows_of(&self, rows: &Arc<RowList>, space: &KeySpace) -> bool {
+        if let Some(own) = &self.rows {
+            return Arc::ptr_eq(own, rows) || own.is_within(rows, space);
+        }
+        let value = |at: usize| self.get(at).and_then(|set| set.as_single(space.domain(at)).cloned());
+        (0..rows.width()).map(value).collect::<Option<Vec<_>>>().is_some_and(|row| rows.holds(&row, space))
     }
 
     /// The smallest box around both.
@@ -134,7 +202,8 @@ impl KeyBox {
                 sets.push((position, Arc::new(all)));
             }
         }
-        KeyBox { sets }
+        let rows = self.rows.clone().filter(|rows| Some(rows) == other.rows.as_ref());
+        KeyBox { sets, rows }
     }
 }
 
@@ -176,7 +245,7 @@ impl Cover {
         if set.is_full(space.domain(position)) {
             return Self { exact, ..Self::everything() };
         }
-        Self { boxes: vec![KeyBox { sets: vec![(position, Arc::new(set))] }], exact }
+        Self { boxes: vec![KeyBox { sets: vec![(position, Arc::new(set))], rows: None }], exact }
     }
 
     /// Whether no condition is left: every row is inside.

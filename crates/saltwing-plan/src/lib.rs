@@ -59,6 +59,7 @@ mod ranges;
 mod reasons;
 mod refusal;
 mod request;
+mod row_list;
 mod sample;
 mod span;
 mod trend;

@@ -25,6 +25,7 @@ use crate::domain::Domain;
 use crate::key_box::KeyBox;
 use crate::key_form::key_form;
 use crate::key_space::KeySpace;
+use crate::row_list::compare_in_key;
 use crate::span::{Cut, Span};
 use crate::{PlanError, guard};
 
@@ -97,7 +98,11 @@ impl Product {
                 None => break,
             }
         }
-        ties.iter().for_each(|tie| tie_lists(&mut lists, tie, space));
+        if let Some(rows) = key_box.rows() {
+            let positions: Vec<usize> = (0..rows.width()).collect();
+            tie_lists(&mut lists, &positions, rows.rows(), space);
+        }
+        ties.iter().for_each(|tie| tie_lists(&mut lists, &tie.positions, &tie.combinations, space));
         let position = lists.len();
         let (tail, reach) = match key_box.get(position) {
             Some(set) if position < space.len() => tail(key_box, position, set, space),
@@ -203,19 +208,19 @@ impl Follows {
 ///                    │     └────┐
 ///                  '139' │ '138' '141'
 /// ```
-fn tie_lists(lists: &mut [List], tie: &Tie, space: &KeySpace) {
-    let reached = tie.positions.iter().take_while(|position| **position < lists.len()).count();
+fn tie_lists(lists: &mut [List], positions: &[usize], combinations: &[Vec<Value>], space: &KeySpace) {
+    let reached = positions.iter().take_while(|position| **position < lists.len()).count();
     let order = |a: &Vec<Value>, b: &Vec<Value>| {
-        let pairs = tie.positions.iter().zip(a.iter().zip(b)).take(reached);
-        let orders = pairs.map(|(position, (a, b))| compare_in_key(a, b, space.domain(*position)));
-        orders.fold(Ordering::Equal, Ordering::then)
+        let pairs = positions.iter().zip(a.iter().zip(b)).take(reached);
+        let mut orders = pairs.map(|(position, (a, b))| compare_in_key(a, b, space.domain(*position)));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     };
-    let mut sorted: Vec<&Vec<Value>> = tie.combinations.iter().collect();
+    let mut sorted: Vec<&Vec<Value>> = combinations.iter().collect();
     sorted.sort_by(|a, b| order(a, b));
     // Which value of the list before each combination goes with: all with one, before the first.
     let mut parents = vec![0; sorted.len()];
     let mut earlier: Option<usize> = None;
-    for (depth, position) in tie.positions.iter().enumerate().take(reached) {
+    for (depth, position) in positions.iter().enumerate().take(reached) {
         let (mut values, mut starts) = (Vec::new(), Vec::new());
         let mut last: Option<(usize, &Value)> = None;
         for (combination, parent) in sorted.iter().zip(&mut parents) {
@@ -235,15 +240,6 @@ fn tie_lists(lists: &mut [List], tie: &Tie, space: &KeySpace) {
             *list = List { values: values.into(), follows };
         }
         earlier = Some(*position);
-    }
-}
-
-/// Order of two values of a column as keys have it, NULL first.
-fn compare_in_key(a: &Value, b: &Value, domain: &Domain) -> Ordering {
-    match (a.is_null(), b.is_null()) {
-        (false, false) if domain.is_ascending() => domain.compare(a, b),
-        (false, false) => domain.compare(b, a),
-        (a, b) => b.cmp(&a),
     }
 }
 

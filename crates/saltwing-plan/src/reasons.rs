@@ -5,7 +5,7 @@ use saltwing_types::{CompareOp, Expr, Function, SortOrder, Value};
 use crate::computed::{Effect, Part};
 use crate::forms::{Reader, Want};
 use crate::guard;
-use crate::key_box::Cover;
+use crate::key_box::{Cover, KeyBox};
 use crate::key_space::KeySpace;
 
 /// What a condition that narrows the ranges is to the key: "equality on key column 1".
@@ -19,8 +19,11 @@ pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
         [position] => format!("{} on key column {}", shape(cover, *position, space), position + 1),
         many => {
             let numbers: Vec<String> = many.iter().map(|position| (position + 1).to_string()).collect();
-            let boxes = cover.boxes.len();
-            let parts = if boxes > 1 { format!("{boxes} parts") } else { "one part".into() };
+            let parts = match (cover.boxes.as_slice(), cover.boxes.first().and_then(KeyBox::rows)) {
+                ([_], Some(rows)) => format!("list of {} row values", rows.rows().len()),
+                ([_], None) => "one part".into(),
+                (boxes, _) => format!("{} parts", boxes.len()),
+            };
             format!("{parts} over key columns {}", numbers.join(", "))
         }
     }

@@ -109,7 +109,7 @@ fn an_and_of_ors_is_capped_and_loses_no_row() {
     assert_eq!(uses, [(Use::Key, false), (Use::Both, true)]);
     assert_eq!(access.residual.len(), 1);
     assert!(access.ranges.total().unwrap() <= 20_000_000);
-    let other_pair = [7, (8 * 31 + 1) % 1000, 7, (7 * 31 + 2) % 1000].map(Value::Int);
+    let other_pair = [7, 249, 7, 219].map(Value::Int);
     assert!(!access.ranges.contains(&table.codec.encode_logical(&other_pair).unwrap()));
     for i in (0..300).step_by(10) {
         let row = [i, (i * 31 + 1) % 1000, 299 - i, ((299 - i) * 31 + 2) % 1000].map(Value::Int);

@@ -10,12 +10,13 @@
 //! Their byte ranges touch where directions agree, and are merged there. A pair
 //! that has no key column in it ends the expansion, loosely: `(a, v) > (1, 2)` is covered by `a >= 1`.
 
-use saltwing_types::{CompareOp, Expr};
+use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::forms::constant::Constant;
 use crate::forms::{Reader, Want, is_ordering};
 use crate::key_box::{Cover, KeyBox};
 use crate::place::Place;
+use crate::row_list::RowList;
 
 impl Reader<'_> {
     pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: Want) -> Cover {
@@ -61,23 +62,39 @@ impl Reader<'_> {
         if order.windows(2).any(|pair| matches!(pair, [a, b] if columns.get(*a) == columns.get(*b))) {
             return None;
         }
-        let mut boxes = Vec::with_capacity(rows.len());
+        let mut found = Vec::with_capacity(rows.len());
         for other in rows {
             let mut values = Vec::with_capacity(columns.len());
             for i in &order {
                 let (position, constant) = (*columns.get(*i)?, Constant::of(other.get(*i)?)?);
                 match constant.place(self.space.domain(position))? {
-                    (Place::At(value), false) => values.push((position, value)),
+                    (Place::At(value), false) => values.push(value),
                     (Place::Gap(_), false) => {}
                     _ => return None,
                 }
             }
             // A constant in a gap equals no value, and its row none.
             if values.len() == columns.len() {
-                boxes.push(KeyBox::point(values, self.space));
+                found.push(values);
             }
         }
-        Some(Cover::of_boxes(boxes, self.space))
+        let positions: Vec<usize> = order.iter().filter_map(|i| columns.get(*i).copied()).collect();
+        Some(self.rows_cover(&positions, found))
+    }
+
+    /// The rows whose columns at these positions, ascending, have one of these rows of values.
+    fn rows_cover(&self, positions: &[usize], rows: Vec<Vec<Value>>) -> Cover {
+        // Computed parts follow single boxes; and columns further back may be no lists in the end, where boxes are closer.
+        let leads = positions.iter().copied().eq(0..positions.len()) && self.space.parts().is_empty();
+        let rows = match leads && rows.len() > 1 {
+            true => match KeyBox::of_rows(RowList::new(rows, self.space), self.space) {
+                Ok(key_box) => return Cover { boxes: vec![key_box], exact: true },
+                Err(list) => list.into_rows(),
+            },
+            false => rows,
+        };
+        let point = |row: Vec<Value>| KeyBox::point(positions.iter().copied().zip(row).collect(), self.space);
+        Cover::of_boxes(rows.into_iter().map(point).collect(), self.space)
     }
 
     /// Equality of rows is the AND of the equality of their pairs.
