@@ -72,9 +72,9 @@ impl ExecError {
         match self {
             Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),
             Self::TooLarge { .. } => Some("write in several statements; COPY FROM commits in batches"),
-            Self::OutOfMemory { .. } => Some(
-                "group by the first key columns and ORDER BY them: groups then come one by one; or raise the limit of the database",
-            ),
+            Self::OutOfMemory { .. } => {
+                Some("group by the first key columns: groups then come one by one; or raise the limit of the database")
+            }
             Self::Contended(_) => Some("send the statement again"),
             _ => None,
         }

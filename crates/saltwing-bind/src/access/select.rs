@@ -224,8 +224,8 @@ impl Prefix {
         Some(Self { columns: reach, open })
     }
 
-    /// A plan in which rows of equal prefix follow each other, in the order of `wanted` if that can be:
-    /// the last part tells. `None` where buckets would have to be merged for no other reason.
+    /// A plan in which rows of equal prefix follow each other, so that memory for one group is enough, in the
+    /// order of `wanted` if that can be: the last part tells. Buckets over which a prefix is spread are merged.
     fn plan(&self, bound: &BoundSelect, wanted: &[OrderItem], is_distinct: bool) -> Result<Option<Plan>> {
         let key = &bound.table.def().key;
         let reading = || match is_distinct && self.columns < key.columns.len() {
@@ -234,8 +234,7 @@ impl Prefix {
         };
         // Whether all rows of a prefix lie in one bucket.
         let undivided = bound.table.codec().salt_column_count() <= self.columns;
-        let merging_pays = is_distinct || bound.limit.is_some() || bound.limit_open;
-        if !wanted.is_empty() || !undivided && merging_pays {
+        if !wanted.is_empty() || !undivided {
             let order = self.order(key, wanted);
             let access = Asked { order: &order, ..Asked::of_groups() }.plan(bound)?;
             if access.is_ordered() {

@@ -93,13 +93,17 @@ impl GroupedRows {
         for call in &mut self.calls {
             call.add(columns, rows, &assigned, self.groups.count())?;
         }
+        // More rows of the last group may follow.
+        let done = self.groups.count().saturating_sub(usize::from(!self.options.whole));
+        if self.streams {
+            // No more than the batch had: only what is kept grows.
+            return self.give_up(done);
+        }
         let bytes = self.groups.bytes() + self.calls.iter().map(Call::bytes).sum::<usize>();
         if bytes > self.options.bytes_max {
             return Err(ExecError::OutOfMemory { bytes, limit: self.options.bytes_max });
         }
-        // More rows of the last group may follow.
-        let done = self.groups.count().saturating_sub(usize::from(!self.options.whole));
-        if self.streams && done > 0 { self.give_up(done) } else { Ok(()) }
+        Ok(())
     }
 
     /// There are no more rows.
