@@ -5,6 +5,7 @@ mod aggregates;
 mod direct;
 mod durability;
 mod flights;
+mod forms;
 mod key_expression;
 mod mobile_log;
 mod prepare;
