@@ -40,13 +40,13 @@ impl Reader<'_> {
             };
         }
         let domain = self.space.domain(position);
-        let Some(located) = subject.locate(constant, domain) else { return Cover::unknown() };
+        let Some(located) = subject.locate(op, constant, domain) else { return Cover::unknown() };
         let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
         let outcomes = Outcomes {
             yes: &|| located.satisfying(op, domain),
             no: &|| located.satisfying(op.negated(), domain),
             unknown: &|| if is_distinction { ColumnSet::EMPTY } else { ColumnSet::null(domain) },
-            exact: &|set| located.is_exact(set, domain),
+            exact: &|set| located.is_exact(op, set, domain),
         };
         self.column_cover(position, want, outcomes)
     }

@@ -34,7 +34,7 @@ impl Reader<'_> {
                 has_null = true;
                 continue;
             }
-            let located = subject.locate(constant, domain)?;
+            let located = subject.locate(CompareOp::Eq, constant, domain)?;
             unknown |= located.made_up;
             match located.as_value() {
                 Some(value) => values.push(value.clone()),
@@ -46,7 +46,7 @@ impl Reader<'_> {
         let found = || marked(ColumnSet::union(equal.iter().chain([&points]), domain), unknown);
         // What may be equal may also differ, where the comparison is blurred.
         let missing = || {
-            let surely = equal.iter().zip(&others).filter(|(set, place)| place.is_exact(set, domain));
+            let surely = equal.iter().zip(&others).filter(|(set, place)| place.is_exact(CompareOp::Eq, set, domain));
             let surely = ColumnSet::union(surely.map(|(set, _)| set).chain([&points]), domain);
             marked(surely.complement(domain).without_null(), unknown)
         };
@@ -57,7 +57,7 @@ impl Reader<'_> {
                 let null = ColumnSet::null(domain);
                 if has_null { ColumnSet::union([&missing(), &null], domain) } else { null }
             },
-            exact: &|set| others.iter().all(|place| place.is_exact(set, domain)),
+            exact: &|set| others.iter().all(|place| place.is_exact(CompareOp::Eq, set, domain)),
         };
         Some(self.column_cover(position, want, outcomes))
     }

@@ -19,6 +19,7 @@ mod null;
 mod prefix;
 mod regexp;
 mod row_value;
+mod spelling;
 mod subject;
 
 pub(crate) use prefix::TextPrefix;

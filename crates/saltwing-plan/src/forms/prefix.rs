@@ -75,6 +75,12 @@ impl TextPrefix {
     }
 }
 
+/// The place of a text among values of a CHAR column that are compared as they are, without their padding.
+pub(super) fn char_place(text: &str, domain: &Domain) -> Place {
+    let SqlType::Char(width) = domain.ty() else { return Place::Blurred { lo: Cut::Low, hi: Cut::High } };
+    char_prefix_place(text, width as usize, false, true)
+}
+
 /// CHAR(n) stands padded in its order, but its beginnings do not: where blanks or control characters
 /// are in the constant the place is blurred, on the part before them.
 fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool) -> Place {

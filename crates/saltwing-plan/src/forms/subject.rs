@@ -21,7 +21,9 @@ use crate::domain::Domain;
 use crate::forms::Reader;
 use crate::forms::compare::satisfying;
 use crate::forms::constant::Constant;
-use crate::forms::prefix::TextPrefix;
+use crate::forms::is_ordering;
+use crate::forms::prefix::{TextPrefix, char_place};
+use crate::forms::spelling::Spelling;
 use crate::ordinals::Ordinals;
 use crate::place::Place;
 use crate::span::Cut;
@@ -38,6 +40,7 @@ pub(super) struct Subject {
 enum Image {
     Curve(Box<Curve>),
     Prefix(TextPrefix),
+    Spelling(Spelling),
 }
 
 /// A function that goes up or down.
@@ -53,6 +56,8 @@ struct Curve {
 /// Where a constant stands among a subject's values.
 pub(super) struct Located {
     parts: Vec<Part>,
+    /// Where equality alone says something: the one value that equals the constant, if there is one.
+    equal: Option<Option<Value>>,
     /// Values of the column for which the function fails: what holds one of them is loose.
     failing: Vec<Value>,
     loose: bool,
@@ -83,9 +88,10 @@ impl Located {
                 }
             }
         };
-        let set = match self.parts.as_slice() {
-            [part] => of(part),
-            parts => ColumnSet::union(&parts.iter().map(of).collect::<Vec<_>>(), domain),
+        let set = match (&self.equal, self.parts.as_slice()) {
+            (Some(value), _) if !is_ordering(op) => equality(op, value.clone(), domain),
+            (_, [part]) => of(part),
+            (_, parts) => ColumnSet::union(&parts.iter().map(of).collect::<Vec<_>>(), domain),
         };
         match self.made_up {
             false => set,
@@ -95,14 +101,16 @@ impl Located {
         }
     }
 
-    /// Whether a set made of this is exact: it holds just the values for which the comparison is as asked.
-    pub(super) fn is_exact(&self, set: &ColumnSet, domain: &Domain) -> bool {
-        !self.loose && !self.failing.iter().any(|value| set.contains(value, domain))
+    /// Whether a set made of this for an operator is exact: it holds just the values for which the comparison is as asked.
+    pub(super) fn is_exact(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> bool {
+        (self.equal.is_some() && !is_ordering(op))
+            || (!self.loose && !self.failing.iter().any(|value| set.contains(value, domain)))
     }
 
     /// The one value of the column that equals the constant.
     pub(super) fn as_value(&self) -> Option<&Value> {
         match self.parts.as_slice() {
+            _ if self.equal.is_some() => self.equal.as_ref().and_then(Option::as_ref),
             [Part { place: Place::At(value), lo: Cut::Low, hi: Cut::High, .. }] => Some(value),
             _ => None,
         }
@@ -111,7 +119,16 @@ impl Located {
     fn whole(place: Place, made_up: bool) -> Self {
         let loose = matches!(place, Place::Blurred { .. });
         let part = Part { lo: Cut::Low, hi: Cut::High, place, direction: Direction::Up };
-        Self { parts: vec![part], failing: Vec::new(), loose, made_up }
+        Self { parts: vec![part], equal: None, failing: Vec::new(), loose, made_up }
+    }
+}
+
+/// The values that equal the one, or differ from it.
+fn equality(op: CompareOp, value: Option<Value>, domain: &Domain) -> ColumnSet {
+    match value {
+        Some(value) => satisfying(op, &Place::At(value), domain),
+        // Equal to none of the column's values, wherever it stands.
+        None => satisfying(op, &Place::Gap(Cut::High), domain),
     }
 }
 
@@ -123,6 +140,11 @@ impl Reader<'_> {
         }
         if let Some((text, prefix)) = TextPrefix::of(expr) {
             return Some(Subject { position: self.text_column(text)?, image: Some(Image::Prefix(prefix)) });
+        }
+        if let Some((inner, spelling)) = Spelling::of(expr)
+            && let Some(position) = self.key_column(inner)
+        {
+            return Some(Subject { position, image: Some(Image::Spelling(spelling)) });
         }
         let (sampled, made_up) = with_samples(expr);
         let (column, trend) = trend(sampled.as_ref().unwrap_or(expr))?;
@@ -161,10 +183,11 @@ impl Subject {
         self.image.is_none()
     }
 
-    /// Where a constant stands; `None` for NULL, for another family, and where nothing can be said.
-    pub(super) fn locate(&self, constant: &Constant, domain: &Domain) -> Option<Located> {
+    /// Where a constant stands for an operator; `None` for NULL, for another family, and where nothing can be said.
+    pub(super) fn locate(&self, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
         match (&self.image, constant) {
             (_, Constant::Null) => None,
+            (Some(Image::Spelling(spelling)), constant) => locate_spelled(*spelling, op, constant, domain),
             (None, constant) => constant.place(domain).map(|(place, made_up)| Located::whole(place, made_up)),
             (Some(Image::Prefix(prefix)), Constant::Value { value: Value::Text(text), .. }) => {
                 Some(Located::whole(prefix.locate(text, false, domain), prefix.made_up))
@@ -181,6 +204,26 @@ impl Subject {
                 Some(Located { made_up: true, ..located })
             }
         }
+    }
+}
+
+fn locate_spelled(spelling: Spelling, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
+    let whole_text = matches!((spelling, domain.ty()), (Spelling::Whole(_), SqlType::Char(_)));
+    match constant {
+        // CHAR goes without its padding here, and so nearly as texts do.
+        Constant::Value { value: Value::Text(text), padded: false } if is_ordering(op) && whole_text => {
+            Some(Located::whole(char_place(text, domain), false))
+        }
+        _ if is_ordering(op) => None,
+        Constant::Value { value: Value::Text(text), padded: false } => {
+            let equal = spelling.value(text, domain)?;
+            Some(Located { equal: Some(equal), ..Located::whole(Place::Gap(Cut::High), false) })
+        }
+        Constant::Parameter(index) if matches!(spelling, Spelling::Whole(_)) => {
+            let equal = Some(Some(domain.sample(*index)));
+            Some(Located { equal, ..Located::whole(Place::Gap(Cut::High), true) })
+        }
+        _ => None,
     }
 }
 
@@ -214,7 +257,7 @@ impl Curve {
         }
         let ends = [ordinals.value(ordinals.first), ordinals.value(ordinals.last)];
         let failing = ends.into_iter().filter(|value| self.value(value).is_none()).collect();
-        Some(Located { parts, failing, loose: self.trend.in_floats, made_up: self.made_up })
+        Some(Located { parts, equal: None, failing, loose: self.trend.in_floats, made_up: self.made_up })
     }
 
     /// One value by itself; `None` where the function fails, and then no row of it need be read.

@@ -1,0 +1,60 @@
+//! `CAST(k AS VARCHAR) = '42'`, `SUBSTR(k, 2) = 'x9'`: texts made of a key column, of which equality tells something.
+//!
+//! Two values of a column never have the same text, so a text is that of one value, or of none. And no piece of a
+//! text is longer than what it is cut from. The order of texts is not that of values: an order is left to the rows.
+
+use saltwing_types::{Expr, Function, SqlType, Value, text};
+
+use crate::domain::Domain;
+use crate::place::Place;
+
+/// A text made of a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spelling {
+    /// All of a value of this type, as it is written.
+    Whole(SqlType),
+    /// At most so many characters of it, from the second on or from the end.
+    Piece(usize),
+}
+
+impl Spelling {
+    /// What is spelled, and how.
+    pub(super) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
+        match expr {
+            Expr::Cast(inner, SqlType::Varchar(None)) => Some((inner, Self::Whole(inner.sql_type()?))),
+            Expr::Call(Function::Substr, args, _) => {
+                let (inner, from, count) = match args.as_slice() {
+                    [inner, from] => (inner, integer(from)?, i64::MAX),
+                    [inner, from, count] => (inner, integer(from)?, integer(count)?),
+                    _ => return None,
+                };
+                let limit = match inner.sql_type()? {
+                    // UTF-16 units are as many as characters at least.
+                    SqlType::Char(limit) | SqlType::Varchar(Some(limit)) => i64::from(limit),
+                    _ => i64::MAX,
+                };
+                let left = if from < 0 { limit.min(from.saturating_neg()) } else { limit - (from - 1).clamp(0, limit) };
+                Some((inner, Self::Piece(usize::try_from(left.min(count).max(0)).ok()?)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value that is spelled so; the inner `None`: no value is. The outer one where more than this form can tell is asked for.
+    pub(super) fn value(self, constant: &str, domain: &Domain) -> Option<Option<Value>> {
+        match self {
+            Self::Piece(chars_max) => (constant.chars().count() > chars_max).then_some(None),
+            Self::Whole(ty) => {
+                let value = text::parse(constant, ty).ok();
+                // The value may be written in another way than here: then no value is written so.
+                let value = value.filter(|value| text::format(value, ty).as_deref() == Some(constant));
+                let place = value.and_then(|value| domain.locate(&value, false));
+                Some(if let Some(Place::At(value)) = place { Some(value) } else { None })
+            }
+        }
+    }
+}
+
+fn integer(e: &Expr) -> Option<i64> {
+    if let Expr::Literal(Value::Int(n), _) = e { Some(*n) } else { None }
+}
