@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use saltwing_types::Expr;
+
 use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
 use crate::forms::{Reader, Want};
@@ -206,6 +208,12 @@ impl<'a> Candidate<'a> {
         salted > 0 && products.iter().all(|product| product.lists.len() >= salted)
     }
 
+    /// Whether nothing is said of the leading column, though later ones may leave out some of the first rows.
+    fn is_open(&self) -> bool {
+        let mut pairs = self.all.boxes.iter().zip(self.products.iter());
+        pairs.any(|(key_box, product)| key_box.get(0).is_none() && product.lists.is_empty())
+    }
+
     fn kind(&self, ranges: &Ranges) -> AccessKind {
         // Of whole keys one is enough to see; of ranges a second one makes the difference.
         if self.is_point() {
@@ -213,7 +221,7 @@ impl<'a> Candidate<'a> {
         }
         match ranges.first(2).unwrap_or_default().as_slice() {
             [] => AccessKind::Empty,
-            [one] if one.is_all() => AccessKind::FullScan,
+            [one] if one.is_all() || self.is_open() => AccessKind::FullScan,
             [_] => AccessKind::Range,
             _ => AccessKind::SkipScan,
         }
@@ -271,6 +279,15 @@ impl<'a> Candidate<'a> {
         parts.filter_map(|part| Some((part.position, Effect::of(part, cover, &self.all, &self.space)?))).collect()
     }
 
+    /// Why the part at which the lists of values end is not fixed by a condition on its inputs, if they have too many values.
+    fn too_many(&self, expr: &Expr) -> Option<String> {
+        let part = self.space.part(self.first_open_column())?;
+        let mut positions = expr.columns().into_iter().filter_map(|column| self.space.schema().position(column));
+        let names_input = positions.any(|position| part.inputs.contains(&position));
+        let count = names_input.then(|| computed::too_many(part, &self.all, &self.space))??;
+        Some(reasons::too_many(part, count, &self.space))
+    }
+
     /// The first key column that is no list of values in every box.
     fn first_open_column(&self) -> usize {
         self.products.iter().map(|product| product.lists.len()).min().unwrap_or_default()
@@ -286,7 +303,9 @@ impl<'a> Candidate<'a> {
             Use::Key => key_use(),
             Use::Both if cover.exact => format!("{}, not fully in the ranges", key_use()),
             Use::Both => format!("{}, wider than the condition", key_use()),
-            Use::Residual => reasons::residual(expr, cover, self.first_open_column(), &self.space),
+            Use::Residual => self
+                .too_many(expr)
+                .unwrap_or_else(|| reasons::residual(expr, cover, self.first_open_column(), &self.space)),
         };
         let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));
         PredicateUse { text: condition.text.clone(), use_, column, why }

@@ -28,7 +28,7 @@ use crate::trend::{Direction, trend};
 
 /// Most combinations of values of several inputs that are computed for one box. The values
 /// of a single input are as many as the statement names.
-const COMBINATIONS_MAX: usize = 10_000;
+pub(crate) const COMBINATIONS_MAX: usize = 10_000;
 /// Most values of a span that count as a list.
 const COUNTED_VALUES_MAX: u64 = 16;
 
@@ -63,6 +63,17 @@ pub(crate) struct Tie {
     pub(crate) positions: Vec<usize>,
     /// The combinations that rows can have, each with a value for each place, in no order.
     pub(crate) combinations: Vec<Vec<Value>>,
+}
+
+/// How many combinations of its inputs' values a part would follow, where they are more than are computed.
+pub(crate) fn too_many(part: &Part<'_>, cover: &Cover, space: &KeySpace) -> Option<usize> {
+    let of_box = |key_box: &KeyBox| {
+        let counts = part.inputs.iter().map(|at| list_count(key_box, *at, space)).collect::<Option<Vec<_>>>()?;
+        let varying = counts.iter().filter(|count| **count > 1).count();
+        let product = counts.into_iter().fold(1, usize::saturating_mul);
+        (varying > 1 && product > COMBINATIONS_MAX).then_some(product)
+    };
+    cover.boxes.iter().filter_map(of_box).max()
 }
 
 /// Adds to each box what its columns say about the computed parts, and drops boxes in which no row can be.

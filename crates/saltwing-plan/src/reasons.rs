@@ -2,7 +2,7 @@
 
 use saltwing_types::{CompareOp, Expr, Function, SortOrder, Value};
 
-use crate::computed::{Effect, Part};
+use crate::computed::{COMBINATIONS_MAX, Effect, Part};
 use crate::forms::{Reader, Want};
 use crate::guard;
 use crate::key_box::{Cover, KeyBox};
@@ -206,6 +206,17 @@ pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, Strin
         [first, ..] if *first > 0 => format!("it says nothing about {}", leading.name),
         _ => open_side_text(expr, 0, space),
     })
+}
+
+/// Why the conditions on the inputs of a computed part, which are lists all, do not fix it.
+pub(crate) fn too_many(part: &Part<'_>, count: usize, space: &KeySpace) -> String {
+    let name = |position: &usize| space.column(*position).name.as_str();
+    let inputs: Vec<&str> = part.inputs.iter().map(name).collect();
+    format!(
+        "{} would follow from {count} combinations of {}, and no more than {COMBINATIONS_MAX} are computed",
+        name(&part.position),
+        inputs.join(" and ")
+    )
 }
 
 /// Why a condition on inputs of a computed part does not fix it.

@@ -5,7 +5,10 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::table::ROW_ID_COLUMN;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
+use crate::computed::{self, Part};
+use crate::forms::{Reader, Want};
 use crate::guard::LIMITED_ROWS_MAX;
+use crate::key_box::Cover;
 use crate::key_space::KeySpace;
 use crate::{Condition, OrderKind, Request, RowLimit, reasons};
 
@@ -69,9 +72,17 @@ pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
     let schema = request.keys.first().map_or(&empty, |key| key.schema);
     let space = KeySpace::new(schema, request.conditions.iter().map(|condition| &condition.expr));
     let (mut bound, mut others, mut span) = (Vec::new(), Vec::new(), None);
+    let too_many = too_many_combinations(request, &space);
     for Condition { expr, text } in &request.conditions {
         // Where all but one side of an OR bound the key, the caret stands under that one.
         span = span.or_else(|| reasons::open_side(expr, 0, &space).and_then(Expr::span)).or_else(|| expr.span());
+        let names = |part: &Part<'_>| {
+            expr.columns().into_iter().filter_map(|c| space.schema().position(c)).any(|at| part.inputs.contains(&at))
+        };
+        if let Some((_, why)) = too_many.as_ref().filter(|(part, _)| names(part)) {
+            others.push((text.clone(), why.clone()));
+            continue;
+        }
         match reasons::not_leading(expr, &space) {
             Ok(column) => bound.push((column, text.clone())),
             Err(why) => others.push((text.clone(), why)),
@@ -91,6 +102,15 @@ pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
         inputs: inputs.into_iter().map(|key| key.name.clone()).collect(),
         span,
     }
+}
+
+/// The leading part and why it is not fixed, where the inputs have more combinations of values than are computed.
+fn too_many_combinations<'s>(request: &Request<'_>, space: &'s KeySpace<'s>) -> Option<(&'s Part<'s>, String)> {
+    let part = space.part(0)?;
+    let reader = Reader { space };
+    let covers = request.conditions.iter().map(|condition| reader.cover(&condition.expr, Want::TRUE));
+    let count = computed::too_many(part, &Cover::intersect_all(covers, space), space)?;
+    Some((part, reasons::too_many(part, count, space)))
 }
 
 /// Why LIMIT does not make a small scan of it.

@@ -151,3 +151,22 @@ fn a_computed_part_is_no_factor_of_the_product() {
     ranges.skip_to(&eight);
     assert!(ranges.next().unwrap().range.contains(&eight));
 }
+
+/// A part of two inputs is computed for 10,000 combinations of their values at most, and the refusal says so.
+#[test]
+fn a_part_of_too_many_combinations_is_not_fixed() {
+    let table = table("ranges key=(a int, b int, c int) parts=(0 (a * 7 + b) % 1000)");
+    let lists = |a: i64, b: i64| vec![list(&table, 0, (0..a).map(|i| i * 3)), list(&table, 1, (0..b).map(|i| i * 3))];
+    let access = plan(&table, lists(100, 100));
+    assert_eq!((access.verdict.allowed, access.ranges.total()), (Some(true), Some(10_000)));
+    let access = plan(&table, lists(101, 100));
+    let why = "(a * 7 + b) % 1000 would follow from 10100 combinations of a and b, and no more than 10000 are computed";
+    let refusal = access.verdict.refusal.unwrap();
+    assert_eq!(refusal.others.len(), 2);
+    assert!(refusal.others.iter().all(|(_, reason)| reason.ends_with(why)), "{:?}", refusal.others);
+    assert!(access.predicates.iter().all(|p| p.why.ends_with(why)), "{:?}", access.predicates);
+    // A single input has as many values as the statement names.
+    let single = self::table("ranges key=(a int, b int) parts=(0 a % 7)");
+    let access = plan(&single, vec![list(&single, 0, 0..20_000)]);
+    assert_eq!((access.verdict.allowed, access.ranges.total()), (Some(true), Some(20_000)));
+}
