@@ -99,6 +99,14 @@ impl Domain {
         self.min.as_ref()
     }
 
+    /// The text that stands first in the key, where that can be said: '', or where that is no value the
+    /// character behind NUL.
+    pub(crate) fn first_text(&self) -> Option<Value> {
+        let is_first =
+            self.ascending && !self.nul_text && matches!(self.ty, SqlType::Varchar(limit) if limit != Some(0));
+        is_first.then(|| Value::text(if self.empty_text { "" } else { "\u{1}" }))
+    }
+
     /// The largest value, where there is one.
     pub(crate) fn max(&self) -> Option<&Value> {
         self.max.as_ref()

@@ -39,10 +39,19 @@ fn tuple(end: &End, columns: &[ColumnTypes]) -> Option<String> {
     Some(format!("({})", values.join(", ")))
 }
 
-/// A value as SQL; the NUL bytes that fill a bound of CHAR(n) are not shown.
+/// A value as SQL; the NUL bytes that fill a bound of CHAR(n) are not shown, control characters by their number.
 fn literal(value: &Value, ty: SqlType) -> String {
-    match (value, ty) {
+    let plain = match (value, ty) {
         (Value::Text(filled), SqlType::Char(_)) => text::literal(&Value::text(filled.trim_end_matches('\0')), ty),
         _ => text::literal(value, ty),
+    };
+    if !plain.contains(char::is_control) {
+        return plain;
     }
+    let escaped = plain.chars().map(|c| match c {
+        '\\' => "\\\\".to_owned(),
+        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("E{}", escaped.collect::<String>())
 }

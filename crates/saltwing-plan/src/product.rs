@@ -106,7 +106,7 @@ impl Product {
         let position = lists.len();
         let (tail, reach) = match key_box.get(position) {
             Some(set) if position < space.len() => tail(key_box, position, set, space),
-            _ => (Vec::new(), position),
+            _ => (open_tail(key_box, position, space), position),
         };
         Self { lists, tail, reach }
     }
@@ -282,6 +282,11 @@ fn in_key_order(mut values: Vec<Value>, nulls: bool, domain: &Domain) -> Arc<[Va
 fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &KeySpace) -> (Vec<TailSpan>, usize) {
     let domain = space.domain(position);
     let mut reach = position + 1;
+    let mut closed = |mut first: End, mut last: End, values, nulls| {
+        reach = reach.max(extend(&mut first, true, key_box, position, space));
+        reach = reach.max(extend(&mut last, false, key_box, position, space));
+        TailSpan { first, last, values, nulls }
+    };
     let mut spans: Vec<TailSpan> = Vec::with_capacity(set.spans().len() + 1);
     let in_key_order: Vec<&Span> = match domain.is_ascending() {
         true => set.spans().iter().collect(),
@@ -291,18 +296,49 @@ fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &KeySpace) ->
     let starts_open = in_key_order.first().is_some_and(|span| first_place(span, domain).is_none());
     if nulls && !starts_open {
         let null = || End { values: vec![Value::Null], included: true };
-        spans.push(extended(null(), null(), None, true, key_box, position, space, &mut reach));
+        spans.push(closed(null(), null(), None, true));
         nulls = false;
     }
     for span in in_key_order {
         // NULL stands before an open start, and is one range with it.
         let nulls = std::mem::take(&mut nulls);
-        let first = first_place(span, domain).unwrap_or_else(|| open_start(nulls, domain));
+        let (first, starts_open) = match first_place(span, domain) {
+            Some(first) => (first, false),
+            None => (open_start(nulls, domain), !nulls),
+        };
         let last = last_place(span, domain).unwrap_or(End { values: Vec::new(), included: true });
         let values = Some((lower(&span.lo), upper(&span.hi)));
-        spans.push(extended(first, last, values, nulls, key_box, position, space, &mut reach));
+        let mut tail = closed(first, last, values, nulls);
+        if let Some(first) = smallest_start(key_box, position, space).filter(|_| starts_open) {
+            tail.first = first;
+        }
+        spans.push(tail);
     }
     (spans, reach)
+}
+
+/// The tail of a column without a set that cannot be NULL, where the columns behind it leave out some of its first rows.
+fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Vec<TailSpan> {
+    if position >= space.len() || space.domain(position).nullable() {
+        return Vec::new();
+    }
+    let first = smallest_start(key_box, position, space);
+    let last = End { values: Vec::new(), included: true };
+    let values = Some((ops::Bound::Unbounded, ops::Bound::Unbounded));
+    first.map(|first| TailSpan { first, last, values, nulls: false }).into_iter().collect()
+}
+
+/// Where a span without a first end starts as the columns behind it have it: at the column's smallest
+/// value, if there is one, and theirs.
+fn smallest_start(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<End> {
+    let smallest = space.domain(position).first_text()?;
+    // What a parameter bounds is not known yet.
+    if (position + 1..space.len()).any(|next| key_box.get(next).is_some_and(|set| set.is_unknown())) {
+        return None;
+    }
+    let mut first = End { values: vec![smallest], included: true };
+    extend(&mut first, true, key_box, position, space);
+    (first.values.len() > 1).then_some(first)
 }
 
 /// Where a span without a first end starts: at NULL, behind NULL, or where the prefix does.
@@ -314,33 +350,22 @@ fn open_start(nulls: bool, domain: &Domain) -> End {
     }
 }
 
-/// Adds to closed ends what the columns behind allow there.
-#[allow(clippy::too_many_arguments)] // one call site for two kinds of span
-fn extended(
-    mut first: End,
-    mut last: End,
-    values: Option<(ops::Bound<Value>, ops::Bound<Value>)>,
-    nulls: bool,
-    key_box: &KeyBox,
-    position: usize,
-    space: &KeySpace,
-    reach: &mut usize,
-) -> TailSpan {
-    for (end, is_first) in [(&mut first, true), (&mut last, false)] {
-        for next in position + 1..space.len() {
-            let Some(set) = key_box.get(next) else { break };
-            if !end.included || end.values.is_empty() {
-                break;
-            }
-            let domain = space.domain(next);
-            let place = if is_first { set_first(set, domain) } else { set_last(set, domain) };
-            let Some(place) = place else { break };
-            end.values.extend(place.values);
-            end.included = place.included;
-            *reach = (*reach).max(next + 1);
+/// Adds to a closed end what the columns behind allow there; gives how many columns have a say then.
+fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, space: &KeySpace) -> usize {
+    let mut reach = position + 1;
+    for next in position + 1..space.len() {
+        let Some(set) = key_box.get(next) else { break };
+        if !end.included || end.values.is_empty() {
+            break;
         }
+        let domain = space.domain(next);
+        let place = if is_first { set_first(set, domain) } else { set_last(set, domain) };
+        let Some(place) = place else { break };
+        end.values.extend(place.values);
+        end.included = place.included;
+        reach = next + 1;
     }
-    TailSpan { first, last, values, nulls }
+    reach
 }
 
 /// The first value of a set in key order; `None` when it starts where the column does.
