@@ -13,6 +13,8 @@
 //! values becomes a list if the column behind it is bounded: BOOLEAN, TINYINT
 //! confined to a range, a handful of integers.
 
+mod tail;
+
 use std::cmp::Ordering;
 use std::ops;
 use std::sync::Arc;
@@ -25,9 +27,11 @@ use crate::domain::Domain;
 use crate::key_box::KeyBox;
 use crate::key_form::key_form;
 use crate::key_space::KeySpace;
+use crate::product::tail::{open_tail, tail};
 use crate::row_list::compare_in_key;
-use crate::span::{Cut, Span};
 use crate::{PlanError, guard};
+
+pub(crate) use tail::{End, TailSpan};
 
 /// Most values of a BOOLEAN or TINYINT span that are stepped through one by one: all that it can have.
 const STEPS_MAX: u64 = 256;
@@ -35,28 +39,6 @@ const STEPS_MAX: u64 = 256;
 const STEPS_MAX_WIDE: u64 = 16;
 /// Most ranges that stepping makes of one, over all columns of a key.
 const STEPPED_RANGES_MAX: u64 = 1024;
-
-/// One end of a range in key order, over leading key columns.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct End {
-    /// The values, logical ones, from the tail's column on.
-    pub(crate) values: Vec<Value>,
-    /// Whether the rows that begin with them are inside.
-    pub(crate) included: bool,
-}
-
-/// A range of the tail's column, and of those behind it at its closed ends.
-#[derive(Clone, Debug)]
-pub(crate) struct TailSpan {
-    /// First end in key order.
-    pub(crate) first: End,
-    /// Last end in key order.
-    pub(crate) last: End,
-    /// The span in value order, for ends that are open; `None` for NULL alone.
-    pub(crate) values: Option<(ops::Bound<Value>, ops::Bound<Value>)>,
-    /// Whether NULL lies inside.
-    pub(crate) nulls: bool,
-}
 
 /// The values of one leading column.
 #[derive(Clone, Debug)]
@@ -277,144 +259,4 @@ fn in_key_order(mut values: Vec<Value>, nulls: bool, domain: &Domain) -> Arc<[Va
         values.insert(0, Value::Null);
     }
     values.into()
-}
-
-fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &KeySpace) -> (Vec<TailSpan>, usize) {
-    let domain = space.domain(position);
-    let mut reach = position + 1;
-    let mut closed = |mut first: End, mut last: End, values, nulls| {
-        reach = reach.max(extend(&mut first, true, key_box, position, space));
-        reach = reach.max(extend(&mut last, false, key_box, position, space));
-        TailSpan { first, last, values, nulls }
-    };
-    let mut spans: Vec<TailSpan> = Vec::with_capacity(set.spans().len() + 1);
-    let in_key_order: Vec<&Span> = match domain.is_ascending() {
-        true => set.spans().iter().collect(),
-        false => set.spans().iter().rev().collect(),
-    };
-    let mut nulls = set.has_null();
-    let starts_open = in_key_order.first().is_some_and(|span| first_place(span, domain).is_none());
-    if nulls && !starts_open {
-        let null = || End { values: vec![Value::Null], included: true };
-        spans.push(closed(null(), null(), None, true));
-        nulls = false;
-    }
-    for span in in_key_order {
-        // NULL stands before an open start, and is one range with it.
-        let nulls = std::mem::take(&mut nulls);
-        let (first, starts_open) = match first_place(span, domain) {
-            Some(first) => (first, false),
-            None => (open_start(nulls, domain), !nulls),
-        };
-        let last = last_place(span, domain).unwrap_or(End { values: Vec::new(), included: true });
-        let values = Some((lower(&span.lo), upper(&span.hi)));
-        let mut tail = closed(first, last, values, nulls);
-        if let Some(first) = smallest_start(key_box, position, space).filter(|_| starts_open) {
-            tail.first = first;
-        }
-        spans.push(tail);
-    }
-    (spans, reach)
-}
-
-/// The tail of a column without a set that cannot be NULL, where the columns behind it leave out some of its first rows.
-fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Vec<TailSpan> {
-    if position >= space.len() || space.domain(position).nullable() {
-        return Vec::new();
-    }
-    let first = smallest_start(key_box, position, space);
-    let last = End { values: Vec::new(), included: true };
-    let values = Some((ops::Bound::Unbounded, ops::Bound::Unbounded));
-    first.map(|first| TailSpan { first, last, values, nulls: false }).into_iter().collect()
-}
-
-/// Where a span without a first end starts as the columns behind it have it: at the column's smallest
-/// value, if there is one, and theirs.
-fn smallest_start(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<End> {
-    let smallest = space.domain(position).first_text()?;
-    // What a parameter bounds is not known yet.
-    if (position + 1..space.len()).any(|next| key_box.get(next).is_some_and(|set| set.is_unknown())) {
-        return None;
-    }
-    let mut first = End { values: vec![smallest], included: true };
-    extend(&mut first, true, key_box, position, space);
-    (first.values.len() > 1).then_some(first)
-}
-
-/// Where a span without a first end starts: at NULL, behind NULL, or where the prefix does.
-fn open_start(nulls: bool, domain: &Domain) -> End {
-    match (nulls, domain.nullable()) {
-        (true, _) => End { values: vec![Value::Null], included: true },
-        (false, true) => End { values: vec![Value::Null], included: false },
-        (false, false) => End { values: Vec::new(), included: true },
-    }
-}
-
-/// Adds to a closed end what the columns behind allow there; gives how many columns have a say then.
-fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, space: &KeySpace) -> usize {
-    let mut reach = position + 1;
-    for next in position + 1..space.len() {
-        let Some(set) = key_box.get(next) else { break };
-        if !end.included || end.values.is_empty() {
-            break;
-        }
-        let domain = space.domain(next);
-        let place = if is_first { set_first(set, domain) } else { set_last(set, domain) };
-        let Some(place) = place else { break };
-        end.values.extend(place.values);
-        end.included = place.included;
-        reach = next + 1;
-    }
-    reach
-}
-
-/// The first value of a set in key order; `None` when it starts where the column does.
-fn set_first(set: &ColumnSet, domain: &Domain) -> Option<End> {
-    if set.has_null() {
-        return Some(End { values: vec![Value::Null], included: true });
-    }
-    let span = if domain.is_ascending() { set.spans().first() } else { set.spans().last() };
-    first_place(span?, domain)
-}
-
-/// The last value of a set in key order; `None` when it ends where the column does.
-fn set_last(set: &ColumnSet, domain: &Domain) -> Option<End> {
-    let span = if domain.is_ascending() { set.spans().last() } else { set.spans().first() };
-    match span {
-        Some(span) => last_place(span, domain),
-        None => Some(End { values: vec![Value::Null], included: true }),
-    }
-}
-
-fn first_place(span: &Span, domain: &Domain) -> Option<End> {
-    cut_place(if domain.is_ascending() { &span.lo } else { &span.hi }, domain.is_ascending())
-}
-
-fn last_place(span: &Span, domain: &Domain) -> Option<End> {
-    cut_place(if domain.is_ascending() { &span.hi } else { &span.lo }, !domain.is_ascending())
-}
-
-/// An end of a span by its cut: the value is inside where the cut is on its far side.
-fn cut_place(cut: &Cut, is_low: bool) -> Option<End> {
-    match cut {
-        Cut::Before(value) => Some(End { values: vec![value.clone()], included: is_low }),
-        Cut::After(value) => Some(End { values: vec![value.clone()], included: !is_low }),
-        Cut::Low | Cut::High => None,
-    }
-}
-
-fn lower(cut: &Cut) -> ops::Bound<Value> {
-    match cut {
-        Cut::Before(value) => ops::Bound::Included(value.clone()),
-        Cut::After(value) => ops::Bound::Excluded(value.clone()),
-        Cut::Low | Cut::High => ops::Bound::Unbounded,
-    }
-}
-
-fn upper(cut: &Cut) -> ops::Bound<Value> {
-    match cut {
-        Cut::Before(value) => ops::Bound::Excluded(value.clone()),
-        Cut::After(value) => ops::Bound::Included(value.clone()),
-        Cut::Low | Cut::High => ops::Bound::Unbounded,
-    }
 }
