@@ -7,19 +7,13 @@ mod support;
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, ScanRange, Use, choose};
+use saltwing_plan::{Access, AccessKind, Condition, OrderItem, OrderKind, Request, ScanRange, choose};
 use saltwing_rowkey::KeyRange;
-use saltwing_types::{SortOrder, Value, eval};
+use saltwing_types::{SortOrder, Value};
 
 use support::Table;
+use support::brute_force::{Stored, check_rows, holds};
 use support::random::{self, Palette, Tape};
-
-/// A row, its logical key and its bucket.
-struct Stored {
-    row: Vec<Value>,
-    key: Vec<u8>,
-    bucket: u8,
-}
 
 fn rows(table: &Table, palette: &Palette, tape: &mut Tape, count: usize) -> Vec<Stored> {
     (0..count)
@@ -30,51 +24,6 @@ fn rows(table: &Table, palette: &Palette, tape: &mut Tape, count: usize) -> Vec<
             Some(Stored { row, key, bucket })
         })
         .collect()
-}
-
-/// Whether all conditions hold; `None` when one raises an error.
-fn holds<'c>(conditions: impl IntoIterator<Item = &'c Condition>, row: &[Value]) -> Option<bool> {
-    let mut all = true;
-    for condition in conditions {
-        all &= eval::holds(&condition.expr, row).ok()?;
-    }
-    Some(all)
-}
-
-fn is_read(ranges: &[ScanRange], buckets: &Buckets, stored: &Stored) -> bool {
-    let in_bucket = match buckets {
-        Buckets::All => true,
-        Buckets::Some(list) => list.contains(&stored.bucket),
-    };
-    in_bucket
-        && ranges
-            .iter()
-            .any(|scan| scan.range.contains(&stored.key) && scan.bucket.is_none_or(|bucket| bucket == stored.bucket))
-}
-
-fn check_rows(access: &Access, conditions: &[Condition], stored: &[Stored]) -> Result<(), TestCaseError> {
-    let ranges: Vec<ScanRange> = access.ranges.iter().collect();
-    for row in stored {
-        let read = is_read(&ranges, &access.buckets, row);
-        prop_assert_eq!(access.ranges.contains(&row.key), ranges.iter().any(|scan| scan.range.contains(&row.key)));
-        let (Some(wanted), Some(kept)) = (holds(conditions, &row.row), holds(&access.residual, &row.row)) else {
-            continue;
-        };
-        prop_assert_eq!(read && kept, wanted, "row {:?}, key {:02x?}, read {}, kept {}", row.row, row.key, read, kept);
-        if !read {
-            continue;
-        }
-        for (condition, predicate) in conditions.iter().zip(&access.predicates) {
-            let must_hold = predicate.use_ == Use::Key || (access.exact && predicate.use_ == Use::Both);
-            prop_assert!(
-                !must_hold || holds([condition], &row.row).unwrap_or(true),
-                "{:?} does not hold for {:?}",
-                predicate,
-                row.row
-            );
-        }
-    }
-    Ok(())
 }
 
 fn check_ranges(access: &Access, keys: &[&[u8]]) -> Result<(), TestCaseError> {

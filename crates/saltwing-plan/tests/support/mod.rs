@@ -1,6 +1,7 @@
 //! Tables, values and conditions for tests.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod brute_force;
 pub mod parser;
 pub mod random;
 
