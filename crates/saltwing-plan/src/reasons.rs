@@ -1,6 +1,7 @@
 //! Why a condition is used as it is, in words.
 
-use saltwing_types::{CompareOp, Expr, Function, SortOrder, Value};
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{CompareOp, Expr, Function, SortOrder, SqlType, Value};
 
 use crate::computed::{COMBINATIONS_MAX, Effect, Part};
 use crate::forms::{Reader, Want};
@@ -94,7 +95,7 @@ fn open_side_text(expr: &Expr, position: usize, space: &KeySpace) -> String {
 
 /// What it is about an expression that no box can be made of it.
 fn shape_of(expr: &Expr, cover: &Cover, space: &KeySpace) -> String {
-    if cover.exact && cover.is_full() {
+    if cover.is_exact() && cover.is_full() {
         return "it is always true".into();
     }
     shape_of_opaque(expr, space)
@@ -124,12 +125,13 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
             (Side::Wrapped(_), Side::Column | Side::Wrapped(_)) | (Side::Column, Side::Wrapped(_)) => {
                 "it compares two columns".into()
             }
-            (Side::Wrapped(what), _) | (_, Side::Wrapped(what)) => format!("{what} on {name}"),
+            (Side::Wrapped(what), _) => format!("{what} on {name}{}", other_type(a, &name)),
+            (_, Side::Wrapped(what)) => format!("{what} on {name}{}", other_type(b, &name)),
             _ => format!("the types of {name} and the constant do not meet"),
         },
         Expr::Like { .. } => "the pattern does not begin with plain text".into(),
         Expr::InList(e, _) => match side(e) {
-            Side::Wrapped(what) => format!("{what} on {name}"),
+            Side::Wrapped(what) => format!("{what} on {name}{}", other_type(e, &name)),
             _ => "the list is not of constants".into(),
         },
         Expr::RowCompare(CompareOp::NotEq, ..) => "`<>` of rows bounds no key column".into(),
@@ -140,6 +142,19 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
             Side::Wrapped(what) => format!("{what} on {name}"),
             _ => format!("it is true for values of {name} at any place"),
         },
+    }
+}
+
+/// What a cast to another family of types does to comparisons, as a text's end.
+fn other_type(e: &Expr, name: &str) -> String {
+    let Expr::Cast(inner, ty) = e else { return String::new() };
+    match (inner.sql_type().map(SqlType::family), ty.family()) {
+        (Some(TypeFamily::Text), TypeFamily::Text) => String::new(),
+        (Some(TypeFamily::Text), _) => format!(": many texts are one {ty}, so compare {name} with a text"),
+        (Some(_), TypeFamily::Text) => {
+            format!(": texts are in another order than {name}, so compare it with its own type")
+        }
+        _ => String::new(),
     }
 }
 
