@@ -11,7 +11,7 @@ use crate::computed::{self, Effect};
 use crate::forms::{Reader, Want};
 use crate::guard::{self, Judged};
 use crate::inclusion::Inclusion;
-use crate::key_box::{Cover, KeyBox};
+use crate::key_box::{Cover, Fit, KeyBox};
 use crate::key_space::KeySpace;
 use crate::product::Product;
 use crate::ranges::{ColumnTypes, Plan};
@@ -99,7 +99,9 @@ impl<'a> Candidate<'a> {
             Some(_) if !request.nulls_apart => (OrderKind::None, None),
             Some(position) => {
                 let stated = Cover::intersect_all(covers.iter().cloned(), &space);
-                let of = |set| Part::new(stated.intersect(&Cover::column(position, set, true, &space), &space), &space);
+                let of = |set| {
+                    Part::new(stated.intersect(&Cover::column(position, set, Fit::Exact, &space), &space), &space)
+                };
                 let (nulls, others) = (of(ColumnSet::null(space.domain(position))), of(ColumnSet::not_null()));
                 // A forward scan would have met the NULLs first: they are wanted last.
                 let parts = if served.kind == OrderKind::Key { [others, nulls] } else { [nulls, others] };
@@ -246,7 +248,7 @@ impl<'a> Candidate<'a> {
     }
 
     fn judge(&self, key_index: usize, request: &Request<'_>) -> Verdict {
-        let filtered = self.covers.iter().any(|cover| !(cover.exact && cover.is_full()));
+        let filtered = self.covers.iter().any(|cover| !(cover.is_exact() && cover.is_full()));
         let judged = Judged { key_index, cover: &self.all, space: &self.space, order: self.order, filtered };
         guard::judge(request, &judged, || refusal::of(request, self.order))
     }
@@ -264,7 +266,7 @@ impl<'a> Candidate<'a> {
         let produced: Vec<Cow<'_, KeyBox>> = pairs.iter().map(|(b, product)| b.truncated(product.columns())).collect();
         let reach = self.products.iter().map(|product| product.reach).max().unwrap_or_default();
         let of = |cover: &Cover| {
-            if cover.exact && Inclusion::new(cover, &self.space).holds_all(&produced) {
+            if cover.is_exact_in(&produced, &self.space) && Inclusion::new(cover, &self.space).holds_all(&produced) {
                 return Use::Key;
             }
             let narrows = |position| !cover.fills(position, &self.space);
@@ -301,7 +303,7 @@ impl<'a> Candidate<'a> {
         };
         let why = match use_ {
             Use::Key => key_use(),
-            Use::Both if cover.exact => format!("{}, not fully in the ranges", key_use()),
+            Use::Both if cover.is_exact() => format!("{}, not fully in the ranges", key_use()),
             Use::Both => format!("{}, wider than the condition", key_use()),
             Use::Residual => self
                 .too_many(expr)

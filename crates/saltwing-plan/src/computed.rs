@@ -83,10 +83,10 @@ pub(crate) fn derive(cover: Cover, space: &KeySpace) -> (Cover, Vec<Vec<Tie>>) {
     if space.parts().is_empty() {
         let boxes: Vec<KeyBox> = cover.boxes.into_iter().filter_map(|key_box| key_box.settled(space)).collect();
         let ties = vec![Vec::new(); boxes.len()];
-        return (Cover { boxes, exact: cover.exact }, ties);
+        return (Cover { boxes, fit: cover.fit }, ties);
     }
     let (boxes, ties) = cover.boxes.into_iter().filter_map(|key_box| derive_box(key_box, space)).unzip();
-    (Cover { boxes, exact: cover.exact }, ties)
+    (Cover { boxes, fit: cover.fit }, ties)
 }
 
 fn derive_box(mut key_box: KeyBox, space: &KeySpace) -> Option<(KeyBox, Vec<Tie>)> {

@@ -13,7 +13,7 @@ use saltwing_types::{KeyColumn, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::key_box::{Cover, KeyBox};
+use crate::key_box::{Cover, Fit, KeyBox};
 use crate::key_space::KeySpace;
 use crate::{OrderKind, Refusal, Request, RowLimit, Rule, Verdict};
 
@@ -38,7 +38,7 @@ pub(crate) fn cover_bounds(cover: &Cover, position: usize, space: &KeySpace) -> 
     let steps_to_bounded = |value| {
         let holds = |key_box: &&KeyBox| key_box.get(position).is_none_or(|set| set.contains(&value, domain));
         let boxes = cover.boxes.iter().filter(holds).cloned().collect();
-        cover_bounds(&Cover { boxes, exact: false }, position + 1, space)
+        cover_bounds(&Cover { boxes, fit: Fit::Loose }, position + 1, space)
     };
     domain.ty() == SqlType::Boolean && [Value::Bool(false), Value::Bool(true)].into_iter().all(steps_to_bounded)
 }

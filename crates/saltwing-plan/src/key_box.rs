@@ -12,7 +12,7 @@
 //!
 //! # Laws
 //! A [`Cover`] of a condition holds every row for which the condition has the
-//! outcome that was asked for; when it is `exact`, it holds no other row.
+//! outcome that was asked for; when it is exact, it holds no other row.
 //! `intersect` and `union` of covers are covers of AND and OR.
 
 mod join;
@@ -96,6 +96,11 @@ impl KeyBox {
         let count = rows.rows().len();
         self.rows = (count > 1).then(|| Arc::new(rows));
         (count > 0).then_some(self)
+    }
+
+    /// The rows with one column in a set, which is neither empty nor full.
+    pub(crate) fn column(position: usize, set: ColumnSet) -> Self {
+        Self { sets: vec![(position, Arc::new(set))], rows: None }
     }
 
     /// The set of the column at `position`; `None` when it is full.
@@ -215,39 +220,84 @@ pub(crate) struct Cover {
     /// The boxes; none: no row.
     pub(crate) boxes: Vec<KeyBox>,
     /// Whether they hold no other row.
-    pub(crate) exact: bool,
+    pub(crate) fit: Fit,
+}
+
+/// Whether boxes hold other rows than those that are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fit {
+    /// None.
+    Exact,
+    /// None, but for the rows in these boxes, for which the condition may raise an error.
+    ExactOutside(Vec<KeyBox>),
+    /// They may.
+    Loose,
+}
+
+/// Most boxes that [`Fit::ExactOutside`] keeps.
+const OUTSIDE_MAX: usize = 16;
+
+impl Fit {
+    /// What holds of two covers together.
+    fn and(self, other: &Fit) -> Self {
+        match (self, other) {
+            (Self::Exact, Self::Exact) => Self::Exact,
+            (fit @ Self::ExactOutside(_), Self::Exact) => fit,
+            (Self::Exact, fit @ Self::ExactOutside(_)) => fit.clone(),
+            (Self::ExactOutside(a), Self::ExactOutside(b)) if a.len() + b.len() <= OUTSIDE_MAX => {
+                Self::ExactOutside([a.as_slice(), b.as_slice()].concat())
+            }
+            _ => Self::Loose,
+        }
+    }
 }
 
 impl Cover {
     /// No row.
     pub(crate) fn nothing() -> Self {
-        Self { boxes: Vec::new(), exact: true }
+        Self { boxes: Vec::new(), fit: Fit::Exact }
     }
 
     /// Every row, and rightly so.
     pub(crate) fn everything() -> Self {
-        Self { boxes: vec![KeyBox::default()], exact: true }
+        Self { boxes: vec![KeyBox::default()], fit: Fit::Exact }
     }
 
     /// Every row, for want of anything better.
     pub(crate) fn unknown() -> Self {
-        Self { boxes: vec![KeyBox::default()], exact: false }
+        Self { boxes: vec![KeyBox::default()], fit: Fit::Loose }
     }
 
     /// The rows in any of these boxes.
     pub(crate) fn of_boxes(boxes: Vec<KeyBox>, space: &KeySpace) -> Self {
-        Self { boxes: join(boxes, space), exact: true }
+        Self { boxes: join(boxes, space), fit: Fit::Exact }
     }
 
     /// The rows with one column in a set.
-    pub(crate) fn column(position: usize, set: ColumnSet, exact: bool, space: &KeySpace) -> Self {
+    pub(crate) fn column(position: usize, set: ColumnSet, fit: Fit, space: &KeySpace) -> Self {
         if set.is_empty() {
             return Self::nothing();
         }
         if set.is_full(space.domain(position)) {
-            return Self { exact, ..Self::everything() };
+            return Self { fit, ..Self::everything() };
         }
-        Self { boxes: vec![KeyBox { sets: vec![(position, Arc::new(set))], rows: None }], exact }
+        Self { boxes: vec![KeyBox::column(position, set)], fit }
+    }
+
+    /// Whether the boxes hold no other row, and the condition never fails.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.fit == Fit::Exact
+    }
+
+    /// Whether all rows of these boxes, which lie inside the cover, are among those that are asked for.
+    pub(crate) fn is_exact_in(&self, boxes: &[Cow<'_, KeyBox>], space: &KeySpace) -> bool {
+        match &self.fit {
+            Fit::Exact => true,
+            Fit::ExactOutside(outside) => {
+                boxes.iter().all(|inner| outside.iter().all(|key_box| inner.intersect(key_box, space).is_none()))
+            }
+            Fit::Loose => false,
+        }
     }
 
     /// Whether no condition is left: every row is inside.
@@ -259,10 +309,10 @@ impl Cover {
     pub(crate) fn union(parts: impl IntoIterator<Item = Cover>, space: &KeySpace) -> Cover {
         let mut all = Cover::nothing();
         for part in parts {
-            if part.exact && part.is_full() {
+            if part.is_exact() && part.is_full() {
                 return Cover::everything();
             }
-            all.exact &= part.exact;
+            all.fit = all.fit.and(&part.fit);
             all.boxes.extend(part.boxes);
         }
         all.boxes = join(all.boxes, space);
@@ -302,10 +352,10 @@ impl Cover {
         }
         let boxes: Vec<KeyBox> =
             self.boxes.iter().flat_map(|a| other.boxes.iter().filter_map(move |b| a.intersect(b, space))).collect();
-        let exact = boxes.is_empty() || (self.exact && other.exact);
+        let fit = if boxes.is_empty() { Fit::Exact } else { self.fit.clone().and(&other.fit) };
         let both = Cover {
             boxes: if self.boxes.len() > 1 && other.boxes.len() > 1 { join(boxes, space) } else { boxes },
-            exact,
+            fit,
         };
         if both.boxes.len() > boxes_max { both.coarsened(boxes_max, space).into_owned() } else { both }
     }
@@ -314,7 +364,7 @@ impl Cover {
     fn coarsened(&self, count: usize, space: &KeySpace) -> Cow<'_, Cover> {
         match self.boxes.len() <= count {
             true => Cow::Borrowed(self),
-            false => Cow::Owned(Cover { boxes: merge_nearest(&self.boxes, count, space), exact: false }),
+            false => Cow::Owned(Cover { boxes: merge_nearest(&self.boxes, count, space), fit: Fit::Loose }),
         }
     }
 

@@ -56,7 +56,12 @@ impl Reader<'_> {
         self.column_cover(
             position,
             want,
-            Outcomes { yes: &value(true), no: &value(false), unknown: &|| ColumnSet::null(domain), exact: &|_| true },
+            Outcomes {
+                yes: &value(true),
+                no: &value(false),
+                unknown: &|| ColumnSet::null(domain),
+                doubt: &|_| Some(ColumnSet::EMPTY),
+            },
         )
     }
 }

@@ -46,7 +46,7 @@ impl Reader<'_> {
             yes: &|| located.satisfying(op, domain),
             no: &|| located.satisfying(op.negated(), domain),
             unknown: &|| if is_distinction { ColumnSet::EMPTY } else { ColumnSet::null(domain) },
-            exact: &|set| located.is_exact(op, set, domain),
+            doubt: &|set| located.doubt(op, set, domain),
         };
         self.column_cover(position, want, outcomes)
     }

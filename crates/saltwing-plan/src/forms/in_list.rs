@@ -46,7 +46,10 @@ impl Reader<'_> {
         let found = || marked(ColumnSet::union(equal.iter().chain([&points]), domain), unknown);
         // What may be equal may also differ, where the comparison is blurred.
         let missing = || {
-            let surely = equal.iter().zip(&others).filter(|(set, place)| place.is_exact(CompareOp::Eq, set, domain));
+            let surely = equal
+                .iter()
+                .zip(&others)
+                .filter(|(set, place)| place.doubt(CompareOp::Eq, set, domain).is_some_and(|doubt| doubt.is_empty()));
             let surely = ColumnSet::union(surely.map(|(set, _)| set).chain([&points]), domain);
             marked(surely.complement(domain).without_null(), unknown)
         };
@@ -57,7 +60,10 @@ impl Reader<'_> {
                 let null = ColumnSet::null(domain);
                 if has_null { ColumnSet::union([&missing(), &null], domain) } else { null }
             },
-            exact: &|set| others.iter().all(|place| place.is_exact(CompareOp::Eq, set, domain)),
+            doubt: &|set| {
+                let doubts = others.iter().map(|place| place.doubt(CompareOp::Eq, set, domain));
+                Some(ColumnSet::union(&doubts.collect::<Option<Vec<_>>>()?, domain))
+            },
         };
         Some(self.column_cover(position, want, outcomes))
     }

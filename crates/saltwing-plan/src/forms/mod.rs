@@ -26,7 +26,7 @@ pub(crate) use prefix::TextPrefix;
 use saltwing_types::{CompareOp, Expr, Function};
 
 use crate::column_set::ColumnSet;
-use crate::key_box::Cover;
+use crate::key_box::{Cover, Fit, KeyBox};
 use crate::key_space::KeySpace;
 
 /// Which outcomes of a condition are asked for.
@@ -119,8 +119,13 @@ impl Reader<'_> {
             Ok([one]) => one,
             Err(sets) => ColumnSet::union(&sets, domain),
         };
-        let exact = (outcomes.exact)(&all);
-        Cover::column(position, all, exact, self.space)
+        let fit = match (outcomes.doubt)(&all) {
+            None => Fit::Loose,
+            Some(doubt) if doubt.is_empty() => Fit::Exact,
+            Some(doubt) if doubt.is_full(domain) => Fit::Loose,
+            Some(doubt) => Fit::ExactOutside(vec![KeyBox::column(position, doubt)]),
+        };
+        Cover::column(position, all, fit, self.space)
     }
 }
 
@@ -130,8 +135,9 @@ struct Outcomes<'f> {
     yes: &'f dyn Fn() -> ColumnSet,
     no: &'f dyn Fn() -> ColumnSet,
     unknown: &'f dyn Fn() -> ColumnSet,
-    /// Whether the set made of the wanted ones holds no value of another outcome.
-    exact: &'f dyn Fn(&ColumnSet) -> bool,
+    /// Of the set made of the wanted ones those values for which the test may fail; `None`
+    /// where any of them may have another outcome.
+    doubt: &'f dyn Fn(&ColumnSet) -> Option<ColumnSet>,
 }
 
 /// Whether a comparison orders its sides.

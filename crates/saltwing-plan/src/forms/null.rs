@@ -5,7 +5,7 @@ use saltwing_types::{Expr, SqlType};
 use crate::column_set::ColumnSet;
 use crate::forms::compare::column_of;
 use crate::forms::{Outcomes, Reader, Want};
-use crate::key_box::Cover;
+use crate::key_box::{Cover, Fit};
 
 impl Reader<'_> {
     pub(super) fn is_null(&self, inner: &Expr, want: Want) -> Cover {
@@ -26,7 +26,7 @@ impl Reader<'_> {
                 Some(subject) => {
                     let may_fail = want.no && !subject.is_column();
                     let cover = self.null_test(subject.position, want);
-                    Cover { exact: cover.exact && !may_fail, ..cover }
+                    if may_fail { Cover { fit: Fit::Loose, ..cover } } else { cover }
                 }
                 None => Cover::unknown(),
             },
@@ -43,7 +43,7 @@ impl Reader<'_> {
                 yes: &|| ColumnSet::null(domain),
                 no: &ColumnSet::not_null,
                 unknown: &|| ColumnSet::EMPTY,
-                exact: &|_| true,
+                doubt: &|_| Some(ColumnSet::EMPTY),
             },
         )
     }

@@ -117,7 +117,7 @@ impl Reader<'_> {
             yes: &|| marked(matching.clone(), made_up),
             no: &|| marked(missing(), made_up),
             unknown: &|| ColumnSet::null(domain),
-            exact: &|_| exact,
+            doubt: &|_| exact.then_some(ColumnSet::EMPTY),
         };
         self.column_cover(position, want, outcomes)
     }

@@ -14,7 +14,7 @@ use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::forms::constant::Constant;
 use crate::forms::{Reader, Want, is_ordering};
-use crate::key_box::{Cover, KeyBox};
+use crate::key_box::{Cover, Fit, KeyBox};
 use crate::place::Place;
 use crate::row_list::RowList;
 
@@ -88,7 +88,7 @@ impl Reader<'_> {
         let leads = positions.iter().copied().eq(0..positions.len()) && self.space.parts().is_empty();
         let rows = match leads && rows.len() > 1 {
             true => match KeyBox::of_rows(RowList::new(rows, self.space), self.space) {
-                Ok(key_box) => return Cover { boxes: vec![key_box], exact: true },
+                Ok(key_box) => return Cover { boxes: vec![key_box], fit: Fit::Exact },
                 Err(list) => list.into_rows(),
             },
             false => rows,
@@ -116,7 +116,7 @@ impl Reader<'_> {
         let mut terms = Vec::with_capacity(pairs.len());
         for pair in pairs {
             let differs = self.pair(CompareOp::NotEq, *pair, Want::TRUE);
-            let opaque = !differs.exact && differs.is_full();
+            let opaque = differs.fit == Fit::Loose && differs.is_full();
             terms.push(same_so_far.intersect(&differs, self.space));
             // An opaque pair holds all that the later pairs could add.
             if opaque || same_so_far.boxes.is_empty() {
@@ -140,7 +140,7 @@ impl Reader<'_> {
         let mut terms = Vec::with_capacity(pairs.len());
         for (i, pair) in pairs.iter().enumerate() {
             let decided = self.pair(if i == last { op } else { strict }, *pair, Want::TRUE);
-            let opaque = !decided.exact && decided.is_full();
+            let opaque = decided.fit == Fit::Loose && decided.is_full();
             terms.push(equal_so_far.intersect(&decided, self.space));
             // An opaque pair holds all that the later pairs could add.
             if opaque || equal_so_far.boxes.is_empty() {
@@ -157,7 +157,7 @@ impl Reader<'_> {
         let mut terms = Vec::with_capacity(pairs.len());
         for pair in pairs {
             let unknown = self.pair(CompareOp::Eq, *pair, Want::UNKNOWN);
-            let opaque = !unknown.exact && unknown.is_full();
+            let opaque = unknown.fit == Fit::Loose && unknown.is_full();
             terms.push(equal_so_far.intersect(&unknown, self.space));
             if opaque || equal_so_far.boxes.is_empty() {
                 break;

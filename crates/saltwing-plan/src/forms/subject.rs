@@ -58,8 +58,8 @@ pub(super) struct Located {
     parts: Vec<Part>,
     /// Where equality alone says something: the one value that equals the constant, if there is one.
     equal: Option<Option<Value>>,
-    /// Values of the column for which the function fails: what holds one of them is loose.
-    failing: Vec<Value>,
+    /// Values of the column for which the function fails.
+    failing: ColumnSet,
     loose: bool,
     /// Whether the place is made up for a parameter.
     pub(super) made_up: bool,
@@ -101,10 +101,14 @@ impl Located {
         }
     }
 
-    /// Whether a set made of this for an operator is exact: it holds just the values for which the comparison is as asked.
-    pub(super) fn is_exact(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> bool {
-        (self.equal.is_some() && !is_ordering(op))
-            || (!self.loose && !self.failing.iter().any(|value| set.contains(value, domain)))
+    /// Of a set made of this for an operator the values for which the comparison fails; `None` where others
+    /// than those asked for may be among them.
+    pub(super) fn doubt(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> Option<ColumnSet> {
+        match self.equal {
+            Some(_) if !is_ordering(op) => Some(ColumnSet::EMPTY),
+            _ if self.loose => None,
+            _ => Some(self.failing.intersect(set, domain)),
+        }
     }
 
     /// The one value of the column that equals the constant.
@@ -119,7 +123,7 @@ impl Located {
     fn whole(place: Place, made_up: bool) -> Self {
         let loose = matches!(place, Place::Blurred { .. });
         let part = Part { lo: Cut::Low, hi: Cut::High, place, direction: Direction::Up };
-        Self { parts: vec![part], equal: None, failing: Vec::new(), loose, made_up }
+        Self { parts: vec![part], equal: None, failing: ColumnSet::EMPTY, loose, made_up }
     }
 }
 
@@ -197,10 +201,10 @@ impl Subject {
                 _ => None,
             },
             (Some(Image::Prefix(_)), Constant::Value { .. }) => None,
-            (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value),
+            (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value, domain),
             (Some(Image::Curve(curve)), Constant::Parameter(index)) => {
                 let value = curve.value(&domain.sample(*index))?;
-                let located = curve.locate(&value)?;
+                let located = curve.locate(&value, domain)?;
                 Some(Located { made_up: true, ..located })
             }
         }
@@ -233,7 +237,7 @@ impl Curve {
         eval::operand(&self.expr, std::slice::from_ref(value)).ok().filter(|value| !value.is_null())
     }
 
-    fn locate(&self, constant: &Value) -> Option<Located> {
+    fn locate(&self, constant: &Value, domain: &Domain) -> Option<Located> {
         if matches!(constant, Value::Float(_) | Value::Double(_))
             && !saltwing_types::number::to_f64(constant).is_finite()
         {
@@ -255,9 +259,25 @@ impl Curve {
             last.hi = Cut::Before(nan.clone());
             parts.extend(self.lone(nan, constant));
         }
-        let ends = [ordinals.value(ordinals.first), ordinals.value(ordinals.last)];
-        let failing = ends.into_iter().filter(|value| self.value(value).is_none()).collect();
+        let failing = self.failing(domain);
         Some(Located { parts, equal: None, failing, loose: self.trend.in_floats, made_up: self.made_up })
+    }
+
+    /// The values at the ends for which the function fails; it does not for 0.
+    fn failing(&self, domain: &Domain) -> ColumnSet {
+        let ordinals = &self.ordinals;
+        let fails = |value: &Value| self.value(value).is_none();
+        let end = ordinals.last + 1;
+        let low = match fails(&ordinals.value(ordinals.first)) {
+            true => ordinals.partition(ordinals.first, ordinals.zero(), fails),
+            false => ordinals.first,
+        };
+        let high = match fails(&ordinals.value(ordinals.last)) {
+            true => ordinals.partition(ordinals.zero(), end, |value| !fails(value)),
+            false => end,
+        };
+        let below = ColumnSet::between(Cut::Low, self.end(low), domain);
+        ColumnSet::union([&below, &ColumnSet::between(self.end(high), Cut::High, domain)], domain)
     }
 
     /// One value by itself; `None` where the function fails, and then no row of it need be read.
