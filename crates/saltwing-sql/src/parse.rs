@@ -122,9 +122,10 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 24] = [
-    "SELECT", "WITH", "VALUES", "UPSERT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRUNCATE", "SHOW",
-    "DESCRIBE", "EXPLAIN", "COPY", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "GRANT", "REVOKE", "TABLE",
+const VERBS: [&str; 25] = [
+    "SELECT", "WITH", "VALUES", "UPSERT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRUNCATE",
+    "COMPACT", "SHOW", "DESCRIBE", "EXPLAIN", "COPY", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "GRANT",
+    "REVOKE", "TABLE",
 ];
 
 fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -160,6 +161,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "SET" => session::set(cursor).map(Statement::Set),
         "USE" => cursor.name("a schema name").map(Statement::Use),
         "TRUNCATE" => session::truncate(cursor).map(Statement::Truncate),
+        "COMPACT" => session::compact(cursor).map(Statement::Compact),
         "BEGIN" => session::transaction(cursor, Statement::Begin),
         "COMMIT" => session::transaction(cursor, Statement::Commit),
         "ROLLBACK" => session::transaction(cursor, Statement::Rollback),

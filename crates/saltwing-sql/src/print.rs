@@ -13,7 +13,7 @@ use sqlparser::ast::{Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor
 use crate::name::{ColumnName, Name, quote_name};
 use crate::scanner::{Kind, Scanner};
 use crate::statement::{
-    Assignment, ColumnSpec, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
+    Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
     CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnError, OptionSpec,
     OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables, Statement, Truncate,
     Unsupported, Update, Upsert, ValuesRow,
@@ -127,6 +127,10 @@ impl Display for Statement {
                 f.write_str("TRUNCATE TABLE ")?;
                 list(f, tables)
             }
+            Self::Compact(Compact { tables }) => {
+                f.write_str("COMPACT ")?;
+                list(f, tables)
+            }
             Self::Upsert(it) => upsert(f, "UPSERT", it),
             Self::Insert(it) => upsert(f, "INSERT", it),
             Self::Delete(it) => write!(f, "{it}"),
@@ -145,6 +149,8 @@ impl Display for Statement {
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
             Self::ShowCreateTable(table) => write!(f, "SHOW CREATE TABLE {table}"),
+            Self::ShowStorage(None) => f.write_str("SHOW STORAGE"),
+            Self::ShowStorage(Some(table)) => write!(f, "SHOW STORAGE FOR {table}"),
             Self::Describe(table) => write!(f, "DESCRIBE {table}"),
             Self::ShowSetting(None) => f.write_str("SHOW ALL"),
             Self::ShowSetting(Some(name)) => write!(f, "SHOW {}", name.text),

@@ -1,4 +1,4 @@
-//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, transactions.
+//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, transactions.
 
 use sqlparser::tokenizer::Token;
 
@@ -7,7 +7,7 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{
-    CreateSchema, DropSchema, DropTable, Set, SettingName, ShowSchemas, ShowTables, Statement, Truncate,
+    Compact, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowSchemas, ShowTables, Statement, Truncate,
 };
 
 /// Reads on behind SHOW.
@@ -30,6 +30,13 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
             cursor.eat(&["IN"]);
         }
         return cursor.table().map(Statement::Describe);
+    }
+    if cursor.eat(&["STORAGE"]) {
+        let table = match cursor.eat(&["FOR"]) {
+            true => Some(cursor.table()?),
+            false => None,
+        };
+        return Ok(Statement::ShowStorage(table));
     }
     if cursor.eat(&["ALL"]) {
         return Ok(Statement::ShowSetting(None));
@@ -106,6 +113,12 @@ fn cascade(cursor: &mut Cursor<'_>) -> bool {
 pub(crate) fn truncate(cursor: &mut Cursor<'_>) -> Result<Truncate, SqlError> {
     cursor.eat(&["TABLE"]);
     Ok(Truncate { tables: cursor.list(Cursor::table)? })
+}
+
+/// Reads on behind COMPACT.
+pub(crate) fn compact(cursor: &mut Cursor<'_>) -> Result<Compact, SqlError> {
+    cursor.eat(&["TABLE"]);
+    Ok(Compact { tables: cursor.list(Cursor::table)? })
 }
 
 /// Reads on behind BEGIN, COMMIT, ROLLBACK or `START TRANSACTION`.

@@ -46,6 +46,10 @@ pub enum Statement {
     ShowSchemas(ShowSchemas),
     /// `SHOW CREATE TABLE`.
     ShowCreateTable(TableRef),
+    /// `SHOW STORAGE [FOR table]`: of one table, or of all.
+    ShowStorage(Option<TableRef>),
+    /// `COMPACT`.
+    Compact(Compact),
     /// `DESCRIBE`.
     Describe(TableRef),
     /// `SHOW name`; `None` is `SHOW ALL`.
@@ -210,6 +214,13 @@ pub struct DropTable {
 /// `TRUNCATE [TABLE]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Truncate {
+    /// The tables, at least one.
+    pub tables: Vec<TableRef>,
+}
+
+/// `COMPACT table, ..`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compact {
     /// The tables, at least one.
     pub tables: Vec<TableRef>,
 }

@@ -193,6 +193,8 @@ fn statement() -> BoxedStrategy<String> {
         1 => (name(), query()).prop_map(|(table, query)| format!("INSERT INTO {table} {query}")),
         1 => (name(), expression()).prop_map(|(table, condition)| format!("DELETE /*+ FULL_SCAN */ FROM {table} AS x WHERE {condition}")),
         1 => (name(), expression()).prop_map(|(column, value)| format!("UPDATE t SET {column} = {value}, b = DEFAULT")),
+        1 => (select(vec!["COMPACT", "TRUNCATE", "SHOW STORAGE FOR"]), name(), name())
+            .prop_map(|(verb, schema, table)| format!("{verb} {schema}.{table}")),
         1 => query().prop_map(|query| format!("EXPLAIN (ANALYZE, FORMAT JSON) {query}")),
         1 => query().prop_map(|query| format!("COPY ({query}) TO 'x''.csv' (HEADER, DELIMITER ';', NULL 'NA')")),
     ]

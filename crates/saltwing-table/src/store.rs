@@ -133,11 +133,13 @@ impl EmbeddedTables {
     /// Brings every recent row into blocks now, and cuts blocks of this table anew that are larger or much smaller
     /// than they should be, as after a change of its limits. When it returns, that is done.
     ///
+    /// `context` can stop it: while it waits for another merge, and between its steps. What was merged stays so.
+    ///
     /// # Errors
-    /// [`TableError::NoSuchTable`]; as [`EmbeddedTables::merge`].
-    pub fn compact(&self, id: TableId) -> Result<(), TableError> {
+    /// [`TableError::NoSuchTable`]; as [`ScanContext::check`] and [`EmbeddedTables::merge`].
+    pub fn compact(&self, id: TableId, context: &ScanContext) -> Result<(), TableError> {
         self.table(id)?;
-        self.packed.compact(id)
+        self.packed.compact(id, &|| context.check())
     }
 
     /// What is stored of the open tables, and what was written and read since they were opened.

@@ -49,6 +49,7 @@ mod run;
 mod session;
 mod show;
 mod statement_cache;
+mod storage;
 mod sweeper;
 
 pub use builder::{Builder, StoreKind};

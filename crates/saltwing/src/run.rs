@@ -70,6 +70,8 @@ impl Session {
             Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
             Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
             Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
+            Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
+            Statement::Compact(compact) => self.run_compact(compact),
             Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
             Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),

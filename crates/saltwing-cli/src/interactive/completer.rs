@@ -18,7 +18,8 @@ use crate::dot_command::DotCommand;
 use crate::render::Mode;
 
 /// Words behind which a table stands.
-const BEFORE_TABLES: &[&str] = &["COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
+const BEFORE_TABLES: &[&str] =
+    &["COMPACT", "COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
 
 pub(crate) struct SqlCompleter {
     /// A connection of its own: the shell's may be inside a transaction.
@@ -75,9 +76,12 @@ impl SqlCompleter {
                 found
             }
             [.., last] if is_word(last, BEFORE_TABLES) => starting(self.tables(), prefix),
+            [.., storage, last] if is_word(storage, &["STORAGE"]) && is_word(last, &["FOR"]) => {
+                starting(self.tables(), prefix)
+            }
             [last] if is_word(last, &["SET"]) => starting(SETTINGS.iter().map(|s| (*s).to_owned()).collect(), prefix),
             [last] if is_word(last, &["SHOW"]) => {
-                let mut found = matching(&["CREATE TABLE", "SCHEMAS", "TABLES"], prefix);
+                let mut found = matching(&["CREATE TABLE", "SCHEMAS", "STORAGE", "TABLES"], prefix);
                 found.extend(starting(SETTINGS.iter().map(|s| (*s).to_owned()).collect(), prefix));
                 found
             }
@@ -267,6 +271,7 @@ mod tests {
         check("sh|", "sh", &["show"]);
         check("SELECT 1; up|", "up", &["update", "upsert"]);
         check("show ta|", "ta", &["tables"]);
+        check("show st|", "st", &["storage", "statement_timeout"]);
         check("SET full|", "full", &["full_scan"]);
     }
 
@@ -277,6 +282,8 @@ mod tests {
         check("UPSERT INTO L|", "L", &["log"]);
         check("SELECT * FROM s.|", "", &["other"]);
         check("\\d l|", "l", &["log"]);
+        check("COMPACT |", "", &["log", "s.other"]);
+        check("SHOW STORAGE FOR |", "", &["log", "s.other"]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 /// First words of statements.
 pub(super) const STATEMENTS: &[&str] = &[
-    "ALTER", "COPY", "CREATE", "DELETE", "DESCRIBE", "DROP", "EXPLAIN", "INSERT", "SELECT", "SET", "SHOW", "TRUNCATE",
-    "UPDATE", "UPSERT", "WITH",
+    "ALTER", "COMPACT", "COPY", "CREATE", "DELETE", "DESCRIBE", "DROP", "EXPLAIN", "INSERT", "SELECT", "SET", "SHOW",
+    "TRUNCATE", "UPDATE", "UPSERT", "WITH",
 ];
 
 /// The other keywords.
@@ -41,6 +41,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "FALSE",
     "FIRST",
     "FLOAT",
+    "FOR",
     "FORMAT",
     "FROM",
     "FULL",
@@ -84,6 +85,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "SMALLINT",
     "STDIN",
     "STDOUT",
+    "STORAGE",
     "TABLE",
     "TABLES",
     "THEN",

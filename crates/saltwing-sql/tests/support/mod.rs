@@ -42,6 +42,8 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
         Statement::DropTable(it) => it.tables.iter_mut().for_each(table),
         Statement::Truncate(it) => it.tables.iter_mut().for_each(table),
+        Statement::Compact(it) => it.tables.iter_mut().for_each(table),
+        Statement::ShowStorage(it) => it.iter_mut().for_each(table),
         Statement::Upsert(it) | Statement::Insert(it) => {
             table(&mut it.table);
             it.columns.iter_mut().flatten().for_each(column_name);

@@ -1,6 +1,7 @@
 //! Merges as a whole: freezing a delta, finishing, sweeping expired rows, purging a table.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 use saltwing_types::TableId;
@@ -17,25 +18,43 @@ use crate::TableError;
 /// Most keys that are deleted at once.
 const BATCH_KEYS: usize = 1000;
 
+/// How often one that waits for another merge asks whether it shall go on.
+const LOCK_WAIT: Duration = Duration::from_millis(20);
+
+/// Says whether work shall go on.
+pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<(), TableError>;
+
+const ALWAYS: GoOn<'static> = &|| Ok(());
+
 impl Packed {
     /// Brings every row into blocks.
     pub(crate) fn merge_all(&self) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
-        self.finish_frozen(&mut merge)?;
-        self.rotate(&mut merge)?;
-        self.finish_frozen(&mut merge)?;
+        self.merge_recent(&mut merge, ALWAYS)?;
         self.bury(&mut merge)
     }
 
-    /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should be.
-    pub(crate) fn compact(&self, table: TableId) -> Result<(), TableError> {
-        let mut merge = self.merging.lock();
-        self.finish_frozen(&mut merge)?;
-        self.rotate(&mut merge)?;
-        self.finish_frozen(&mut merge)?;
+    /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should
+    /// be. `go_on` is asked while it waits and between steps: what it fails with ends it there, with all rows in place.
+    pub(crate) fn compact(&self, table: TableId, go_on: GoOn<'_>) -> Result<(), TableError> {
+        let mut merge = loop {
+            go_on()?;
+            if let Some(merge) = self.merging.try_lock_for(LOCK_WAIT) {
+                break merge;
+            }
+        };
+        self.merge_recent(&mut merge, go_on)?;
         let mut cursor = Cursor { table, ..Cursor::default() };
-        while self.step(&mut merge, &mut cursor, Also::Misfits(table))?.is_some() {}
+        while self.step(&mut merge, &mut cursor, Also::Misfits(table))?.is_some() {
+            go_on()?;
+        }
         self.bury(&mut merge)
+    }
+
+    fn merge_recent(&self, merge: &mut Merge, go_on: GoOn<'_>) -> Result<(), TableError> {
+        self.finish_frozen(merge, go_on)?;
+        self.rotate(merge)?;
+        self.finish_frozen(merge, go_on).map(drop)
     }
 
     /// A step along with a commit.
@@ -53,10 +72,10 @@ impl Packed {
     /// Deletes expired rows: how many.
     pub(crate) fn sweep(&self) -> Result<u64, TableError> {
         let mut merge = self.merging.lock();
-        let mut expired = self.finish_frozen(&mut merge)?;
+        let mut expired = self.finish_frozen(&mut merge, ALWAYS)?;
         if self.has_expired_delta() {
             self.rotate(&mut merge)?;
-            expired += self.finish_frozen(&mut merge)?;
+            expired += self.finish_frozen(&mut merge, ALWAYS)?;
         }
         let mut cursor = Cursor::default();
         while let Some(step) = self.step(&mut merge, &mut cursor, Also::Expired)? {
@@ -76,9 +95,10 @@ impl Packed {
         })
     }
 
-    fn finish_frozen(&self, merge: &mut Merge) -> Result<u64, TableError> {
+    fn finish_frozen(&self, merge: &mut Merge, go_on: GoOn<'_>) -> Result<u64, TableError> {
         let mut expired = 0;
         while merge.meta.frozen {
+            go_on()?;
             expired += self.step_or_finish(merge)?;
         }
         Ok(expired)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_store::MemoryStore;
-use saltwing_table::{EmbeddedTables, TableError, TableStorage};
+use saltwing_table::{Budget, EmbeddedTables, ScanContext, TableError, TableStorage};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
 use saltwing_types::{TableDef, TableId, Value};
 
@@ -16,6 +16,10 @@ fn with_options(def: TableDef, options: &[(&str, i64)]) -> TableDef {
         honoured: true,
     };
     TableDef { options: options.iter().map(option).collect(), ..def }
+}
+
+fn unlimited() -> ScanContext {
+    ScanContext::new(Budget::default())
 }
 
 fn stored(store: &EmbeddedTables) -> TableStorage {
@@ -73,7 +77,7 @@ fn blocks_are_as_large_as_their_table_says() {
     let def = with_options(table(100, 0, None), &[(BLOCK_ROWS, 8)]);
     let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), def.clone()).unwrap();
     put_all(&mut world, (0..40).map(|k| (k, k)));
-    world.store.compact(TableId(100)).unwrap();
+    world.store.compact(TableId(100), &unlimited()).unwrap();
     assert_eq!(stored(&world.store).blocks, 5);
     // Other limits hold for what is merged from then on, and for all by demand.
     for (options, blocks) in [
@@ -88,11 +92,11 @@ fn blocks_are_as_large_as_their_table_says() {
         world.table = world.store.register(Arc::new(with_options(def.clone(), options))).unwrap();
         world.store.merge().unwrap();
         assert_eq!(stored(&world.store).merge_steps, steps, "a merge alone leaves blocks as they are");
-        world.store.compact(TableId(100)).unwrap();
+        world.store.compact(TableId(100), &unlimited()).unwrap();
         assert_eq!(stored(&world.store).blocks, blocks, "{options:?}");
         assert_eq!(world.read_all().unwrap(), world.rows);
         let steps = stored(&world.store).merge_steps;
-        world.store.compact(TableId(100)).unwrap();
+        world.store.compact(TableId(100), &unlimited()).unwrap();
         assert_eq!(stored(&world.store).merge_steps, steps, "what fits is left alone");
     }
 }
@@ -104,10 +108,24 @@ fn compacting_waits_for_a_merge_that_is_under_way() {
     for round in 0..20 {
         put_all(&mut world, (0..40).map(|k| (k, round)));
         if round % 5 == 4 {
-            world.store.compact(TableId(100)).unwrap();
+            world.store.compact(TableId(100), &unlimited()).unwrap();
             let stored = stored(&world.store);
             assert_eq!((stored.delta_rows, stored.block_rows), (0, 40));
         }
     }
-    assert!(matches!(world.store.compact(TableId(7)), Err(TableError::NoSuchTable(7))));
+    assert!(matches!(world.store.compact(TableId(7), &unlimited()), Err(TableError::NoSuchTable(7))));
+}
+
+/// A compaction that is told to stop leaves all rows where a reader finds them, and the next one ends it.
+#[test]
+fn a_compaction_is_stopped_between_its_steps() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..40).map(|k| (k, k)));
+    let context = unlimited();
+    context.cancel();
+    assert!(matches!(world.store.compact(TableId(100), &context), Err(TableError::Cancelled)));
+    assert_eq!(stored(&world.store).block_rows, 0);
+    assert_eq!(world.read_all().unwrap(), world.rows);
+    world.store.compact(TableId(100), &unlimited()).unwrap();
+    assert_eq!((stored(&world.store).block_rows, stored(&world.store).delta_rows), (40, 0));
 }

@@ -92,6 +92,8 @@ fn a_database_comes_back_as_it_was_left() {
         let connection = readonly.connect().blocking();
         assert_eq!(code(connection.execute("UPSERT INTO s.t (k) VALUES ('b')", ())), "read_only");
         assert_eq!(code(connection.execute("DROP TABLE s.t", ())), "read_only");
+        assert_eq!(code(connection.execute("COMPACT s.t", ())), "read_only");
+        assert_eq!(texts(&connection, "SHOW STORAGE FOR s.t").unwrap().len(), 1);
         assert_eq!(texts(&connection, "SELECT k FROM s.t WHERE k >= 'a'").unwrap(), ["a"]);
         drop((connection, readonly));
         let other = if kind == StoreKind::Fjall { StoreKind::Sled } else { StoreKind::Fjall };

@@ -11,6 +11,7 @@ mod mobile_log;
 mod prepare;
 mod runtime;
 mod statements;
+mod storage;
 mod tidy;
 
 use std::path::{Path, PathBuf};

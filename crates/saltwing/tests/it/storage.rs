@@ -1,0 +1,103 @@
+//! SHOW STORAGE and COMPACT.
+
+use saltwing::blocking::Connection;
+use saltwing::{Database, SqlType, params};
+
+use crate::{code, texts};
+
+const COLUMNS: &str = "table_schema, table_name, delta_rows, delta_bytes, block_count, block_rows, block_raw_bytes, \
+    written_rows, written_bytes, merge_step_count, merged_rows, merged_bytes, write_amplification_ratio, \
+    cache_hit_count, cache_miss_count, merge_count, cache_bytes, cache_bytes_max";
+
+fn filled() -> Database {
+    let database = Database::memory().unwrap();
+    let connection = database.connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", ()).unwrap();
+    connection.execute("CREATE TABLE s.u (k BIGINT NOT NULL PRIMARY KEY)", ()).unwrap();
+    let values: Vec<String> = (0..1000).map(|k| format!("({k}, 'v{k}')")).collect();
+    connection.execute(&format!("UPSERT INTO t VALUES {}", values.join(", ")), ()).unwrap();
+    connection.execute("UPSERT INTO s.u VALUES (1)", ()).unwrap();
+    database
+}
+
+/// The numbers of a row, by column; NULL is -1.
+fn numbers(connection: &Connection, sql: &str, row: usize) -> Vec<(String, f64)> {
+    let mut rows = connection.query(sql, ()).unwrap();
+    let labels: Vec<String> = rows.columns().iter().map(|column| column.label.clone()).collect();
+    let row = rows.nth(row).unwrap().unwrap();
+    let number = |i: usize| match row.columns()[i].ty {
+        SqlType::Double => row.get::<Option<f64>>(i).unwrap(),
+        _ => row.get::<Option<i64>>(i).unwrap().map(|n| n as f64),
+    };
+    (2..labels.len()).map(|i| (labels[i].clone(), number(i).unwrap_or(-1.0))).collect()
+}
+
+fn number(of: &[(String, f64)], name: &str) -> f64 {
+    of.iter().find(|(label, _)| label == name).unwrap().1
+}
+
+#[test]
+fn storage_has_a_row_a_table_and_a_total() {
+    let connection = filled().connect().blocking();
+    let rows = connection.query("SHOW STORAGE", ()).unwrap();
+    let labels: Vec<&str> = rows.columns().iter().map(|column| column.label.as_str()).collect();
+    assert_eq!(labels.join(", "), COLUMNS);
+    drop(rows);
+    let names: Vec<String> = texts(&connection, "SHOW STORAGE")
+        .unwrap()
+        .iter()
+        .map(|row| row.split('|').take(2).collect::<Vec<_>>().join("|"))
+        .collect();
+    assert_eq!(names, ["NULL|t", "s|u", "NULL|NULL"]);
+    let before = numbers(&connection, "SHOW STORAGE FOR t", 0);
+    assert_eq!((number(&before, "written_rows"), number(&before, "merge_count")), (1000.0, -1.0));
+    connection.execute("COMPACT t", ()).unwrap();
+    let after = numbers(&connection, "SHOW STORAGE FOR t", 0);
+    let of_t: Vec<f64> = ["delta_rows", "delta_bytes", "block_rows"].map(|name| number(&after, name)).to_vec();
+    assert_eq!(of_t, [0.0, 0.0, 1000.0]);
+    assert!(number(&after, "merged_rows") >= 1000.0 && number(&after, "block_count") >= 4.0);
+    assert!(number(&after, "write_amplification_ratio") > 1.0);
+    // A merge takes the rows of all tables along.
+    let (one, total) = (numbers(&connection, "SHOW STORAGE", 1), numbers(&connection, "SHOW STORAGE", 2));
+    assert_eq!(number(&one, "block_rows"), 1.0);
+    for name in ["block_rows", "written_rows", "written_bytes", "merged_bytes", "cache_hit_count"] {
+        assert_eq!(number(&total, name), number(&after, name) + number(&one, name), "{name}");
+    }
+    assert!(number(&total, "merge_count") >= 1.0 && number(&total, "cache_bytes_max") > 0.0);
+}
+
+#[test]
+fn reading_blocks_again_finds_them_in_memory() {
+    let connection = filled().connect().blocking();
+    connection.execute("COMPACT t", ()).unwrap();
+    let read = || drop(texts(&connection, "SELECT v FROM t WHERE k = 500").unwrap());
+    let counted = |name| number(&numbers(&connection, "SHOW STORAGE FOR t", 0), name);
+    read();
+    let misses = counted("cache_miss_count");
+    assert!(misses > 0.0);
+    let hits = counted("cache_hit_count");
+    read();
+    // With a cache of a few bytes the parts may be gone already.
+    assert!(counted("cache_hit_count") > hits || counted("cache_miss_count") > misses);
+}
+
+#[test]
+fn a_compaction_says_what_is_wrong() {
+    let connection = filled().connect().blocking();
+    assert_eq!(code(connection.execute("COMPACT nothing", ())), "no_such_table");
+    assert_eq!(code(connection.execute("COMPACT t, t", ())), "ok");
+    assert_eq!(code(connection.prepare("COMPACT t").and_then(|statement| statement.execute(()))), "ok");
+    assert_eq!(code(connection.execute("COMPACT t", params![1])), "bad_parameter");
+}
+
+/// Cancelling while another holds the merge lock, or between steps, ends it; the rows are all there.
+#[tokio::test]
+async fn a_dropped_compaction_leaves_everything_in_place() {
+    let connection = filled().connect();
+    for _ in 0..5 {
+        let compaction = connection.execute("COMPACT t", ());
+        let _ = tokio::time::timeout(std::time::Duration::from_micros(50), compaction).await;
+    }
+    let mut rows = connection.query("SELECT count(*) FROM t WHERE k >= 0", ()).await.unwrap();
+    assert_eq!(rows.next().await.unwrap().unwrap().get::<i64>(0).unwrap(), 1000);
+}
