@@ -107,8 +107,7 @@ impl Packed {
     /// Freezes the active delta: from now on writes go to the next generation.
     pub(super) fn rotate(&self, merge: &mut Merge) -> Result<(), TableError> {
         if merge.clear_next {
-            self.clear(delta_space(merge.meta.active + 1), KeyBounds::all())?;
-            merge.clear_next = false;
+            self.clear_next(merge)?;
         }
         let mut commits = self.commits.lock();
         if commits.rows == 0 {
@@ -154,7 +153,15 @@ impl Packed {
             }
         }
         self.signal.merged();
-        self.clear(delta_space(merge.meta.active + 1), KeyBounds::all())?;
+        self.clear_next(merge)
+    }
+
+    /// Empties the space of the next generation, which no record names.
+    fn clear_next(&self, merge: &mut Merge) -> Result<(), TableError> {
+        if self.is_stalled() {
+            return Err(TableError::MergeStalled);
+        }
+        self.kv.clear(delta_space(merge.meta.active + 1))?;
         merge.clear_next = false;
         Ok(())
     }
@@ -181,7 +188,7 @@ impl Packed {
     /// Deletes all keys of a space in bounds; nobody writes there.
     ///
     /// In one walk: one begun anew for each batch would pass over all that is deleted each time.
-    fn clear(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
+    fn delete_all(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
         let mut cursor = self.kv.cursor(space, bounds, Direction::Forward)?;
         loop {
             let mut batch = WriteBatch::new();
@@ -250,7 +257,7 @@ impl Packed {
             self.write_layout(batch)?;
         }
         for generation in 0..2 {
-            self.clear(delta_space(generation), table_bounds(table))?;
+            self.delete_all(delta_space(generation), table_bounds(table))?;
         }
         self.bury(&mut merge)
     }

@@ -5,6 +5,8 @@
 
 mod faults;
 mod history;
+#[cfg(unix)]
+mod killed;
 mod merging;
 mod storage;
 mod world;

@@ -1,0 +1,248 @@
+//! Processes that are killed in a phase of a merge that has a name: nothing acknowledged is lost, and the next one
+//! goes on.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use saltwing_fjall::{Access, OpenOptions};
+use saltwing_store::{
+    Bytes, Capabilities, Cursor, KeyBounds, Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+};
+use saltwing_table::{Direction, Durability, LayoutOptions};
+use saltwing_types::Value;
+
+use crate::world::{Rows, World, plain_row, table};
+
+const CHILD: &str = "SALTWING_TEST_DIE_IN";
+const ROUNDS: i64 = 60;
+/// Which time the phase is come to: others have gone before.
+const OCCURRENCE: u32 = 3;
+
+const DELTAS: [u8; 2] = [2, 3];
+const DIR: u8 = 4;
+const FIX: u8 = 5;
+const REPLACED: u8 = 7;
+const META: u8 = 8;
+
+/// What a merge does to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The record names a new generation.
+    Rotate,
+    /// Blocks, their directory entries, and how far the merge has come.
+    Step,
+    /// The record names the merged generation no more.
+    End,
+    /// Its space is cleared.
+    Clear,
+    /// Replaced blocks are deleted.
+    Bury,
+}
+
+const PHASES: [(&str, Phase); 5] = [
+    ("rotate", Phase::Rotate),
+    ("step", Phase::Step),
+    ("end", Phase::End),
+    ("clear", Phase::Clear),
+    ("bury", Phase::Bury),
+];
+
+/// Where in a phase the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Before,
+    /// In the middle of a clear.
+    Within,
+    /// Written, and nothing in memory knows of it yet.
+    After,
+}
+
+const PLACES: [(&str, Place); 3] = [("before", Place::Before), ("within", Place::Within), ("after", Place::After)];
+
+/// Which phase a batch is; `None` for a commit.
+fn phase_of(batch: &WriteBatch) -> Option<Phase> {
+    let writes_to = |id: u8| batch.mutations().iter().any(|mutation| mutation.space() == Space::new(id));
+    let meta = batch.mutations().iter().find_map(|mutation| match mutation {
+        Mutation::Put { space, value, .. } if *space == Space::new(META) => Some(value),
+        _ => None,
+    });
+    match meta {
+        _ if DELTAS.into_iter().any(writes_to) => None,
+        Some(_) if writes_to(DIR) => Some(Phase::Step),
+        Some(record) if record[1] == 1 => Some(Phase::Rotate),
+        Some(_) => Some(Phase::End),
+        None if writes_to(REPLACED) => Some(Phase::Bury),
+        None => None,
+    }
+}
+
+/// A store whose process dies when it comes to a place.
+struct Deadly {
+    inner: Arc<dyn OrderedKv>,
+    phase: Phase,
+    place: Place,
+    left: AtomicU32,
+}
+
+impl Deadly {
+    /// Does what a phase does, and dies before or behind it when it is time.
+    fn pass(
+        &self,
+        phase: Option<Phase>,
+        act: impl FnOnce() -> Result<(), StoreError>,
+        part: impl FnOnce(),
+    ) -> Result<(), StoreError> {
+        let is_time = phase == Some(self.phase) && self.left.fetch_sub(1, Ordering::Relaxed) == 1;
+        match self.place {
+            Place::Before if is_time => die(),
+            Place::Within if is_time => {
+                part();
+                die()
+            }
+            _ => {}
+        }
+        act()?;
+        if is_time { die() } else { Ok(()) }
+    }
+}
+
+/// As `kill -9` does it: nothing is written out, and no destructor runs.
+fn die() -> ! {
+    let id = std::process::id().to_string();
+    Command::new("kill").args(["-9", &id]).status().unwrap();
+    loop {
+        std::thread::park();
+    }
+}
+
+impl OrderedKv for Deadly {
+    fn capabilities(&self) -> &Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.inner.get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        self.inner.cursor(space, bounds, direction)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.inner.snapshot()
+    }
+
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
+        self.pass(phase_of(&batch), || self.inner.write(batch, durability), || {})
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        let half = || {
+            let mut batch = WriteBatch::new();
+            for key in keys(&*self.inner, space).into_iter().step_by(2) {
+                batch.delete(space, key);
+            }
+            self.inner.write(batch, Durability::Synced).unwrap();
+        };
+        self.pass(Some(Phase::Clear), || self.inner.clear(space), half)
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.inner.sync()
+    }
+}
+
+fn keys(kv: &dyn OrderedKv, space: Space) -> Vec<Bytes> {
+    let mut cursor = kv.cursor(space, KeyBounds::all(), Direction::Forward).unwrap();
+    std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect()
+}
+
+fn open(store: &str, path: &Path) -> Arc<dyn OrderedKv> {
+    let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
+    match store {
+        "fjall" => Arc::new(saltwing_fjall::open(path, options).unwrap()),
+        _ => Arc::new(saltwing_sled::open(path, options).unwrap()),
+    }
+}
+
+/// What a round writes: rows all over the table, some of them anew, some deleted.
+fn round(number: i64) -> Vec<(Vec<Value>, bool)> {
+    (0..6).map(|i| (plain_row((number * 7 + i * 13) % 97, number), (number + i) % 5 != 0)).collect()
+}
+
+/// Writes rounds, and says which are acknowledged.
+fn write_rounds(world: &mut World, rounds: std::ops::Range<i64>) {
+    for number in rounds {
+        world.commit(&round(number)).unwrap();
+        world.store.commit(&saltwing_table::WriteSet::new(), None, Durability::Synced).unwrap();
+        println!("acknowledged {number}");
+    }
+}
+
+/// The rows after so many rounds.
+fn rows_after(rounds: i64) -> Rows {
+    let kv = Arc::new(saltwing_store::MemoryStore::new());
+    let mut world = World::open(kv, LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    (0..rounds).for_each(|number| world.commit(&round(number)).unwrap());
+    world.rows
+}
+
+/// Not a test of its own: the process that dies.
+#[test]
+fn dies_in_a_phase() {
+    let Ok(orders) = std::env::var(CHILD) else { return };
+    let [store, phase, place, path] = orders.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{orders}") };
+    let phase = PHASES.into_iter().find(|(name, _)| *name == phase).unwrap().1;
+    let place = PLACES.into_iter().find(|(name, _)| *name == place).unwrap().1;
+    let deadly = Deadly { inner: open(store, Path::new(path)), phase, place, left: AtomicU32::new(OCCURRENCE) };
+    let mut world = World::open(Arc::new(deadly), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    write_rounds(&mut world, 0..ROUNDS);
+    panic!("the phase was not come to");
+}
+
+fn killed_in(store: &str, phase: &str, place: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("db");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["killed::dies_in_a_phase", "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD, format!("{store} {phase} {place} {}", path.display()))
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    let what = format!("{store}, {phase}, {place}");
+    assert_eq!(output.status.code(), None, "{what}: it was not killed");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let numbers = said.lines().filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<i64>().ok());
+    let acknowledged = numbers.max().unwrap() + 1;
+
+    let kv = open(store, &path);
+    let mut world = World::open(kv.clone(), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let found = world.read_all().unwrap();
+    let rounds = [acknowledged, acknowledged + 1].into_iter().find(|rounds| found == rows_after(*rounds));
+    let rounds = rounds.unwrap_or_else(|| panic!("{what}: rows of no round from {acknowledged} on"));
+    // It goes on, and nothing of what was under way is left behind.
+    world.rows = found;
+    write_rounds(&mut world, rounds..rounds + 20);
+    world.store.merge().unwrap();
+    assert_eq!(world.read_all().unwrap(), world.rows, "{what}");
+    let count = |id: u8| keys(&*kv, Space::new(id)).len();
+    assert_eq!(DELTAS.map(count), [0, 0], "{what}");
+    assert_eq!(count(REPLACED), 0, "{what}");
+    let blocks = keys(&*kv, Space::new(FIX)).iter().filter(|key| key.last() == Some(&0)).count();
+    assert_eq!(blocks, count(DIR), "{what}");
+}
+
+#[test]
+fn a_process_killed_in_any_phase_of_a_merge_loses_nothing() {
+    for store in ["fjall", "sled"] {
+        for (phase, _) in PHASES {
+            for (place, _) in PLACES {
+                if place != "within" || phase == "clear" {
+                    killed_in(store, phase, place);
+                }
+            }
+        }
+    }
+}
