@@ -79,6 +79,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Where the content that is left stands.
+    pub(crate) fn rest(&mut self) -> Range<usize> {
+        std::mem::replace(&mut self.at, self.bytes.len())..self.bytes.len()
+    }
+
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }

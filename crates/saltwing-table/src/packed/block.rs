@@ -7,20 +7,23 @@
 //!       checksum 4
 //! keys  prefix length 2 | prefix | 0, stride 2, suffixes  or  1, suffix ends (ints), suffixes
 //! var   version 1 | family 1 | columns 2
-//!       a column: slot 2 | lengths (ints) | per chunk: stored 4, raw 4 | chunks
+//!       a column: slot 2 | lengths (ints) | far values | per chunk: stored 4, raw 4 | chunks
 //!       checksum 4
 //! ```
 //! Kind 0 is integers, 255 variable width, else the width of raw bytes. A chunk is
-//! 16 rows of one column, lz4 where `stored` is less than `raw`.
+//! 16 rows of one column, lz4 where `stored` is less than `raw`. A value that lies by itself has length 0, and stands
+//! among the far values: count 4 | each: row 4, id 8, bytes 4, its first 16 bytes.
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock, Weak};
 
 use saltwing_store::Bytes;
 
 pub(crate) use super::bits::Nulls;
 use super::bits::{Ints, Reader};
+use super::block_ref::BlockRef;
+use super::far::{Far, HEAD_BYTES};
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 1;
@@ -237,6 +240,54 @@ pub(crate) struct VarColumn {
     /// Where each row's bytes end, from the start of its chunk on.
     ends: Vec<u32>,
     chunks: Vec<Chunk>,
+    /// Values that lie by themselves, by row; mostly none.
+    far: Vec<FarCell>,
+}
+
+/// What a block has of a value that lies by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FarName {
+    pub(super) row: u32,
+    pub(super) id: u64,
+    pub(super) bytes: u32,
+    pub(super) head: [u8; HEAD_BYTES],
+}
+
+struct FarCell {
+    name: FarName,
+    /// Where a run of this one row ends.
+    end: [u32; 1],
+    source: Option<(Arc<Far>, Weak<BlockRef>)>,
+    /// Read when it is first asked for.
+    value: OnceLock<Bytes>,
+}
+
+impl std::fmt::Debug for FarCell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.name.fmt(f)
+    }
+}
+
+impl FarCell {
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let (row, id, bytes) = (reader.u32()?, reader.u64()?, reader.u32()?);
+        let head = reader.bytes(HEAD_BYTES)?.try_into().ok()?;
+        let name = FarName { row, id, bytes, head };
+        Some(Self { name, end: [bytes], source: None, value: OnceLock::new() })
+    }
+
+    fn value(&self) -> Option<&[u8]> {
+        if let Some(value) = self.value.get() {
+            return Some(value);
+        }
+        let (far, block) = self.source.as_ref()?;
+        let read = far.read(self.name.bytes)?;
+        let value = self.value.get_or_init(|| read);
+        if let Some(block) = block.upgrade() {
+            block.grow(value.len());
+        }
+        Some(value)
+    }
 }
 
 #[derive(Debug)]
@@ -262,6 +313,15 @@ impl VarPart {
         }
         reader.is_at_end().then_some(())?;
         Some(Self { bytes, columns })
+    }
+
+    /// The part as one of this block, whose values by themselves can be read; `None` when it names others.
+    pub(super) fn named_by(mut self, block: &Arc<BlockRef>) -> Option<Self> {
+        for cell in self.columns.iter_mut().flat_map(|column| &mut column.far) {
+            let far = block.far.iter().find(|far| far.id == cell.name.id)?;
+            cell.source = Some((far.clone(), Arc::downgrade(block)));
+        }
+        Some(self)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -298,6 +358,16 @@ impl VarColumn {
             end = end.checked_add(u32::try_from(lengths.get(part, row)).ok()?)?;
             ends.push(end);
         }
+        let mut far: Vec<FarCell> = Vec::new();
+        for _ in 0..reader.u32()? {
+            let cell = FarCell::read(reader)?;
+            let row = cell.name.row as usize;
+            let is_behind = far.last().is_none_or(|before| before.name.row < cell.name.row);
+            if !is_behind || row >= rows || lengths.get(part, row) != 0 {
+                return None;
+            }
+            far.push(cell);
+        }
         let mut sizes = Vec::with_capacity(rows.div_ceil(CHUNK_ROWS));
         for rows in ends.chunks(CHUNK_ROWS) {
             let (stored, raw) = (reader.u32()?, reader.u32()?);
@@ -310,19 +380,37 @@ impl VarColumn {
         for (stored, raw_bytes) in sizes {
             chunks.push(Chunk { stored: reader.skip(stored)?, raw_bytes, expanded: OnceLock::new() });
         }
-        Some(Self { slot, ends, chunks })
+        Some(Self { slot, ends, chunks, far })
     }
 
-    /// A row's bytes; `None` when they do not expand to what they should.
+    /// What the block has of a row's value, where that lies by itself.
+    pub(super) fn far(&self, row: usize) -> Option<&FarName> {
+        self.far_cell(row).map(|cell| &cell.name)
+    }
+
+    fn far_cell(&self, row: usize) -> Option<&FarCell> {
+        let at = self.far.binary_search_by(|cell| (cell.name.row as usize).cmp(&row)).ok()?;
+        self.far.get(at)
+    }
+
+    /// The first row from `row` on whose value lies by itself.
+    fn next_far(&self, row: usize) -> Option<&FarCell> {
+        self.far.get(self.far.partition_point(|cell| (cell.name.row as usize) < row))
+    }
+
+    /// A row's bytes; `None` when they do not expand to what they should, or cannot be read.
     #[inline]
     pub(crate) fn value<'a>(&'a self, part: &'a [u8], row: usize) -> Option<&'a [u8]> {
+        if let Some(cell) = self.far_cell(row) {
+            return cell.value();
+        }
         let chunk = self.chunk(part, row / CHUNK_ROWS)?;
         let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? as usize };
         chunk.get(start..*self.ends.get(row)? as usize)
     }
 
-    /// For each chunk that `rows` touch: their bytes in it, and where each row's bytes end, counted from the
-    /// chunk's start; with where the first row's bytes begin.
+    /// For each run of `rows` in one chunk: their bytes in it, and where each row's bytes end, counted from the
+    /// chunk's start; with where the first row's bytes begin. A row whose value lies by itself is a run of its own.
     pub(crate) fn pieces<'a>(
         &'a self,
         part: &'a [u8],
@@ -332,7 +420,15 @@ impl VarColumn {
         let mut row = rows.start;
         while row < rows.end {
             let chunk_index = row / CHUNK_ROWS;
-            let until = rows.end.min((chunk_index + 1) * CHUNK_ROWS);
+            let mut until = rows.end.min((chunk_index + 1) * CHUNK_ROWS);
+            if let Some(cell) = self.next_far(row) {
+                if cell.name.row as usize == row {
+                    each(cell.value()?, 0, &cell.end)?;
+                    row += 1;
+                    continue;
+                }
+                until = until.min(cell.name.row as usize);
+            }
             let ends = self.ends.get(row..until)?;
             let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? };
             let end = *ends.last()?;

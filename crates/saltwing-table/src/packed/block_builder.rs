@@ -3,7 +3,8 @@
 use saltwing_types::SqlType;
 
 use super::bits::{Ints, Nulls, seal};
-use super::block::{CHUNK_ROWS, FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VarPart};
+use super::block::{CHUNK_ROWS, FarName, FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VarPart};
+use super::far::HEAD_BYTES;
 use crate::row_format::{self, slot_int};
 
 /// The values of one column of a block that is being made.
@@ -12,27 +13,37 @@ pub(crate) struct ColumnData {
     slot: u16,
     nulls: Vec<bool>,
     cells: Cells,
+    /// Bytes from which on a value is to lie by itself.
+    far_bytes: usize,
 }
 
 #[derive(Debug)]
 enum Cells {
     Ints(Vec<i64>),
     Raw { width: u8, bytes: Vec<u8> },
-    Var { lengths: Vec<i64>, bytes: Vec<u8> },
+    Var { lengths: Vec<i64>, bytes: Vec<u8>, far: Vec<FarValue> },
+}
+
+/// A value that is to lie by itself, or does.
+#[derive(Debug)]
+struct FarValue {
+    name: FarName,
+    /// The value, as long as it has no number: it is in the store under none.
+    value: Option<Vec<u8>>,
 }
 
 impl ColumnData {
-    /// An empty column.
-    pub(crate) fn new(slot: u16, ty: SqlType) -> Self {
+    /// An empty column; values of so many bytes are to lie by themselves.
+    pub(crate) fn new(slot: u16, ty: SqlType, far_bytes: usize) -> Self {
         use SqlType::*;
         let cells = match (ty, row_format::width(ty)) {
             (Float | UnsignedFloat | Double | UnsignedDouble | Timestamp | UnsignedTimestamp | Decimal(_), Some(w)) => {
                 Cells::Raw { width: w as u8, bytes: Vec::new() }
             }
             (_, Some(_)) => Cells::Ints(Vec::new()),
-            (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new() },
+            (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new(), far: Vec::new() },
         };
-        Self { slot, nulls: Vec::new(), cells }
+        Self { slot, nulls: Vec::new(), cells, far_bytes: far_bytes.max(HEAD_BYTES) }
     }
 
     fn push_null(&mut self) {
@@ -51,13 +62,38 @@ impl ColumnData {
             Cells::Ints(ints) => ints.push(slot_int(value)?),
             Cells::Raw { width, bytes } if value.len() == usize::from(*width) => bytes.extend_from_slice(value),
             Cells::Raw { .. } => return None,
-            Cells::Var { lengths, bytes } => {
+            Cells::Var { lengths, far, .. } if value.len() >= self.far_bytes => {
+                let head = *value.first_chunk()?;
+                let name = FarName { row: lengths.len() as u32, id: 0, bytes: value.len() as u32, head };
+                far.push(FarValue { name, value: Some(value.to_vec()) });
+                lengths.push(0);
+            }
+            Cells::Var { lengths, bytes, .. } => {
                 lengths.push(value.len() as i64);
                 bytes.extend_from_slice(value);
             }
         }
         self.nulls.push(false);
         Some(())
+    }
+
+    /// Brings values to where they lie by themselves: `place` gives each its number.
+    pub(crate) fn place_far(&mut self, mut place: impl FnMut(Vec<u8>) -> u64) {
+        let Cells::Var { far, .. } = &mut self.cells else { return };
+        for far in far {
+            if let Some(value) = far.value.take() {
+                far.name.id = place(value);
+            }
+        }
+    }
+
+    /// The numbers of the values that lie by themselves, when all have one.
+    pub(crate) fn far_ids(&self) -> impl Iterator<Item = u64> {
+        let far = match &self.cells {
+            Cells::Var { far, .. } => far.as_slice(),
+            _ => &[],
+        };
+        far.iter().map(|far| far.name.id)
     }
 
     /// Adds a value, or NULL; `None` when the bytes are no value of the type.
@@ -85,7 +121,12 @@ impl ColumnData {
             }
             (FixCells::Var, _) => {
                 let var = var?;
-                return self.push(var.column(self.slot)?.value(var.bytes(), row)?);
+                let column = var.column(self.slot)?;
+                let (Some(name), Cells::Var { lengths, far, .. }) = (column.far(row), &mut self.cells) else {
+                    return self.push(column.value(var.bytes(), row)?);
+                };
+                far.push(FarValue { name: FarName { row: lengths.len() as u32, ..name.clone() }, value: None });
+                lengths.push(0);
             }
             (FixCells::Ints(_), _) => return None,
         }
@@ -122,9 +163,16 @@ impl ColumnData {
     }
 
     fn write_var(&self, out: &mut Vec<u8>) -> bool {
-        let Cells::Var { lengths, bytes } = &self.cells else { return false };
+        let Cells::Var { lengths, bytes, far } = &self.cells else { return false };
         out.extend_from_slice(&self.slot.to_le_bytes());
         Ints::write(lengths, out);
+        out.extend_from_slice(&(far.len() as u32).to_le_bytes());
+        for FarName { row, id, bytes, head } in far.iter().map(|far| &far.name) {
+            out.extend_from_slice(&row.to_le_bytes());
+            out.extend_from_slice(&id.to_le_bytes());
+            out.extend_from_slice(&bytes.to_le_bytes());
+            out.extend_from_slice(head);
+        }
         let mut chunks = Vec::new();
         let mut at = 0;
         for lengths in lengths.chunks(CHUNK_ROWS) {
@@ -240,7 +288,7 @@ mod tests {
         let times: Vec<i64> = rows.iter().map(|row| row.1).collect();
         let mut columns = Vec::new();
         for (slot, ty) in column_types().into_iter().enumerate() {
-            let mut column = ColumnData::new(slot as u16, ty);
+            let mut column = ColumnData::new(slot as u16, ty, 1 << 10);
             for (_, _, cells) in rows {
                 match &cells[slot] {
                     None => column.push_null(),
@@ -268,9 +316,9 @@ mod tests {
                 prop_assert_eq!(fix.search(stored), Ok(i));
                 prop_assert_eq!(fix.time_ms(i), *time);
                 for (slot, ty) in column_types().into_iter().enumerate() {
-                    let mut copy = ColumnData::new(slot as u16, ty);
+                    let mut copy = ColumnData::new(slot as u16, ty, 1 << 10);
                     copy.push_from(&fix, Some(&var), i).unwrap();
-                    let mut wanted = ColumnData::new(slot as u16, ty);
+                    let mut wanted = ColumnData::new(slot as u16, ty, 1 << 10);
                     match &cells[slot] {
                         None => wanted.push_null(),
                         Some(bytes) => wanted.push(bytes).unwrap(),

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Bytes, OrderedKv, Space};
+use saltwing_store::{Bytes, OrderedKv, Space, StoreError};
 use saltwing_types::TableId;
 
 use super::block::{FixPart, VarPart};
 use super::block_builder::IntZone;
-use super::spaces::{FIX, VAR, part_key};
+use super::far::Far;
+use super::spaces::{FAR, FIX, VAR, id_key, part_key};
 use super::stats::{AllCounters, TableCounters};
 use crate::TableError;
 
@@ -19,6 +20,8 @@ pub(crate) struct BlockRef {
     pub(crate) id: u64,
     pub(crate) table: TableId,
     pub(crate) summary: Summary,
+    /// Values of its rows that lie by themselves.
+    pub(super) far: Vec<Arc<Far>>,
     parts: RwLock<Parts>,
     /// Whether a part was read since the cache looked last.
     used: AtomicBool,
@@ -30,19 +33,27 @@ pub(crate) struct BlockRef {
     shelf: Arc<Shelf>,
 }
 
-/// A replaced block that nobody reads any more.
+/// A replaced block, or a value that lay by itself, that nobody reads any more.
 #[derive(Debug)]
 pub(crate) struct Unread {
     pub(crate) table: TableId,
     pub(crate) id: u64,
+    /// Those of the block; a value has none.
     pub(crate) families: Vec<u8>,
+}
+
+impl Unread {
+    /// A value that no block names.
+    pub(super) fn far(table: TableId, id: u64) -> Self {
+        Self { table, id, families: Vec::new() }
+    }
 }
 
 /// What a directory knows of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) rows: u32,
-    /// Bytes of its rows as a delta has them, about.
+    /// Bytes of its rows as a delta has them, about; of a value that lies by itself a little.
     pub(crate) bytes: u32,
     pub(crate) last_key: Bytes,
     /// Oldest and newest write time.
@@ -62,10 +73,10 @@ struct Parts {
 }
 
 impl BlockRef {
-    pub(crate) fn new(id: u64, table: TableId, summary: Summary, shelf: Arc<Shelf>) -> Self {
+    pub(crate) fn new(id: u64, table: TableId, summary: Summary, far: Vec<Arc<Far>>, shelf: Arc<Shelf>) -> Self {
         let (used, replaced) = (AtomicBool::new(false), AtomicBool::new(false));
         let (hits, counters) = (AtomicU32::new(0), shelf.counters(table));
-        Self { id, table, summary, parts: RwLock::default(), used, hits, counters, replaced, shelf }
+        Self { id, table, summary, far, parts: RwLock::default(), used, hits, counters, replaced, shelf }
     }
 
     /// A part was found in memory. Not one atomic step: readers that meet would wait for each other, and a hit
@@ -116,7 +127,7 @@ impl BlockRef {
         let part = match self.load(VAR, family)? {
             None => None,
             Some(bytes) => {
-                let part = VarPart::read(bytes, family, rows);
+                let part = VarPart::read(bytes, family, rows).and_then(|part| part.named_by(self));
                 Some(Arc::new(part.ok_or_else(|| self.damaged("its variable part"))?))
             }
         };
@@ -144,6 +155,20 @@ impl BlockRef {
         self.shelf.keep(self, size, first);
     }
 
+    /// A value that lies by itself was read into one of the parts.
+    pub(super) fn grow(self: &Arc<Self>, size: usize) {
+        self.counters.cache_misses.fetch_add(1, Relaxed);
+        {
+            let mut parts = self.parts.write();
+            // The part is no more in memory but for who reads it now.
+            if parts.var.is_empty() {
+                return;
+            }
+            parts.bytes += size;
+        }
+        self.shelf.keep(self, size, false);
+    }
+
     /// Takes the parts out of memory; who reads them now keeps theirs.
     fn forget(&self) -> usize {
         std::mem::take(&mut *self.parts.write()).bytes
@@ -154,7 +179,11 @@ impl BlockRef {
         self.replaced.store(true, Relaxed);
     }
 
+    /// What does not fit, or the failure of the store that it comes from.
     pub(crate) fn damaged(&self, what: &'static str) -> TableError {
+        if let Some(error) = self.far.iter().find_map(|far| far.failure()) {
+            return error.into();
+        }
         TableError::CorruptBlock { table: self.table.0, block: self.id, what }
     }
 }
@@ -228,7 +257,12 @@ impl Shelf {
         self.counters.forget(table);
     }
 
-    /// Takes the replaced blocks that nobody reads any more.
+    /// A value that lies by itself, as stored.
+    pub(super) fn load_far(&self, table: TableId, id: u64) -> Result<Option<Bytes>, StoreError> {
+        self.kv.get(FAR, &id_key(table, id))
+    }
+
+    /// Takes the replaced blocks and the values that nobody reads any more.
     pub(crate) fn take_unread(&self) -> Vec<Unread> {
         std::mem::take(&mut *self.unread.lock())
     }
@@ -262,7 +296,7 @@ mod tests {
         let mut batch = WriteBatch::new();
         let block = |id| {
             batch.put(FIX, part_key(TableId(1), id, 0), part.clone());
-            Arc::new(BlockRef::new(id, TableId(1), summary.clone(), shelf.clone()))
+            Arc::new(BlockRef::new(id, TableId(1), summary.clone(), Vec::new(), shelf.clone()))
         };
         let blocks = (0..count).map(block).collect();
         kv.write(batch, Durability::Buffered).unwrap();
@@ -307,7 +341,7 @@ mod tests {
     #[test]
     fn a_missing_part_is_an_error() {
         let (blocks, shelf, _) = blocks(1, |part| part);
-        let other = BlockRef::new(7, TableId(1), blocks[0].summary.clone(), shelf);
+        let other = BlockRef::new(7, TableId(1), blocks[0].summary.clone(), Vec::new(), shelf);
         assert!(matches!(Arc::new(other).lead(), Err(TableError::CorruptBlock { block: 7, .. })));
     }
 }

@@ -1,5 +1,6 @@
 //! Blocks out of rows: cutting them evenly, and filling the parts.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,19 +11,23 @@ use super::block_builder::{ColumnData, fix_part, var_part};
 use super::block_ref::{BlockRef, Summary};
 use super::delta::StoredRow;
 use super::directory::Entry;
+use super::far::{Far, far_part};
+use super::meta::Meta;
 use super::options::BlockLimits;
-use super::spaces::{DIR, FIX, VAR, dir_key, part_key};
+use super::spaces::{DIR, FAR, FIX, REPLACED, VAR, dir_key, id_key, id_of, part_key};
 use super::step::Rewrite;
 use crate::row_format::{self, FamilyLayout, SlotBytes};
 use crate::{Table, TableError};
 
 /// Most columns a table whose smallest and largest values a directory keeps.
 const ZONES_MAX: usize = 16;
+/// Values that lie by themselves, a block of a step, from which on they are written before it.
+const FAR_BATCH_VALUES: usize = 4;
 
 /// A row of a block to be made.
 pub(super) enum RowRef {
     Block { block: usize, row: usize, bytes: usize },
-    Delta { key: Bytes, row: StoredRow },
+    Delta { key: Bytes, row: StoredRow, bytes: usize },
 }
 
 /// Rows that wait for a block of their own.
@@ -32,13 +37,14 @@ pub(super) struct Pending {
     pub(super) bytes: usize,
     pub(super) blocks: Vec<Arc<BlockRef>>,
     pub(super) leads: Vec<Arc<FixPart>>,
+    /// Values by themselves that the blocks name.
+    pub(super) far: HashMap<u64, Arc<Far>>,
 }
 
 impl RowRef {
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Block { bytes, .. } => *bytes,
-            Self::Delta { key, row } => key.len() + row.0.len(),
+            Self::Block { bytes, .. } | Self::Delta { bytes, .. } => *bytes,
         }
     }
 }
@@ -81,7 +87,7 @@ impl Rewrite<'_> {
         let mut times = Vec::with_capacity(rows.len());
         for row in rows {
             match row {
-                RowRef::Delta { key, row } => {
+                RowRef::Delta { key, row, .. } => {
                     key_bytes.extend_from_slice(key);
                     times.push(row.time_ms());
                 }
@@ -103,12 +109,17 @@ impl Rewrite<'_> {
         self.next_block += 1;
         self.blocks += 1;
         self.made.0 += rows.len() as u64;
-        let (mut families, mut zones) = (Vec::new(), Vec::new());
+        let (mut families, mut zones, mut far) = (Vec::new(), Vec::new(), Vec::new());
         for family in 0..table.family_count() {
-            let columns = self.columns(&table, family, rows, pending)?;
+            let mut columns = self.columns(&table, family, rows, pending)?;
             if family > 0 && columns.iter().all(ColumnData::is_all_null) {
                 continue;
             }
+            for column in &mut columns {
+                column.place_far(|value| self.add_far(&value));
+                far.extend(column.far_ids());
+            }
+            self.flush_far()?;
             let number = family as u8;
             families.push(number);
             zones.extend(columns.iter().filter_map(ColumnData::int_zone).map(|zone| (number, zone)));
@@ -133,9 +144,45 @@ impl Rewrite<'_> {
             families,
             zones,
         };
-        self.batch.put(DIR, dir_key(table.def().id, &fence), summary.write(id));
-        let block = BlockRef::new(id, table.def().id, summary, self.packed.shelf.clone());
+        self.batch.put(DIR, dir_key(table.def().id, &fence), summary.write(id, &far));
+        self.named.extend(&far);
+        let shelf = &self.packed.shelf;
+        let named = |id: u64| {
+            let known = pending.far.get(&id).cloned();
+            known.unwrap_or_else(|| Arc::new(Far::new(id, table.def().id, shelf.clone())))
+        };
+        let far = far.into_iter().map(named).collect();
+        let block = BlockRef::new(id, table.def().id, summary, far, shelf.clone());
         Ok(Arc::new(Entry::new(fence, Some(Arc::new(block)), false)))
+    }
+
+    /// Adds a value that lies by itself; its number.
+    fn add_far(&mut self, value: &[u8]) -> u64 {
+        let id = self.next_block;
+        self.next_block += 1;
+        let part = far_part(value);
+        self.made.1 += part.len() as u64;
+        self.far.put(FAR, id_key(self.table.def().id, id), part);
+        id
+    }
+
+    /// Writes values before the step that names them, where they are many: no batch holds more than a few of them.
+    /// Until then the store has them as values that no block names, which go if the step is never written.
+    fn flush_far(&mut self) -> Result<(), TableError> {
+        let options = &self.packed.options;
+        if self.far.bytes() < FAR_BATCH_VALUES * options.step_blocks * options.value_bytes {
+            return Ok(());
+        }
+        let table = self.table.def().id;
+        let mut batch = std::mem::take(&mut self.far);
+        let ids: Vec<u64> = batch.mutations().iter().filter_map(|put| id_of(put.key())).collect();
+        ids.iter().for_each(|id| batch.put(REPLACED, id_key(table, *id), []));
+        // The numbers are taken, whatever becomes of the step.
+        let meta = Meta { next_block: self.next_block, ..self.merge.meta.clone() };
+        self.packed.write_meta(&meta, batch)?;
+        self.merge.meta = meta;
+        self.ahead.ids.extend(ids);
+        Ok(())
     }
 
     /// The columns of one family of some rows.
@@ -158,7 +205,7 @@ impl Rewrite<'_> {
         let mut columns = Vec::new();
         for &index in table.slot_columns(family) {
             let Some(def) = table.def().columns.get(index) else { continue };
-            let mut column = ColumnData::new(def.slot, def.ty);
+            let mut column = ColumnData::new(def.slot, def.ty, self.packed.options.value_bytes);
             let absent = row_format::slot_bytes(def.ty, table.absent(index));
             let absent = absent.as_deref();
             for (row, stored) in rows.iter().zip(&stored) {

@@ -14,6 +14,7 @@ use saltwing_types::TableId;
 use super::bits::Reader;
 use super::block_builder::IntZone;
 use super::block_ref::{BlockRef, Shelf, Summary};
+use super::far::Far;
 
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
@@ -111,8 +112,8 @@ impl Directory {
 }
 
 impl Summary {
-    /// The directory entry of a block, as stored.
-    pub(super) fn write(&self, id: u64) -> Vec<u8> {
+    /// The directory entry of a block that names these values, as stored.
+    pub(super) fn write(&self, id: u64, far: &[u64]) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
         out.extend_from_slice(&id.to_le_bytes());
         out.extend_from_slice(&self.rows.to_le_bytes());
@@ -133,10 +134,12 @@ impl Summary {
                 out.extend_from_slice(&max.to_le_bytes());
             }
         }
+        out.extend_from_slice(&(far.len() as u32).to_le_bytes());
+        far.iter().for_each(|id| out.extend_from_slice(&id.to_le_bytes()));
         super::bits::seal(out)
     }
 
-    fn read(bytes: &[u8]) -> Option<(u64, Self)> {
+    fn read(bytes: &[u8]) -> Option<(u64, Self, Vec<u64>)> {
         let mut reader = Reader::checked(bytes)?;
         let (id, rows, bytes) = (reader.u64()?, reader.u32()?, reader.u32()?);
         let times_ms = (reader.i64()?, reader.i64()?);
@@ -151,15 +154,18 @@ impl Summary {
             let bounds = if flags & 2 != 0 { Some((reader.i64()?, reader.i64()?)) } else { None };
             zones.push((family, IntZone { slot, bounds, has_null: flags & 1 != 0 }));
         }
-        reader.is_at_end().then_some((id, Self { rows, bytes, last_key, times_ms, families, zones }))
+        let far_count = reader.u32()?;
+        let far = (0..far_count).map_while(|_| reader.u64()).collect();
+        reader.is_at_end().then_some((id, Self { rows, bytes, last_key, times_ms, families, zones }, far))
     }
 }
 
 impl Entry {
     /// An entry as stored; `None` when the bytes are none.
     pub(super) fn read(table: TableId, fence: &[u8], bytes: &[u8], shelf: &Arc<Shelf>) -> Option<Self> {
-        let (id, summary) = Summary::read(bytes)?;
-        let block = Arc::new(BlockRef::new(id, table, summary, shelf.clone()));
+        let (id, summary, far) = Summary::read(bytes)?;
+        let far = far.into_iter().map(|id| Arc::new(Far::new(id, table, shelf.clone()))).collect();
+        let block = Arc::new(BlockRef::new(id, table, summary, far, shelf.clone()));
         Some(Self::new(Bytes::from(fence), Some(block), false))
     }
 }
@@ -198,8 +204,8 @@ mod tests {
             families: vec![0, 2],
             zones: vec![(0, zone(0, Some((i64::MIN, 5)))), (2, zone(1, None))],
         };
-        let stored = summary.write(7);
-        assert_eq!(Summary::read(&stored), Some((7, summary)));
+        let stored = summary.write(7, &[9, u64::MAX]);
+        assert_eq!(Summary::read(&stored), Some((7, summary, vec![9, u64::MAX])));
         for at in 0..stored.len() {
             assert_eq!(Summary::read(&stored[..at]), None);
         }

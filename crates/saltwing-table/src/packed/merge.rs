@@ -10,7 +10,7 @@ use super::block_ref::Unread;
 use super::delta::Delta;
 use super::directory::Entry;
 use super::meta::{Cursor, Meta};
-use super::spaces::{DIR, FIX, META, META_KEY, REPLACED, VAR, delta_space, part_key, replaced_key, table_bounds};
+use super::spaces::{DIR, FAR, FIX, META, META_KEY, REPLACED, VAR, delta_space, id_key, part_key, table_bounds};
 use super::step::Also;
 use super::{Merge, Packed};
 use crate::TableError;
@@ -204,7 +204,7 @@ impl Packed {
         }
     }
 
-    /// Deletes the replaced blocks that nobody reads any more.
+    /// Deletes the replaced blocks and the values that nobody reads any more.
     pub(super) fn bury(&self, _merge: &mut Merge) -> Result<(), TableError> {
         let mut unread = self.shelf.take_unread();
         while !unread.is_empty() {
@@ -215,7 +215,10 @@ impl Packed {
                     batch.delete(FIX, part_key(*table, *id, family));
                     batch.delete(VAR, part_key(*table, *id, family));
                 }
-                batch.delete(REPLACED, replaced_key(*table, *id));
+                if families.is_empty() {
+                    batch.delete(FAR, id_key(*table, *id));
+                }
+                batch.delete(REPLACED, id_key(*table, *id));
             }
             if let Err(error) = self.write_layout(batch) {
                 self.shelf.return_unread(unread);
@@ -233,7 +236,10 @@ impl Packed {
         let removed = self.rows.write().remove(&table.0);
         if let Some(rows) = &removed {
             let blocks = rows.directory.entries().iter().filter_map(|entry| entry.block.as_ref());
-            blocks.for_each(|block| block.replace());
+            blocks.for_each(|block| {
+                block.replace();
+                block.far.iter().for_each(|far| far.leave());
+            });
             self.base_rows.fetch_sub(rows.directory.rows(), Relaxed);
         }
         self.shelf.forget_table(table);
@@ -248,7 +254,8 @@ impl Packed {
                 if let Some(entry) = Entry::read(table, &[], &value, &self.shelf)
                     && let Some(block) = &entry.block
                 {
-                    batch.put(REPLACED, replaced_key(table, block.id), block.summary.families.clone());
+                    batch.put(REPLACED, id_key(table, block.id), block.summary.families.clone());
+                    block.far.iter().for_each(|far| batch.put(REPLACED, id_key(table, far.id), []));
                 }
             }
             if batch.is_empty() {

@@ -26,6 +26,7 @@ pub(crate) mod block_ref;
 mod cut;
 pub(crate) mod delta;
 pub(crate) mod directory;
+mod far;
 mod merge;
 mod meta;
 mod options;

@@ -20,6 +20,8 @@ pub struct LayoutOptions {
     /// Bytes of rows, before compression, that a block is not made larger than, if it has more than one row; where
     /// the table's definition does not say ([`BLOCK_BYTES`](saltwing_types::table::BLOCK_BYTES)).
     pub block_bytes: usize,
+    /// Bytes of a value from which on it lies by itself, and not in its block; 16 at least.
+    pub value_bytes: usize,
     /// Rows in the delta from which on it is merged; an eighth of the rows in blocks, where that is more.
     pub delta_rows: u64,
     /// Bytes in the delta from which on it is merged.
@@ -60,6 +62,7 @@ impl Default for LayoutOptions {
         Self {
             block_rows: 256,
             block_bytes: 256 << 10,
+            value_bytes: (16 << 10) + 1,
             delta_rows: 256 << 10,
             delta_bytes: 128 << 20,
             cache_bytes: 256 << 20,
@@ -71,11 +74,12 @@ impl Default for LayoutOptions {
 }
 
 impl LayoutOptions {
-    /// 4 rows a block, 16 rows a delta, a merge that crawls along with the commits: a few rows go through all there is.
+    /// 4 rows a block, values of 20 bytes that lie by themselves, 16 rows a delta, a merge that crawls along with the commits: a few rows go through all there is.
     pub fn tiny() -> Self {
         Self {
             block_rows: 4,
             block_bytes: 4 << 10,
+            value_bytes: 20,
             delta_rows: 16,
             delta_bytes: 64 << 10,
             cache_bytes: 2 << 10,

@@ -6,7 +6,8 @@
 //! DELTAS   table | row key             -> 0: deleted | 1, row     one space a generation, by turns
 //! DIR      table | 0 | fence           -> directory entry
 //! FIX, VAR table | block id 8 | family -> part
-//! REPLACED table | block id 8          -> its families: a block that no directory names
+//! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in FAR
+//! FAR      table | id 8                -> a value too long for a block
 //! ```
 
 use saltwing_store::{KeyBounds, Space};
@@ -21,6 +22,8 @@ pub(super) const FIX: Space = Space::new(5);
 pub(super) const VAR: Space = Space::new(6);
 pub(super) const REPLACED: Space = Space::new(7);
 pub(super) const META: Space = Space::new(8);
+/// Values too long for a block.
+pub(super) const FAR: Space = Space::new(9);
 /// The key of [`META`].
 pub(super) const META_KEY: &[u8] = b"layout";
 /// Bytes of a table's number in front of a key.
@@ -47,9 +50,14 @@ pub(super) fn part_key(table: TableId, block: u64, family: u8) -> Vec<u8> {
     [&table.0.to_be_bytes()[..], &block.to_be_bytes(), &[family]].concat()
 }
 
-/// The key that says that a block was replaced.
-pub(super) fn replaced_key(table: TableId, block: u64) -> Vec<u8> {
-    [&table.0.to_be_bytes()[..], &block.to_be_bytes()].concat()
+/// The key of what has a number: a value too long for a block, and what says that it or a block goes.
+pub(super) fn id_key(table: TableId, id: u64) -> Vec<u8> {
+    [&table.0.to_be_bytes()[..], &id.to_be_bytes()].concat()
+}
+
+/// The number in such a key.
+pub(super) fn id_of(key: &[u8]) -> Option<u64> {
+    split_table(key).and_then(|(_, id)| Some(u64::from_be_bytes(id.try_into().ok()?)))
 }
 
 /// All keys of a table.

@@ -1,5 +1,6 @@
 //! One step of a merge: some entries of one table are written anew, as one batch of the store.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,14 +13,17 @@ use super::block_ref::BlockRef;
 use super::cut::{Pending, RowRef};
 use super::delta::{StoredRow, TableRows};
 use super::directory::{Directory, Entry};
+use super::far::{Ahead, Far, NAMED_BYTES};
 use super::meta::{Cursor, Meta};
 use super::options::BlockLimits;
-use super::spaces::{DIR, REPLACED, dir_key, replaced_key};
+use super::spaces::{DIR, REPLACED, dir_key, id_key};
 use super::{Merge, Packed};
+use crate::row_format::SlotBytes;
 use crate::{Table, TableError};
 
 /// What a step makes of one table.
 pub(super) struct Rewrite<'a> {
+    pub(super) merge: &'a mut Merge,
     pub(super) packed: &'a Packed,
     pub(super) table: Arc<Table>,
     rows: TableRows,
@@ -31,6 +35,11 @@ pub(super) struct Rewrite<'a> {
     edits: Vec<(Range<usize>, Vec<Arc<Entry>>)>,
     pub(super) batch: WriteBatch,
     replaced: Vec<Arc<BlockRef>>,
+    /// Values that lie by themselves: those to be written with the batch, those that are written, and all that the
+    /// new blocks name.
+    pub(super) far: WriteBatch,
+    pub(super) ahead: Ahead,
+    pub(super) named: HashSet<u64>,
     /// Blocks read and made.
     pub(super) blocks: usize,
     /// Rows in blocks made, and the bytes of their parts.
@@ -60,7 +69,7 @@ impl Packed {
             let Some(table) = self.table(id) else { continue };
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
             let limit_ms = table.expired_ms(now_ms);
-            let mut rewrite = Rewrite::new(self, table, rows.clone(), limit_ms, merge.meta.next_block);
+            let mut rewrite = Rewrite::new(self, merge, table, rows.clone(), limit_ms);
             let Some(mut index) = rewrite.next_work(from, also) else { continue };
             let end = loop {
                 let behind = rewrite.rewrite_from(index)?;
@@ -74,8 +83,8 @@ impl Packed {
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
             };
             let expired = rewrite.expired;
-            let kept = if also == Also::None { next.clone() } else { merge.meta.cursor.clone() };
-            rewrite.publish(merge, kept)?;
+            let kept = if also == Also::None { next.clone() } else { rewrite.merge.meta.cursor.clone() };
+            rewrite.publish(kept)?;
             *cursor = next;
             return Ok(Some(expired));
         }
@@ -84,19 +93,28 @@ impl Packed {
 }
 
 impl<'a> Rewrite<'a> {
-    fn new(packed: &'a Packed, table: Arc<Table>, rows: TableRows, limit_ms: Option<i64>, next_block: u64) -> Self {
-        let (edits, batch, replaced) = (Vec::new(), WriteBatch::new(), Vec::new());
-        let limits = table.block_limits(&packed.options);
+    fn new(
+        packed: &'a Packed,
+        merge: &'a mut Merge,
+        table: Arc<Table>,
+        rows: TableRows,
+        limit_ms: Option<i64>,
+    ) -> Self {
+        let ahead = Ahead::new(table.def().id, packed.shelf.clone());
         Self {
             packed,
+            limits: table.block_limits(&packed.options),
             table,
             rows,
-            limits,
             limit_ms,
-            next_block,
-            edits,
-            batch,
-            replaced,
+            next_block: merge.meta.next_block,
+            merge,
+            edits: Vec::new(),
+            batch: WriteBatch::new(),
+            replaced: Vec::new(),
+            far: WriteBatch::new(),
+            ahead,
+            named: HashSet::new(),
             blocks: 0,
             made: (0, 0),
             expired: 0,
@@ -209,9 +227,32 @@ impl<'a> Rewrite<'a> {
             self.count_expired(&key);
             return;
         }
-        let row = RowRef::Delta { key, row };
-        pending.bytes += row.bytes();
-        pending.rows.push(row);
+        let bytes = key.len() + self.near_bytes(&row);
+        pending.bytes += bytes;
+        pending.rows.push(RowRef::Delta { key, row, bytes });
+    }
+
+    /// What a row's block has of it, about.
+    fn near_bytes(&self, row: &StoredRow) -> usize {
+        let far_bytes = self.packed.options.value_bytes;
+        if row.0.len() < far_bytes {
+            return row.0.len();
+        }
+        let mut bytes = row.0.len();
+        for family in 0..self.table.family_count() {
+            let layout = self.table.layout(family);
+            let Some(stored) = layout.zip(row.family(family)).and_then(|(layout, bytes)| layout.read(bytes)) else {
+                continue;
+            };
+            for slot in 0..self.table.slot_columns(family).len() {
+                if let Some(SlotBytes::Value(value)) = stored.slot(slot)
+                    && value.len() >= far_bytes
+                {
+                    bytes = bytes.saturating_sub(value.len()) + NAMED_BYTES;
+                }
+            }
+        }
+        bytes
     }
 
     /// A row is dropped: it counts unless a newer one had taken its place already.
@@ -238,6 +279,7 @@ impl<'a> Rewrite<'a> {
             self.add_recent(key, row, pending);
         }
         self.add_block_rows(block, &lead, at..lead.rows(), pending);
+        pending.far.extend(block.far.iter().map(|far| (far.id, far.clone())));
         pending.blocks.push(block.clone());
         pending.leads.push(lead);
         Ok(())
@@ -260,14 +302,20 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Writes the batch, and puts the new directory in the old one's place.
-    fn publish(mut self, merge: &mut Merge, cursor: Cursor) -> Result<(), TableError> {
+    fn publish(mut self, cursor: Cursor) -> Result<(), TableError> {
         let id = self.table.def().id;
         for block in &self.replaced {
-            self.batch.put(REPLACED, replaced_key(id, block.id), block.summary.families.clone());
+            self.batch.put(REPLACED, id_key(id, block.id), block.summary.families.clone());
         }
-        let meta = Meta { next_block: self.next_block, cursor, ..merge.meta };
+        let far = self.replaced.iter().flat_map(|block| &block.far);
+        let left: Vec<Arc<Far>> = far.filter(|far| !self.named.contains(&far.id)).cloned().collect();
+        left.iter().for_each(|far| self.batch.put(REPLACED, id_key(id, far.id), []));
+        self.ahead.ids.iter().for_each(|ahead| self.batch.delete(REPLACED, id_key(id, *ahead)));
+        self.far.into_mutations().into_iter().for_each(|put| self.batch.push(put));
+        let meta = Meta { next_block: self.next_block, cursor, ..self.merge.meta };
         self.packed.write_meta(&meta, self.batch)?;
-        merge.meta = meta;
+        self.merge.meta = meta;
+        self.ahead.keep();
         let counters = self.packed.shelf.counters(id);
         counters.merge_steps.fetch_add(1, Relaxed);
         counters.block_rows_written.fetch_add(self.made.0, Relaxed);
@@ -302,6 +350,7 @@ impl<'a> Rewrite<'a> {
             }
         }
         self.replaced.iter().for_each(|block| block.replace());
+        left.iter().for_each(|far| far.leave());
         Ok(())
     }
 }

@@ -109,6 +109,7 @@ fn finish(
     }
     world.store.merge().unwrap();
     assert_eq!(world.read_all().unwrap(), world.rows);
+    world.assert_nothing_is_left_over();
     counts
 }
 

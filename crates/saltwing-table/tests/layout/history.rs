@@ -167,5 +167,7 @@ proptest! {
         prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
         world.reopen().unwrap();
         prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+        world.store.merge().unwrap();
+        world.assert_nothing_is_left_over();
     }
 }

@@ -7,6 +7,7 @@ mod faults;
 mod history;
 #[cfg(unix)]
 mod killed;
+mod long_values;
 mod merging;
 mod storage;
 mod world;

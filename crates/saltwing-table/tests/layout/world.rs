@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
-use saltwing_store::OrderedKv;
+use saltwing_store::{KeyBounds, OrderedKv, Space};
 use saltwing_table::{
     Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeIter, RangeSource,
     ReadView, ScanContext, ScanOrder, ScanRequest, Table, TableError, WriteSet,
@@ -212,6 +212,27 @@ pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Res
         }
     }
     Ok(rows)
+}
+
+impl World {
+    /// After a merge, without a view: what the store has is what the rows need.
+    pub(crate) fn assert_nothing_is_left_over(&self) {
+        let keys = |id: u8| {
+            let mut cursor = self.kv.cursor(Space::new(id), KeyBounds::all(), Direction::Forward).unwrap();
+            std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect::<Vec<_>>()
+        };
+        let [even, odd, entries, replaced, far] = [2, 3, 4, 7, 9].map(|id| keys(id).len());
+        assert_eq!((even, odd, replaced), (0, 0, 0), "deltas, and what was replaced");
+        let blocks = keys(5).iter().filter(|key| key.last() == Some(&0)).count();
+        assert_eq!(blocks, entries, "blocks");
+        let is_far = |value: &&Value| match value {
+            Value::Text(text) => text.len() >= self.options.value_bytes,
+            Value::Bytes(bytes) => bytes.len() >= self.options.value_bytes,
+            _ => false,
+        };
+        let values = self.rows.values().flat_map(|row| row.iter().skip(2)).filter(is_far).count();
+        assert_eq!(far, values, "values that lie by themselves");
+    }
 }
 
 /// Column `i` above a number.
