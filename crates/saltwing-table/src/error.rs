@@ -95,8 +95,8 @@ pub enum TableError {
     /// Stored bytes that hold the layout together, and do not.
     #[error("the stored tables are damaged: {0} cannot be read")]
     CorruptLayout(&'static str),
-    /// The store was written by a release that kept one pair a row.
-    #[error("the database was written by a release before 0.1, which kept rows in another way: load it anew")]
+    /// The store was written by a release that kept rows in another way.
+    #[error("the database was written by another release, which kept rows in another way: load it anew")]
     OtherLayout,
     /// An earlier merge ended in a way that nobody knows.
     #[error("rows cannot be merged into blocks before the database is closed and opened again")]

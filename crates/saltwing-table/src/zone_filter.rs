@@ -1,9 +1,9 @@
 //! Which blocks cannot have a row that meets a filter.
 
-use saltwing_types::{ColumnRef, CompareOp, Expr, Value};
+use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value};
 
 use crate::Table;
-use crate::packed::{IntZone, Summary};
+use crate::packed::{Summary, Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
 
 /// Conditions that a block's summary can rule out.
 ///
@@ -18,8 +18,8 @@ pub(crate) struct ZoneFilter {
 struct Condition {
     family: u8,
     slot: u16,
-    /// Smallest and largest value that meets it.
-    wanted: (i64, i64),
+    /// Smallest and largest sort number of values that may meet it.
+    wanted: (u128, u128),
 }
 
 impl ZoneFilter {
@@ -54,41 +54,56 @@ impl ZoneFilter {
 }
 
 impl Condition {
-    fn may_hold(&self, zone: &IntZone) -> bool {
-        zone.bounds.is_some_and(|(min, max)| min <= self.wanted.1 && self.wanted.0 <= max)
+    fn may_hold(&self, zone: &Zone) -> bool {
+        zone.bounds.as_ref().is_some_and(|bounds| {
+            let (min, max) = bounds.ends();
+            min <= self.wanted.1 && self.wanted.0 <= max
+        })
     }
 }
 
-/// A comparison of a column of integers or milliseconds with a value of the same kind.
+/// A comparison of a column with a value of the same kind.
 fn condition(table: &Table, expr: &Expr) -> Option<Condition> {
     let Expr::Compare(op, left, right) = expr else { return None };
     let (op, column, value) = match (&**left, &**right) {
-        (Expr::Column(column), Expr::Literal(value, _)) => (*op, column, value),
-        (Expr::Literal(value, _), Expr::Column(column)) => (op.swapped(), column, value),
+        (Expr::Column(column), Expr::Literal(value, ty)) if !matches!(ty, SqlType::Char(_)) => (*op, column, value),
+        (Expr::Literal(value, ty), Expr::Column(column)) if !matches!(ty, SqlType::Char(_)) => {
+            (op.swapped(), column, value)
+        }
         _ => return None,
     };
-    let value = comparable(column, value)?;
+    let (number, is_exact) = sort_number(column, value)?;
     let def = table.def().columns.get(column.index)?;
     let family = u8::try_from(def.family?).ok()?;
     let wanted = match op {
-        CompareOp::Eq => (value, value),
-        CompareOp::Lt => (i64::MIN, value.checked_sub(1)?),
-        CompareOp::LtEq => (i64::MIN, value),
-        CompareOp::Gt => (value.checked_add(1)?, i64::MAX),
-        CompareOp::GtEq => (value, i64::MAX),
+        CompareOp::Eq => (number, number),
+        CompareOp::Lt if is_exact => (0, number.checked_sub(1)?),
+        CompareOp::Lt | CompareOp::LtEq => (0, number),
+        CompareOp::Gt if is_exact => (number.checked_add(1)?, u128::MAX),
+        CompareOp::Gt | CompareOp::GtEq => (number, u128::MAX),
         CompareOp::NotEq | CompareOp::Distinct | CompareOp::NotDistinct => return None,
     };
     Some(Condition { family, slot: def.slot, wanted })
 }
 
-fn comparable(column: &ColumnRef, value: &Value) -> Option<i64> {
+/// The sort number of a value among those of a column, and whether no other value has it.
+fn sort_number(column: &ColumnRef, value: &Value) -> Option<(u128, bool)> {
     use saltwing_types::SqlType::*;
-    match (column.ty, value) {
+    Some(match (column.ty, value) {
         (
             TinyInt | UnsignedTinyInt | SmallInt | UnsignedSmallInt | Integer | UnsignedInt | BigInt | UnsignedLong,
             Value::Int(value),
-        ) => Some(*value),
-        (Date | Time | UnsignedDate | UnsignedTime, Value::Date(ms)) => Some(*ms),
-        _ => None,
-    }
+        ) => (int_number(*value), true),
+        (Date | Time | UnsignedDate | UnsignedTime, Value::Date(ms)) => (int_number(*ms), true),
+        (Float | UnsignedFloat | Double | UnsignedDouble, Value::Float(value)) => (float_number((*value).into()), true),
+        (Float | UnsignedFloat | Double | UnsignedDouble, Value::Double(value)) => (float_number(*value), true),
+        (Timestamp | UnsignedTimestamp, Value::Timestamp(at)) => (timestamp_number(*at), true),
+        (Decimal(Some((_, scale))), Value::Decimal(value)) => {
+            let below = value.floor(scale.into()).ok()?;
+            (decimal_number(below.unscaled_at(scale.into())?), below == *value)
+        }
+        (Varchar(_), Value::Text(text)) => (text_number(text.as_bytes()), false),
+        (Binary(_) | Varbinary | VarbinaryEncoded, Value::Bytes(bytes)) => (text_number(bytes), false),
+        _ => return None,
+    })
 }

@@ -3,9 +3,11 @@
 use saltwing_types::SqlType;
 
 use super::bits::{Ints, Nulls, seal};
-use super::block::{CHUNK_ROWS, FarName, FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VarPart};
+use super::block::{FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VarPart};
 use super::far::HEAD_BYTES;
-use crate::row_format::{self, slot_int};
+use super::var_part::{CHUNK_ROWS, FarName};
+use super::zone::{Bounds, Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
+use crate::row_format::{self, slot_int, slot_timestamp};
 
 /// The values of one column of a block that is being made.
 #[derive(Debug)]
@@ -13,6 +15,8 @@ pub(crate) struct ColumnData {
     slot: u16,
     nulls: Vec<bool>,
     cells: Cells,
+    /// Whether values of variable width are compared by their bytes.
+    is_text: bool,
     /// Bytes from which on a value is to lie by itself.
     far_bytes: usize,
 }
@@ -43,7 +47,9 @@ impl ColumnData {
             (_, Some(_)) => Cells::Ints(Vec::new()),
             (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new(), far: Vec::new() },
         };
-        Self { slot, nulls: Vec::new(), cells, far_bytes: far_bytes.max(HEAD_BYTES) }
+        // CHAR is compared as if padded.
+        let is_text = matches!(ty, Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded);
+        Self { slot, nulls: Vec::new(), cells, is_text, far_bytes: far_bytes.max(HEAD_BYTES) }
     }
 
     fn push_null(&mut self) {
@@ -138,12 +144,33 @@ impl ColumnData {
         self.nulls.iter().all(|null| *null)
     }
 
-    /// Smallest and largest value of a column of integers, and whether one is NULL.
-    pub(crate) fn int_zone(&self) -> Option<IntZone> {
-        let Cells::Ints(ints) = &self.cells else { return None };
-        let values = || ints.iter().zip(&self.nulls).filter(|(_, null)| !**null).map(|(value, _)| *value);
-        let bounds = values().min().zip(values().max());
-        Some(IntZone { slot: self.slot, bounds, has_null: self.nulls.contains(&true) })
+    /// Smallest and largest value, and whether one is NULL; `None` for a column of which no filter can make use.
+    pub(crate) fn zone(&self) -> Option<Zone> {
+        let rows = || self.nulls.iter().enumerate().filter(|(_, null)| !**null).map(|(row, _)| row);
+        let bounds = match &self.cells {
+            Cells::Ints(ints) => Bounds::of(rows().filter_map(|row| ints.get(row)).map(|int| int_number(*int))),
+            Cells::Raw { width, bytes } => {
+                let width = usize::from(*width);
+                let numbers: Option<Vec<u128>> =
+                    rows().map(|row| raw_number(bytes.get(row * width..(row + 1) * width)?)).collect();
+                Bounds::of(numbers?.into_iter())
+            }
+            Cells::Var { .. } if !self.is_text => return None,
+            Cells::Var { lengths, bytes, far } => {
+                let mut numbers = Vec::with_capacity(lengths.len());
+                let mut at = 0;
+                for (length, null) in lengths.iter().zip(&self.nulls) {
+                    let end = at + *length as usize;
+                    numbers.push(if *null { None } else { Some(text_number(bytes.get(at..end)?)) });
+                    at = end;
+                }
+                for FarName { row, head, .. } in far.iter().map(|far| &far.name) {
+                    *numbers.get_mut(*row as usize)? = Some(text_number(head));
+                }
+                Bounds::of(numbers.into_iter().flatten())
+            }
+        };
+        Some(Zone { slot: self.slot, bounds, has_null: self.nulls.contains(&true) })
     }
 
     fn write_fix(&self, out: &mut Vec<u8>) {
@@ -193,15 +220,16 @@ impl ColumnData {
     }
 }
 
-/// What a directory entry says of one column of integers, booleans or milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IntZone {
-    /// The column's slot in its family.
-    pub(crate) slot: u16,
-    /// Smallest and largest value; `None` when all rows are NULL.
-    pub(crate) bounds: Option<(i64, i64)>,
-    /// Whether a row is NULL.
-    pub(crate) has_null: bool,
+/// The sort number of a value of fixed width that is no integer: the width says what it is. `None` for a TIMESTAMP
+/// that cannot be put out: a filter over it is an error, which no block's summary may hide.
+fn raw_number(value: &[u8]) -> Option<u128> {
+    match value.len() {
+        4 => Some(float_number(f32::from_le_bytes(value.try_into().ok()?).into())),
+        8 => Some(float_number(f64::from_le_bytes(value.try_into().ok()?))),
+        12 => slot_timestamp(value).filter(|at| at.to_nanos().is_some()).map(timestamp_number),
+        16 => Some(decimal_number(i128::from_le_bytes(value.try_into().ok()?))),
+        _ => None,
+    }
 }
 
 /// The fixed part of a family; the first family's has keys and write times.

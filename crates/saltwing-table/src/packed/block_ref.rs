@@ -9,10 +9,10 @@ use saltwing_store::{Bytes, OrderedKv, Space, StoreError};
 use saltwing_types::TableId;
 
 use super::block::{FixPart, VarPart};
-use super::block_builder::IntZone;
 use super::far::Far;
 use super::spaces::{FAR, FIX, VAR, id_key, part_key};
 use super::stats::{AllCounters, TableCounters};
+use super::zone::Zone;
 use crate::TableError;
 
 /// An immutable block. While a directory that a reader holds names it, it stays in the store.
@@ -60,8 +60,8 @@ pub(crate) struct Summary {
     pub(crate) times_ms: (i64, i64),
     /// Families that have parts, ascending; the first always has.
     pub(crate) families: Vec<u8>,
-    /// By family, columns of integers.
-    pub(crate) zones: Vec<(u8, IntZone)>,
+    /// By family, columns that filters can make use of.
+    pub(crate) zones: Vec<(u8, Zone)>,
 }
 
 #[derive(Default)]

@@ -122,7 +122,7 @@ impl Rewrite<'_> {
             self.flush_far()?;
             let number = family as u8;
             families.push(number);
-            zones.extend(columns.iter().filter_map(ColumnData::int_zone).map(|zone| (number, zone)));
+            zones.extend(columns.iter().filter_map(ColumnData::zone).map(|zone| (number, zone)));
             let key = part_key(table.def().id, id, number);
             let part = fix_part(number, &keys, &times, &columns);
             self.made.1 += part.len() as u64;

@@ -12,9 +12,14 @@ use saltwing_store::Bytes;
 use saltwing_types::TableId;
 
 use super::bits::Reader;
-use super::block_builder::IntZone;
 use super::block_ref::{BlockRef, Shelf, Summary};
 use super::far::Far;
+use super::zone::{Bounds, Zone};
+
+/// Flags of a column's smallest and largest value: one is NULL; there are such; they take 16 bytes, else 8.
+const HAS_NULL: u8 = 1;
+const HAS_BOUNDS: u8 = 2;
+const HAS_WIDE: u8 = 4;
 
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
@@ -128,10 +133,19 @@ impl Summary {
         for (family, zone) in &self.zones {
             out.push(*family);
             out.extend_from_slice(&zone.slot.to_le_bytes());
-            out.push(u8::from(zone.has_null) | u8::from(zone.bounds.is_some()) << 1);
-            if let Some((min, max)) = zone.bounds {
-                out.extend_from_slice(&min.to_le_bytes());
-                out.extend_from_slice(&max.to_le_bytes());
+            let has_null = if zone.has_null { HAS_NULL } else { 0 };
+            match &zone.bounds {
+                None => out.push(has_null),
+                Some(Bounds::Narrow(min, max)) => {
+                    out.push(has_null | HAS_BOUNDS);
+                    out.extend_from_slice(&min.to_le_bytes());
+                    out.extend_from_slice(&max.to_le_bytes());
+                }
+                Some(Bounds::Wide(bounds)) => {
+                    out.push(has_null | HAS_BOUNDS | HAS_WIDE);
+                    out.extend_from_slice(&bounds.0.to_le_bytes());
+                    out.extend_from_slice(&bounds.1.to_le_bytes());
+                }
             }
         }
         out.extend_from_slice(&(far.len() as u32).to_le_bytes());
@@ -151,8 +165,12 @@ impl Summary {
         let mut zones = Vec::with_capacity(zone_count.into());
         for _ in 0..zone_count {
             let (family, slot, flags) = (reader.u8()?, reader.u16()?, reader.u8()?);
-            let bounds = if flags & 2 != 0 { Some((reader.i64()?, reader.i64()?)) } else { None };
-            zones.push((family, IntZone { slot, bounds, has_null: flags & 1 != 0 }));
+            let bounds = match flags & (HAS_BOUNDS | HAS_WIDE) {
+                0 => None,
+                HAS_BOUNDS => Some(Bounds::Narrow(reader.u64()?, reader.u64()?)),
+                _ => Some(Bounds::Wide(Box::new((reader.u128()?, reader.u128()?)))),
+            };
+            zones.push((family, Zone { slot, bounds, has_null: flags & HAS_NULL != 0 }));
         }
         let far_count = reader.u32()?;
         let far = (0..far_count).map_while(|_| reader.u64()).collect();
@@ -195,14 +213,18 @@ mod tests {
 
     #[test]
     fn a_summary_reads_as_it_was_written() {
-        let zone = |slot, bounds| IntZone { slot, bounds, has_null: slot == 1 };
+        let zone = |slot, bounds| Zone { slot, bounds, has_null: slot == 1 };
         let summary = Summary {
             rows: 256,
             bytes: 1000,
             last_key: Bytes::from(b"last key of more than twenty bytes"),
             times_ms: (-1, i64::MAX),
             families: vec![0, 2],
-            zones: vec![(0, zone(0, Some((i64::MIN, 5)))), (2, zone(1, None))],
+            zones: vec![
+                (0, zone(0, Some(Bounds::Narrow(0, 5)))),
+                (2, zone(1, None)),
+                (2, zone(3, Some(Bounds::Wide(Box::new((7, u128::MAX)))))),
+            ],
         };
         let stored = summary.write(7, &[9, u64::MAX]);
         assert_eq!(Summary::read(&stored), Some((7, summary, vec![9, u64::MAX])));

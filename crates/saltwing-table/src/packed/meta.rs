@@ -4,9 +4,10 @@ use saltwing_store::Bytes;
 use saltwing_types::TableId;
 
 use super::bits::{Reader, seal};
+use crate::TableError;
 
 /// The version of the whole layout.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,11 +51,21 @@ impl Meta {
         seal(out)
     }
 
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader::checked(bytes)?;
-        if reader.u8()? != VERSION {
-            return None;
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// [`TableError::OtherLayout`] for one of another version; [`TableError::CorruptLayout`].
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, TableError> {
+        let damaged = TableError::CorruptLayout("the record of generations");
+        let Some(mut reader) = Reader::checked(bytes) else { return Err(damaged) };
+        match reader.u8() {
+            Some(VERSION) => Self::read_content(&mut reader).ok_or(damaged),
+            Some(_) => Err(TableError::OtherLayout),
+            None => Err(damaged),
         }
+    }
+
+    fn read_content(reader: &mut Reader<'_>) -> Option<Self> {
         let frozen = reader.u8()? != 0;
         let (active, next_block) = (reader.u64()?, reader.u64()?);
         let table = TableId(reader.u32()?);
@@ -73,7 +84,10 @@ mod tests {
         let cursor = Cursor { table: TableId(9), key: Bytes::from(b"key") };
         let meta = Meta { active: 5, frozen: true, next_block: 77, cursor };
         let stored = meta.write();
-        assert_eq!(Meta::read(&stored), Some(meta));
-        assert!((0..stored.len()).all(|cut| Meta::read(&stored[..cut]).is_none()));
+        assert_eq!(Meta::read(&stored).unwrap(), meta);
+        assert!((0..stored.len()).all(|cut| Meta::read(&stored[..cut]).is_err()));
+        let mut other = stored[..stored.len() - 4].to_vec();
+        other[0] = VERSION - 1;
+        assert!(matches!(Meta::read(&seal(other)), Err(TableError::OtherLayout)));
     }
 }

@@ -34,7 +34,9 @@ mod recovery;
 mod spaces;
 mod stats;
 mod step;
+mod var_part;
 mod worker;
+mod zone;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,12 +47,12 @@ use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Bytes, Durability, OrderedKv, WriteBatch};
 use saltwing_types::TableId;
 
-pub(crate) use block_builder::IntZone;
 pub(crate) use block_ref::Summary;
 pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
 pub use stats::{StorageStats, TableStorage};
 pub(crate) use worker::Worker;
+pub(crate) use zone::{Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
 
 use block_ref::Shelf;
 use delta::{StoredRow, TableRows};

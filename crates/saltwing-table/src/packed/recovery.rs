@@ -32,7 +32,7 @@ impl Packed {
         let stored = kv.get(META, META_KEY)?;
         let has_meta = stored.is_some();
         let meta = match stored {
-            Some(bytes) => Meta::read(&bytes).ok_or(TableError::CorruptLayout("the record of generations"))?,
+            Some(bytes) => Meta::read(&bytes)?,
             None if !is_empty(&*kv)? => return Err(TableError::OtherLayout),
             None => Meta::default(),
         };

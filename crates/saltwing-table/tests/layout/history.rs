@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{Direction, LayoutOptions, ReadView};
-use saltwing_types::Value;
 use saltwing_types::value::Timestamp;
+use saltwing_types::{CompareOp, Value, eval};
 
-use crate::world::{Request, Rows, World, is_tailed, more_than, read, request, table, tailed};
+use crate::world::{Request, Rows, World, compared, is_tailed, read, request, table, tailed};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -26,7 +26,7 @@ pub(crate) enum Step {
         reverse: bool,
         columns: Vec<usize>,
         limit: Option<u64>,
-        more_than: Option<i64>,
+        filter: Option<(usize, CompareOp, Value)>,
     },
     Get {
         view: usize,
@@ -59,16 +59,29 @@ fn step() -> impl Strategy<Value = Step> {
     let text = || proptest::option::of(prop_oneof![Just("a".to_owned()), Just("ab".into()), Just("b".into())]);
     let columns = proptest::sample::subsequence((0..11usize).collect::<Vec<_>>(), 0..=11).prop_shuffle();
     let limit = proptest::option::of(0u64..9);
-    let read = (0..4usize, -5i64..9, 0i64..9, any::<bool>(), columns, limit, proptest::option::of(-3i64..310))
-        .prop_map(|(view, from, width, reverse, columns, limit, more_than)| Step::Read {
+    let op = proptest::sample::select(vec![
+        CompareOp::Eq,
+        CompareOp::NotEq,
+        CompareOp::Lt,
+        CompareOp::LtEq,
+        CompareOp::Gt,
+        CompareOp::GtEq,
+    ]);
+    // Compared with what a row may have there.
+    let filter =
+        proptest::option::of((2..10usize, op, row()).prop_map(|(column, op, row)| (column, op, row[column].clone())));
+    let filter = filter.prop_map(|filter| filter.filter(|(_, _, value)| !value.is_null()));
+    let read = (0..4usize, -5i64..9, 0i64..9, any::<bool>(), columns, limit, filter).prop_map(
+        |(view, from, width, reverse, columns, limit, filter)| Step::Read {
             view,
             from,
             to: from + width,
             reverse,
             columns,
             limit,
-            more_than,
-        });
+            filter,
+        },
+    );
     prop_oneof![
         12 => prop::collection::vec((row(), prop::bool::weighted(0.75)), 1..12).prop_map(Step::Commit),
         3 => Just(Step::TakeView),
@@ -103,7 +116,7 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
             prop_assert_eq!(found.as_ref(), rows.get(&world.logical(&key)));
             prop_assert_eq!(world.store.contains(&view, &world.table, &physical).unwrap(), found.is_some());
         }
-        Step::Read { view, from, to, reverse, columns, limit, more_than: filter } => {
+        Step::Read { view, from, to, reverse, columns, limit, filter } => {
             let (view, rows) = view_of(world, view);
             let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
             let range = if is_tailed(&world.def) {
@@ -114,7 +127,7 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
             let Some(range) = range else { return Ok(()) };
             let request = Request {
                 ranges: vec![range.clone()],
-                filter: filter.map(more_than).into_iter().collect(),
+                filter: filter.iter().map(|(column, op, value)| compared(*column, *op, value.clone())).collect(),
                 direction: if reverse { Direction::Reverse } else { Direction::Forward },
                 limit,
                 ..request(&world.table, columns.clone())
@@ -122,7 +135,10 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
             let found = read(world, view, &request).unwrap();
             let inside = rows.iter().filter(|(key, _)| range.contains(key)).count() as u64;
             let wanted = rows.iter().filter(|(key, row)| {
-                range.contains(key) && filter.is_none_or(|number| matches!(row[2], Value::Int(i) if i > number))
+                let holds = |(column, op, value): &(usize, CompareOp, Value)| {
+                    eval::compare(*op, &row[*column], value, world.table.column_type(*column)) == Some(true)
+                };
+                range.contains(key) && filter.as_ref().is_none_or(holds)
             });
             let physical = |row: &[Value]| Value::Bytes(world.physical(row));
             let shown = |row: &Vec<Value>| -> Vec<Value> {

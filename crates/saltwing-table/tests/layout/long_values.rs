@@ -38,7 +38,7 @@ fn far_keys(world: &World) -> Vec<Vec<u8>> {
 
 fn merged(sizes: &[usize]) -> World {
     let mut world = World::open(Arc::new(MemoryStore::new()), options(), table(100, 0, None)).unwrap();
-    let text = |k: usize, bytes| if k % 2 == 0 { noise(bytes, k as u64) } else { "long ".repeat(bytes / 5) };
+    let text = |k: usize, bytes| if k.is_multiple_of(2) { noise(bytes, k as u64) } else { "long ".repeat(bytes / 5) };
     let rows: Vec<_> = sizes.iter().enumerate().map(|(k, bytes)| row(k as i64, text(k, *bytes))).collect();
     world.commit(&rows).unwrap();
     world.store.merge().unwrap();

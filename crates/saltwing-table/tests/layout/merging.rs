@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::{Direction, Durability, ScanOrder, WriteSet};
 use saltwing_types::table::DefaultDef;
-use saltwing_types::{Expr, SqlType, TableId, Value};
+use saltwing_types::{CompareOp, Expr, SqlType, TableId, Value};
 
-use crate::world::{Request, World, more_than, plain_row, put_all, read, request, table, thread_options};
+use crate::world::{Request, World, compared, more_than, plain_row, put_all, read, request, table, thread_options};
 
 #[test]
 fn a_count_over_a_range_reads_no_values() {
@@ -47,6 +47,77 @@ fn blocks_that_no_row_can_match_are_not_read() {
     put_all(&mut world, [(0, 5000)].into_iter());
     let request = Request { filter: vec![more_than(1000)], ..request(&world.table, vec![0]) };
     assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap(), [[Value::Int(0)]]);
+}
+
+#[test]
+fn blocks_are_passed_over_by_values_of_many_types() {
+    use saltwing_types::value::Timestamp;
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    let decimal = |k: i64| Value::Decimal(saltwing_types::Decimal::new(k.into(), 2).unwrap());
+    let row = |k: i64| {
+        let mut row = plain_row(k, k);
+        // Every other one lies by itself; its first bytes are known all the same.
+        row[3] = Value::text(format!("{k:04}{}", if k % 2 == 0 { " and some more text" } else { "" }));
+        row[5] = Value::Double((k - 50) as f64 / 3.0);
+        row[6] = decimal(k - 50);
+        row[7] = Value::Bytes(vec![0, k as u8]);
+        row[8] = Value::Timestamp(Timestamp { ms: k - 50, nanos: 7 });
+        (row, true)
+    };
+    world.commit(&(0..100).map(row).collect::<Vec<_>>()).unwrap();
+    world.store.merge().unwrap();
+    let scan = |column, op, value| {
+        let request = Request { filter: vec![compared(column, op, value)], ..request(&world.table, vec![0]) };
+        let rows = read(&world, world.store.view().unwrap(), &request).unwrap().len();
+        (rows, request.context.counters.blocks_read.load(Ordering::Relaxed))
+    };
+    for (column, value) in [
+        (2, Value::Int(90)),
+        (3, Value::text("0090")),
+        (5, Value::Double(40.0 / 3.0)),
+        (6, decimal(40)),
+        (7, Value::Bytes(vec![0, 90])),
+        (8, Value::Timestamp(Timestamp { ms: 40, nanos: 7 })),
+    ] {
+        assert_eq!(scan(column, CompareOp::GtEq, value.clone()), (10, 3), "column {column}");
+        let found = usize::from(column != 3);
+        assert_eq!(scan(column, CompareOp::Eq, value.clone()), (found, 1), "column {column}");
+        assert_eq!(scan(column, CompareOp::Lt, value), (90, 23), "column {column}");
+    }
+    // More digits than the column has, and a value of NaN's size.
+    let between = Value::Decimal("-0.485".parse().unwrap());
+    assert_eq!(scan(6, CompareOp::LtEq, between), (2, 1));
+    assert_eq!(scan(5, CompareOp::Gt, Value::Double(f64::INFINITY)), (0, 0));
+    // Text that differs only behind what is known of it is looked at.
+    let alike = |k: i64| {
+        let mut row = plain_row(k, k);
+        row[3] = Value::text(format!("sixteen letters {k:04}"));
+        (row, true)
+    };
+    world.commit(&(0..100).map(alike).collect::<Vec<_>>()).unwrap();
+    world.store.merge().unwrap();
+    let request = Request {
+        filter: vec![compared(3, CompareOp::GtEq, Value::text("sixteen letters 0090"))],
+        ..request(&world.table, vec![0])
+    };
+    assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), 10);
+    let blocks = world.store.storage_stats().tables[0].blocks;
+    assert_eq!(request.context.counters.blocks_read.load(Ordering::Relaxed), blocks);
+}
+
+/// An instant beyond what can be computed with is an error, whatever else is known of its block.
+#[test]
+fn no_summary_hides_an_instant_out_of_range() {
+    use saltwing_types::value::Timestamp;
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
+    let mut row = plain_row(1, 1);
+    row[8] = Value::Timestamp(Timestamp { ms: i64::MAX / 2, nanos: 0 });
+    world.commit(&[(row, true)]).unwrap();
+    world.store.merge().unwrap();
+    let before = Value::Timestamp(Timestamp { ms: 0, nanos: 0 });
+    let request = Request { filter: vec![compared(8, CompareOp::Lt, before)], ..request(&world.table, vec![0]) };
+    let error = read(&world, world.store.view().unwrap(), &request).unwrap_err();
+    assert_eq!(error.code().as_str(), "bad_datetime");
 }
 
 /// Each commit gives all rows one value; whoever looks sees them with one value, while blocks are made below.

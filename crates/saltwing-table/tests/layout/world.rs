@@ -237,9 +237,14 @@ impl World {
 
 /// Column `i` above a number.
 pub(crate) fn more_than(number: i64) -> Expr {
-    let column = ColumnRef { index: 2, name: "i".into(), ty: SqlType::Integer, nullable: true, span: None };
-    let number = Expr::Literal(Value::Int(number), SqlType::Integer);
-    Expr::Compare(CompareOp::Gt, Box::new(Expr::Column(column)), Box::new(number))
+    compared(2, CompareOp::Gt, Value::Int(number))
+}
+
+/// A value column, by index in the row, compared with a value of its type.
+pub(crate) fn compared(index: usize, op: CompareOp, value: Value) -> Expr {
+    let (name, ty, _) = COLUMNS[index - 2];
+    let column = ColumnRef { index, name: name.into(), ty, nullable: true, span: None };
+    Expr::Compare(op, Box::new(Expr::Column(column)), Box::new(Expr::Literal(value, ty)))
 }
 
 pub(crate) fn plain_row(k: i64, i: i64) -> Vec<Value> {

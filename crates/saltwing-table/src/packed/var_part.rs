@@ -1,0 +1,243 @@
+//! The variable part of a block: chunks of bytes, and names of values that lie by themselves.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock, Weak};
+
+use saltwing_store::Bytes;
+
+use super::bits::Reader;
+use super::block::VERSION;
+use super::block_ref::BlockRef;
+use super::far::{Far, HEAD_BYTES};
+
+/// Rows whose variable-width bytes are compressed together.
+pub(super) const CHUNK_ROWS: usize = 16;
+
+/// The variable part of one family of a block.
+#[derive(Debug)]
+pub(crate) struct VarPart {
+    bytes: Bytes,
+    columns: Vec<VarColumn>,
+}
+
+/// A column of the variable part.
+#[derive(Debug)]
+pub(crate) struct VarColumn {
+    slot: u16,
+    /// Where each row's bytes end, from the start of its chunk on.
+    ends: Vec<u32>,
+    chunks: Vec<Chunk>,
+    /// Values that lie by themselves, by row; mostly none.
+    far: Vec<FarCell>,
+}
+
+/// What a block has of a value that lies by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FarName {
+    pub(super) row: u32,
+    pub(super) id: u64,
+    pub(super) bytes: u32,
+    pub(super) head: [u8; HEAD_BYTES],
+}
+
+struct FarCell {
+    name: FarName,
+    /// Where a run of this one row ends.
+    end: [u32; 1],
+    source: Option<(Arc<Far>, Weak<BlockRef>)>,
+    /// Read when it is first asked for.
+    value: OnceLock<Bytes>,
+}
+
+impl std::fmt::Debug for FarCell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.name.fmt(f)
+    }
+}
+
+impl FarCell {
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let (row, id, bytes) = (reader.u32()?, reader.u64()?, reader.u32()?);
+        let head = reader.bytes(HEAD_BYTES)?.try_into().ok()?;
+        let name = FarName { row, id, bytes, head };
+        Some(Self { name, end: [bytes], source: None, value: OnceLock::new() })
+    }
+
+    fn value(&self) -> Option<&[u8]> {
+        if let Some(value) = self.value.get() {
+            return Some(value);
+        }
+        let (far, block) = self.source.as_ref()?;
+        let read = far.read(self.name.bytes)?;
+        let value = self.value.get_or_init(|| read);
+        if let Some(block) = block.upgrade() {
+            block.grow(value.len());
+        }
+        Some(value)
+    }
+}
+
+#[derive(Debug)]
+struct Chunk {
+    stored: Range<usize>,
+    raw_bytes: usize,
+    /// Expanded when it is first read, if it is compressed.
+    expanded: OnceLock<Vec<u8>>,
+}
+
+impl VarPart {
+    /// Reads the stored part of a block with `rows` rows; `None` when the bytes are none of this family.
+    pub(crate) fn read(bytes: Bytes, family: u8, rows: usize) -> Option<Self> {
+        let mut reader = Reader::checked(&bytes)?;
+        let (version, found) = (reader.u8()?, reader.u8()?);
+        if version != VERSION || found != family {
+            return None;
+        }
+        let count = reader.u16()?;
+        let mut columns = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            columns.push(VarColumn::read(&mut reader, &bytes, rows)?);
+        }
+        reader.is_at_end().then_some(())?;
+        Some(Self { bytes, columns })
+    }
+
+    /// The part as one of this block, whose values by themselves can be read; `None` when it names others.
+    pub(super) fn named_by(mut self, block: &Arc<BlockRef>) -> Option<Self> {
+        for cell in self.columns.iter_mut().flat_map(|column| &mut column.far) {
+            let far = block.far.iter().find(|far| far.id == cell.name.id)?;
+            cell.source = Some((far.clone(), Arc::downgrade(block)));
+        }
+        Some(self)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn column(&self, slot: u16) -> Option<&VarColumn> {
+        self.columns.iter().find(|column| column.slot == slot)
+    }
+
+    /// Bytes when everything is expanded.
+    pub(crate) fn expanded_bytes(&self) -> usize {
+        let chunks = self.columns.iter().flat_map(|column| &column.chunks);
+        chunks.map(|chunk| if chunk.is_compressed() { chunk.raw_bytes } else { 0 }).sum()
+    }
+}
+
+impl Chunk {
+    fn is_compressed(&self) -> bool {
+        self.stored.len() < self.raw_bytes
+    }
+}
+
+impl VarColumn {
+    fn read(reader: &mut Reader<'_>, part: &[u8], rows: usize) -> Option<Self> {
+        let slot = reader.u16()?;
+        let lengths = reader.ints(rows)?;
+        let mut ends = Vec::with_capacity(rows);
+        let mut end = 0u32;
+        for row in 0..rows {
+            if row.is_multiple_of(CHUNK_ROWS) {
+                end = 0;
+            }
+            end = end.checked_add(u32::try_from(lengths.get(part, row)).ok()?)?;
+            ends.push(end);
+        }
+        let mut far: Vec<FarCell> = Vec::new();
+        for _ in 0..reader.u32()? {
+            let cell = FarCell::read(reader)?;
+            let row = cell.name.row as usize;
+            let is_behind = far.last().is_none_or(|before| before.name.row < cell.name.row);
+            if !is_behind || row >= rows || lengths.get(part, row) != 0 {
+                return None;
+            }
+            far.push(cell);
+        }
+        let mut sizes = Vec::with_capacity(rows.div_ceil(CHUNK_ROWS));
+        for rows in ends.chunks(CHUNK_ROWS) {
+            let (stored, raw) = (reader.u32()?, reader.u32()?);
+            if rows.last() != Some(&raw) || stored > raw {
+                return None;
+            }
+            sizes.push((stored as usize, raw as usize));
+        }
+        let mut chunks = Vec::with_capacity(sizes.len());
+        for (stored, raw_bytes) in sizes {
+            chunks.push(Chunk { stored: reader.skip(stored)?, raw_bytes, expanded: OnceLock::new() });
+        }
+        Some(Self { slot, ends, chunks, far })
+    }
+
+    /// What the block has of a row's value, where that lies by itself.
+    pub(super) fn far(&self, row: usize) -> Option<&FarName> {
+        self.far_cell(row).map(|cell| &cell.name)
+    }
+
+    fn far_cell(&self, row: usize) -> Option<&FarCell> {
+        let at = self.far.binary_search_by(|cell| (cell.name.row as usize).cmp(&row)).ok()?;
+        self.far.get(at)
+    }
+
+    /// The first row from `row` on whose value lies by itself.
+    fn next_far(&self, row: usize) -> Option<&FarCell> {
+        self.far.get(self.far.partition_point(|cell| (cell.name.row as usize) < row))
+    }
+
+    /// A row's bytes; `None` when they do not expand to what they should, or cannot be read.
+    #[inline]
+    pub(crate) fn value<'a>(&'a self, part: &'a [u8], row: usize) -> Option<&'a [u8]> {
+        if let Some(cell) = self.far_cell(row) {
+            return cell.value();
+        }
+        let chunk = self.chunk(part, row / CHUNK_ROWS)?;
+        let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? as usize };
+        chunk.get(start..*self.ends.get(row)? as usize)
+    }
+
+    /// For each run of `rows` in one chunk: their bytes in it, and where each row's bytes end, counted from the
+    /// chunk's start; with where the first row's bytes begin. A row whose value lies by itself is a run of its own.
+    pub(crate) fn pieces<'a>(
+        &'a self,
+        part: &'a [u8],
+        rows: Range<usize>,
+        mut each: impl FnMut(&'a [u8], u32, &'a [u32]) -> Option<()>,
+    ) -> Option<()> {
+        let mut row = rows.start;
+        while row < rows.end {
+            let chunk_index = row / CHUNK_ROWS;
+            let mut until = rows.end.min((chunk_index + 1) * CHUNK_ROWS);
+            if let Some(cell) = self.next_far(row) {
+                if cell.name.row as usize == row {
+                    each(cell.value()?, 0, &cell.end)?;
+                    row += 1;
+                    continue;
+                }
+                until = until.min(cell.name.row as usize);
+            }
+            let ends = self.ends.get(row..until)?;
+            let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? };
+            let end = *ends.last()?;
+            each(self.chunk(part, chunk_index)?.get(start as usize..end as usize)?, start, ends)?;
+            row = until;
+        }
+        Some(())
+    }
+
+    fn chunk<'a>(&'a self, part: &'a [u8], index: usize) -> Option<&'a [u8]> {
+        let chunk = self.chunks.get(index)?;
+        let stored = part.get(chunk.stored.clone())?;
+        if !chunk.is_compressed() {
+            return Some(stored);
+        }
+        if let Some(expanded) = chunk.expanded.get() {
+            return Some(expanded);
+        }
+        let expanded = lz4_flex::block::decompress(stored, chunk.raw_bytes).ok()?;
+        if expanded.len() != chunk.raw_bytes {
+            return None;
+        }
+        Some(chunk.expanded.get_or_init(|| expanded))
+    }
+}
