@@ -15,6 +15,7 @@
 //! outcome that was asked for; when it is exact, it holds no other row.
 //! `intersect` and `union` of covers are covers of AND and OR.
 
+mod fit;
 mod join;
 
 use std::borrow::Cow;
@@ -28,10 +29,12 @@ use crate::key_box::join::join;
 use crate::key_space::KeySpace;
 use crate::row_list::RowList;
 
+pub(crate) use fit::Fit;
+
 /// Most boxes that an AND of ORs makes. Beyond it the nearest are merged, loosely;
 /// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
 pub(crate) const BOXES_MAX: usize = 1000;
-/// Most pairs of boxes that an AND looks at before it merges the boxes of one side.
+/// Most pairs of boxes, or of boxes and listed rows, that an AND looks at before it merges the boxes of one side.
 const PAIRS_MAX: usize = 1_000_000;
 
 /// A product of sets, one for each key column.
@@ -67,6 +70,11 @@ impl KeyBox {
     /// The rows that the first columns have, where they do not have all combinations of their sets.
     pub(crate) fn rows(&self) -> Option<&RowList> {
         self.rows.as_deref()
+    }
+
+    /// One, or as many as the rows that it lists.
+    fn weight(&self) -> usize {
+        self.rows.as_ref().map_or(1, |rows| rows.rows().len())
     }
 
     /// The box with its list of rows and its sets brought in line; `None` when no row is left.
@@ -172,7 +180,8 @@ impl KeyBox {
                 let is_left = !both.rows().is_empty();
                 is_left.then(|| KeyBox { sets, rows: Some(Arc::new(both)) }).and_then(|both| both.settled(space))
             }
-            (rows, None) | (None, rows) | (rows, Some(_)) => Some(KeyBox { sets, rows: rows.clone() }),
+            (None, None) => Some(KeyBox { sets, rows: None }),
+            (rows @ Some(_), _) | (None, rows) => KeyBox { sets, rows: rows.clone() }.settled(space),
         }
     }
 
@@ -221,35 +230,6 @@ pub(crate) struct Cover {
     pub(crate) boxes: Vec<KeyBox>,
     /// Whether they hold no other row.
     pub(crate) fit: Fit,
-}
-
-/// Whether boxes hold other rows than those that are asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fit {
-    /// None.
-    Exact,
-    /// None, but for the rows in these boxes, for which the condition may raise an error.
-    ExactOutside(Vec<KeyBox>),
-    /// They may.
-    Loose,
-}
-
-/// Most boxes that [`Fit::ExactOutside`] keeps.
-const OUTSIDE_MAX: usize = 16;
-
-impl Fit {
-    /// What holds of two covers together.
-    fn and(self, other: &Fit) -> Self {
-        match (self, other) {
-            (Self::Exact, Self::Exact) => Self::Exact,
-            (fit @ Self::ExactOutside(_), Self::Exact) => fit,
-            (Self::Exact, fit @ Self::ExactOutside(_)) => fit.clone(),
-            (Self::ExactOutside(a), Self::ExactOutside(b)) if a.len() + b.len() <= OUTSIDE_MAX => {
-                Self::ExactOutside([a.as_slice(), b.as_slice()].concat())
-            }
-            _ => Self::Loose,
-        }
-    }
 }
 
 impl Cover {
@@ -340,15 +320,16 @@ impl Cover {
 
     /// A cover of AND.
     pub(crate) fn intersect(&self, other: &Cover, space: &KeySpace) -> Cover {
-        let boxes_max = BOXES_MAX.max(self.boxes.len()).max(other.boxes.len());
-        if self.boxes.len().saturating_mul(other.boxes.len()) > PAIRS_MAX {
-            let (small, large) = if self.boxes.len() <= other.boxes.len() { (self, other) } else { (other, self) };
-            let room = (PAIRS_MAX / small.boxes.len().max(1)).max(1);
-            return if small.boxes.len() > BOXES_MAX {
-                small.coarsened(BOXES_MAX, space).intersect(&large.coarsened(BOXES_MAX, space), space)
-            } else {
-                small.intersect(&large.coarsened(room, space), space)
-            };
+        let weight_max = BOXES_MAX.max(self.weight()).max(other.weight());
+        let (small, large) = if self.boxes.len() <= other.boxes.len() { (self, other) } else { (other, self) };
+        let steps = |a: &Cover, b: &Cover| a.weight().saturating_mul(b.boxes.len());
+        if steps(small, large).max(steps(large, small)) > PAIRS_MAX {
+            let room = (PAIRS_MAX / small.weight().max(1)).max(1);
+            if small.boxes.len() > BOXES_MAX {
+                return small.coarsened(BOXES_MAX, space).intersect(&large.coarsened(BOXES_MAX, space), space);
+            } else if large.boxes.len() > room {
+                return small.intersect(&large.coarsened(room, space), space);
+            }
         }
         let boxes: Vec<KeyBox> =
             self.boxes.iter().flat_map(|a| other.boxes.iter().filter_map(move |b| a.intersect(b, space))).collect();
@@ -357,7 +338,16 @@ impl Cover {
             boxes: if self.boxes.len() > 1 && other.boxes.len() > 1 { join(boxes, space) } else { boxes },
             fit,
         };
-        if both.boxes.len() > boxes_max { both.coarsened(boxes_max, space).into_owned() } else { both }
+        if both.weight() <= weight_max {
+            return both;
+        }
+        let heaviest = both.boxes.iter().map(KeyBox::weight).max().unwrap_or(1);
+        both.coarsened(weight_max / heaviest.max(1), space).into_owned()
+    }
+
+    /// Boxes, or the rows that they list: what a cover takes in memory.
+    fn weight(&self) -> usize {
+        self.boxes.iter().map(KeyBox::weight).sum()
     }
 
     /// At most `count` boxes: the nearest are merged, which makes the cover loose.

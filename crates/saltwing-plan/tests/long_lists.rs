@@ -170,3 +170,34 @@ fn a_part_of_too_many_combinations_is_not_fixed() {
     let access = plan(&single, vec![list(&single, 0, 0..20_000)]);
     assert_eq!((access.verdict.allowed, access.ranges.total()), (Some(true), Some(20_000)));
 }
+
+/// Each box of an OR goes with the rows of a list that it leaves, and with no copy of the list.
+#[test]
+fn a_list_of_rows_is_not_multiplied() {
+    let table = table("ranges key=(a int, b int, c int, d int)");
+    let rows = |count: i64| {
+        let rows = (0..count).map(|i| vec![int(i), int(i * 7 % 1000)]).collect();
+        typing::row_in_list(vec![table.column(0), table.column(1)], rows, false).unwrap()
+    };
+    let pairs = |x: usize, y: usize, count: i64| {
+        let pair = |i: i64| {
+            let equal = |column: usize, v| typing::compare(CompareOp::Eq, table.column(column), int(v)).unwrap();
+            typing::and(vec![equal(x, i), equal(y, i * 7 % 1000)]).unwrap()
+        };
+        typing::or((0..count).map(pair).collect()).unwrap()
+    };
+    // Boxes that choose among the rows: exact, with these rows.
+    let access = plan(&table, vec![rows(500), pairs(0, 2, 300)]);
+    assert_eq!((access.exact, access.ranges.total(), access.residual.len()), (true, Some(300), 0));
+    let access = plan(&table, vec![rows(500), rows(300)]);
+    assert_eq!((access.exact, access.ranges.total(), access.residual.len()), (true, Some(300), 0));
+    // Boxes that do not: 2,000 rows 1,000 times over would be two million; nearest boxes are merged.
+    let access = plan(&table, vec![rows(2_000), pairs(2, 3, 1_000)]);
+    assert_eq!((access.exact, access.residual.len()), (false, 1));
+    let uses: Vec<Use> = access.predicates.iter().map(|p| p.use_).collect();
+    assert_eq!(uses, [Use::Key, Use::Both]);
+    for i in (0..1_000).step_by(37) {
+        let row = [i + 900, (i + 900) * 7 % 1000, i, i * 7 % 1000].map(Value::Int);
+        assert!(access.ranges.contains(&table.codec.encode_logical(&row).unwrap()), "{row:?}");
+    }
+}
