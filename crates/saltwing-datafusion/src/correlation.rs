@@ -294,10 +294,14 @@ fn in_place(expr: PlanExpr, columns: &HashMap<Column, PlanExpr>) -> Result<PlanE
     Ok(replaced.data)
 }
 
-/// Whether a condition says that something inside is equal to something outside.
+/// Whether a condition says that a column inside, or a cast of it, is equal to something outside.
 fn is_equality(condition: &PlanExpr) -> bool {
     let PlanExpr::BinaryExpr(binary) = condition else { return false };
     let local = |expr: &PlanExpr| !expr.column_refs().is_empty();
-    let pair = |a: &PlanExpr, b: &PlanExpr| a.contains_outer() && !local(a) && !b.contains_outer();
+    let column = |expr: &PlanExpr| match expr {
+        PlanExpr::Cast(cast) => matches!(*cast.expr, PlanExpr::Column(_)),
+        expr => matches!(expr, PlanExpr::Column(_)),
+    };
+    let pair = |a: &PlanExpr, b: &PlanExpr| a.contains_outer() && !local(a) && column(b);
     binary.op == Operator::Eq && (pair(&binary.left, &binary.right) || pair(&binary.right, &binary.left))
 }
