@@ -42,6 +42,7 @@ use crate::scan_rule::ScanRule;
 use crate::single_value::SingleValue;
 use crate::sum::CheckedSum;
 use crate::table_scan::{Reading, TableScanExec};
+use crate::watch::watched;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Stack of the thread that plans: the parser lets operations nest 168 deep, and DataFusion's planner
@@ -376,7 +377,8 @@ impl Planned {
     /// # Errors
     /// What fails before the first row.
     pub fn stream(&self) -> Result<ResultStream, RelationalError> {
-        let inner = execute_stream(self.physical.clone(), self.task.clone())?;
+        let plan = watched(self.physical.clone(), &self.context)?;
+        let inner = execute_stream(plan, self.task.clone())?;
         Ok(ResultStream::new(inner, &self.columns, self.context.clone()))
     }
 }

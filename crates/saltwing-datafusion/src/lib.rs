@@ -51,6 +51,7 @@ mod sum;
 mod table_scan;
 mod table_source;
 mod translation;
+mod watch;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
 pub use error::{RelationalError, RelationalErrorKind};

@@ -91,12 +91,6 @@ impl ScanContext {
         Self { shared: self.shared.clone(), counters: Arc::default() }
     }
 
-    /// The same statement's context with the counters of another scan.
-    #[must_use]
-    pub fn with_counters(&self, counters: Arc<Counters>) -> Self {
-        Self { shared: self.shared.clone(), counters }
-    }
-
     /// Makes every scan of the statement stop within a batch.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Relaxed);

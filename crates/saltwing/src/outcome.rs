@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::DirectRows;
-use saltwing_table::ScanContext;
+use saltwing_table::{Counters, ScanContext};
 
 use crate::Error;
 
@@ -41,7 +41,10 @@ pub(crate) enum Outcome {
 pub(crate) struct RowsOutcome {
     pub(crate) columns: Arc<[ResultColumn]>,
     pub(crate) source: BatchSource,
-    pub(crate) contexts: Vec<ScanContext>,
+    /// What the statement is stopped by, if anything of it is still to run.
+    pub(crate) context: Option<ScanContext>,
+    /// What each of its scans counts.
+    pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
     /// What else may have to be noticed when the rows were read to the end.
     pub(crate) warning: Option<ScanWarning>,
@@ -116,6 +119,13 @@ impl RowsOutcome {
     /// A result that is made already: `columns` with one batch.
     pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
         let source = BatchSource::Ready(VecDeque::from([batch]));
-        Self { columns: columns.into(), source, contexts: Vec::new(), notices: Vec::new(), warning: None }
+        Self {
+            columns: columns.into(),
+            source,
+            context: None,
+            counters: Vec::new(),
+            notices: Vec::new(),
+            warning: None,
+        }
     }
 }

@@ -35,9 +35,10 @@ impl Session {
         let planned = self.plan_relational(run, context.clone(), Mode::Execute)?;
         let columns = planned.columns().into();
         let notices = planned.warnings().to_vec();
-        let contexts = planned.counters().into_iter().map(|counters| context.with_counters(counters)).collect();
+        let counters = planned.counters();
         let source = BatchSource::Channel(self.pump(Arc::new(planned))?);
-        Ok(RowsOutcome { columns, source, contexts, notices, warning: Some(self.scan_warning(&context)) })
+        let warning = Some(self.scan_warning(&context));
+        Ok(RowsOutcome { columns, source, context: Some(context), counters, notices, warning })
     }
 
     /// What PREPARE can tell of a query before its parameters have values: a name that is not there, a full scan.

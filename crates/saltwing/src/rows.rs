@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
-use saltwing_table::ScanContext;
+use saltwing_table::{Counters, ScanContext};
 use saltwing_types::{ErrorCode, Value};
 
 use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
@@ -19,7 +19,8 @@ pub struct ArrowRows {
     columns: Arc<[ResultColumn]>,
     schema: SchemaRef,
     source: BatchSource,
-    contexts: Vec<ScanContext>,
+    context: Option<ScanContext>,
+    counters: Vec<Arc<Counters>>,
     notices: Vec<String>,
     warning: Option<ScanWarning>,
 }
@@ -27,8 +28,8 @@ pub struct ArrowRows {
 impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
         let schema = result_schema(&outcome.columns);
-        let RowsOutcome { columns, source, contexts, notices, warning } = outcome;
-        Self { columns, schema, source, contexts, notices, warning }
+        let RowsOutcome { columns, source, context, counters, notices, warning } = outcome;
+        Self { columns, schema, source, context, counters, notices, warning }
     }
 
     /// The columns.
@@ -49,10 +50,10 @@ impl ArrowRows {
     /// What was read so far.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
-        for context in &self.contexts {
-            stats.keys_read += context.counters.keys_read.load(Relaxed);
-            stats.seeks += context.counters.seeks.load(Relaxed);
-            stats.buckets += context.counters.buckets_touched();
+        for scan in &self.counters {
+            stats.keys_read += scan.keys_read.load(Relaxed);
+            stats.seeks += scan.seeks.load(Relaxed);
+            stats.buckets += scan.buckets_touched();
         }
         stats
     }
@@ -85,14 +86,14 @@ impl ArrowRows {
 
     /// Makes the statement stop within a batch, from any thread.
     pub fn canceller(&self) -> impl Fn() + Send + Sync + use<> {
-        let contexts = self.contexts.clone();
-        move || contexts.iter().for_each(ScanContext::cancel)
+        let context = self.context.clone();
+        move || context.iter().for_each(ScanContext::cancel)
     }
 }
 
 impl Drop for ArrowRows {
     fn drop(&mut self) {
-        self.contexts.iter().for_each(ScanContext::cancel);
+        self.context.iter().for_each(ScanContext::cancel);
     }
 }
 

@@ -193,8 +193,9 @@ impl Session {
         let rows = planned.start(tables, tables.view()?, point, context.clone(), bytes_max)?;
         let columns = rows.columns().clone();
         let warning = Some(self.scan_warning(&context));
-        let (contexts, notices) = (vec![context], notices.into_iter().collect());
-        Ok(RowsOutcome { columns, source: BatchSource::Direct(Box::new(rows)), contexts, notices, warning })
+        let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
+        let source = BatchSource::Direct(Box::new(rows));
+        Ok(RowsOutcome { columns, source, context: Some(context), counters, notices, warning })
     }
 
     fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {

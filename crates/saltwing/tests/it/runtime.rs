@@ -114,3 +114,42 @@ fn connections_write_at_the_same_time() {
     threads.into_iter().for_each(|t| t.join().unwrap());
     assert_eq!(crate::texts(&db.connect().blocking(), "SELECT a, b FROM c WHERE k = 1").unwrap(), ["100|100"]);
 }
+
+/// Billions of pairs, none of which a scan has to do with, and none of which comes out.
+#[cfg(feature = "datafusion")]
+const BUSY: [&str; 4] = [
+    "SELECT count(*) FROM t a, t b WHERE a.k >= 0 AND b.k >= 0",
+    "SELECT count(*) FROM t a, t b WHERE a.k >= 0 AND b.k >= 0 AND a.k + b.k = -7",
+    "SELECT count(*) FROM t a JOIN t b ON a.k % 10 = b.k % 10 WHERE a.k >= 0 AND b.k >= 0 AND a.v <> b.v",
+    "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i FROM n) SELECT count(*) FROM n",
+];
+
+#[test]
+#[cfg(feature = "datafusion")]
+fn a_timeout_stops_joins_that_scan_no_more() {
+    let connection = filled(200_000).connect().blocking();
+    connection.execute("SET statement_timeout = '300ms'", ()).unwrap();
+    for sql in BUSY {
+        let rows = connection.query(sql, ());
+        assert_eq!(code(rows.and_then(|mut rows| rows.try_for_each(|row| row.map(drop)))), "timeout", "{sql}");
+    }
+}
+
+#[test]
+#[cfg(feature = "datafusion")]
+fn joins_that_scan_no_more_are_cancelled() {
+    let connection = filled(200_000).connect().blocking();
+    for sql in BUSY {
+        let mut rows = connection.query_arrow(sql, ()).unwrap();
+        let cancel = rows.canceller();
+        let other = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            cancel();
+        });
+        assert_eq!(
+            code(std::iter::from_fn(|| rows.next_blocking().transpose()).try_for_each(|b| b.map(drop))),
+            "cancelled"
+        );
+        other.join().unwrap();
+    }
+}

@@ -1,0 +1,174 @@
+//! Operators that stop when their statement is cancelled or out of time.
+//!
+//! Scans look at the statement's budget between their batches. An operator above may make millions of
+//! batches out of two, or look for a match for minutes: so its results are watched, and the
+//! conditions that joins check.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{FieldRef, Schema};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use futures::StreamExt;
+use saltwing_table::ScanContext;
+
+use crate::RelationalError;
+use crate::table_scan::TableScanExec;
+
+/// The plan with its operators watched. It is to be run, not to be optimized further.
+pub(crate) fn watched(plan: Arc<dyn ExecutionPlan>, context: &ScanContext) -> Result<Arc<dyn ExecutionPlan>> {
+    let watched = plan.transform_up(|node| {
+        // A scan watches itself.
+        if node.is::<TableScanExec>() {
+            return Ok(Transformed::no(node));
+        }
+        let input = with_watched_filter(node, context)?;
+        Ok(Transformed::yes(Arc::new(WatchExec { input, context: context.clone() }) as Arc<dyn ExecutionPlan>))
+    })?;
+    Ok(watched.data)
+}
+
+/// A join whose condition is watched: it may be checked for all pairs of rows before one comes out.
+fn with_watched_filter(node: Arc<dyn ExecutionPlan>, context: &ScanContext) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        let filter = join.filter().map(|filter| watched_filter(filter, context));
+        return Ok(Arc::new(NestedLoopJoinExecBuilder::from(join).with_filter(filter).build()?));
+    }
+    match node.downcast_ref::<HashJoinExec>() {
+        Some(join) if join.filter().is_some() => {
+            let filter = join.filter().map(|filter| watched_filter(filter, context));
+            join.builder().with_filter(filter).build_exec()
+        }
+        _ => Ok(node),
+    }
+}
+
+fn watched_filter(filter: &JoinFilter, context: &ScanContext) -> JoinFilter {
+    let condition = WatchExpr { inner: filter.expression().clone(), context: context.clone() };
+    JoinFilter::new(Arc::new(condition), filter.column_indices().to_vec(), filter.schema().clone())
+}
+
+fn stopped(context: &ScanContext) -> Result<()> {
+    context.check().map_err(|error| DataFusionError::from(RelationalError::from(error)))
+}
+
+/// Its input's batches, while the statement may run.
+struct WatchExec {
+    input: Arc<dyn ExecutionPlan>,
+    context: ScanContext,
+}
+
+impl fmt::Debug for WatchExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchExec").field("input", &self.input).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for WatchExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WatchExec")
+    }
+}
+
+impl ExecutionPlan for WatchExec {
+    fn name(&self) -> &str {
+        "WatchExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let [input] = <[_; 1]>::try_from(children).map_err(|_| RelationalError::bug("a watch has one input"))?;
+        Ok(Arc::new(Self { input, context: self.context.clone() }))
+    }
+
+    fn execute(&self, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let context = self.context.clone();
+        let batches = self.input.execute(partition, task)?;
+        let batches = batches.map(move |batch| stopped(&context).and(batch));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+    }
+}
+
+/// A condition that is an error once the statement may not run any more.
+struct WatchExpr {
+    inner: Arc<dyn PhysicalExpr>,
+    context: ScanContext,
+}
+
+impl fmt::Debug for WatchExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl fmt::Display for WatchExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl PartialEq for WatchExpr {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.eq(&other.inner)
+    }
+}
+
+impl Eq for WatchExpr {}
+
+impl Hash for WatchExpr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl PhysicalExpr for WatchExpr {
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        stopped(&self.context)?;
+        self.inner.evaluate(batch)
+    }
+
+    fn return_field(&self, schema: &Schema) -> Result<FieldRef> {
+        self.inner.return_field(schema)
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.inner]
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+        let [inner] = <[_; 1]>::try_from(children).map_err(|_| RelationalError::bug("a watch has one condition"))?;
+        Ok(Arc::new(Self { inner, context: self.context.clone() }))
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt_sql(f)
+    }
+}
