@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr as PlanExpr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use saltwing_expr::Evaluator;
 use saltwing_types::{Expr, SqlType};
 
@@ -52,6 +56,22 @@ impl ExprFunction {
     pub(crate) fn is_cast(&self) -> bool {
         matches!(self.evaluator.expr(), Expr::Cast(inner, _) if matches!(**inner, Expr::Column(_)))
     }
+}
+
+/// An expression of a physical plan as a user would write it: ours by their text, columns without their place.
+pub(crate) fn text_of(expr: &Arc<dyn PhysicalExpr>) -> String {
+    let named = expr.clone().transform_down(|part| {
+        let own = part.downcast_ref::<ScalarFunctionExpr>();
+        let Some(own) = own.and_then(|call| Some((call, call.fun().inner().downcast_ref::<ExprFunction>()?))) else {
+            return Ok(Transformed::no(part));
+        };
+        let text = match own {
+            (call, function) if function.is_cast() => call.args().first().map_or_else(String::new, text_of),
+            (_, function) => function.text.clone(),
+        };
+        Ok(Transformed::new(Arc::new(Column::new(&text, 0)) as Arc<dyn PhysicalExpr>, true, TreeNodeRecursion::Jump))
+    });
+    named.map_or_else(|_| expr.to_string(), |named| fmt_sql(named.data.as_ref()).to_string())
 }
 
 impl PartialEq for ExprFunction {

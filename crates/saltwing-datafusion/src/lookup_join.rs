@@ -36,7 +36,7 @@ use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value, typing};
 
 use crate::RelationalError;
-use crate::expr_function::ExprFunction;
+use crate::expr_function::{ExprFunction, text_of};
 use crate::scan_path::Path;
 use crate::sql_field::field_type;
 use crate::table_scan::TableScanExec;
@@ -107,8 +107,10 @@ impl LookupJoinExec {
             else {
                 return Ok(None);
             };
-            conditions
-                .push(Condition { text: format!("{} = {}", key.column.name, key.value), ..Condition::new(equal) });
+            conditions.push(Condition {
+                text: format!("{} = {}", key.column.name, text_of(&key.value)),
+                ..Condition::new(equal)
+            });
         }
         let planned = scan.asked_for(|asked| {
             asked.conditions = conditions;
@@ -317,7 +319,8 @@ impl fmt::Debug for LookupJoinExec {
 
 impl DisplayAs for LookupJoinExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys: Vec<String> = self.keys.iter().map(|key| format!("{} = {}", key.column.name, key.value)).collect();
+        let keys: Vec<String> =
+            self.keys.iter().map(|key| format!("{} = {}", key.column.name, text_of(&key.value))).collect();
         let table = self.inner.scan().map(|scan| scan.table_use().table.def().name.to_string()).unwrap_or_default();
         write!(f, "LookupJoinExec: join_type={:?}, table={table}, keys=[{}]", self.join.join_type(), keys.join(", "))
     }

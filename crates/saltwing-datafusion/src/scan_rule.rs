@@ -14,7 +14,6 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_expr::split_conjunction;
-use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -25,6 +24,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use saltwing_plan::OrderItem;
 use saltwing_types::SortOrder;
 
+use crate::expr_function::text_of;
 use crate::lookup_join::{LookupJoinExec, scans};
 use crate::scan_path::{Path, rebuilt};
 use crate::table_scan::{Ends, TableScanExec};
@@ -88,7 +88,7 @@ fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Opt
     let Some(path) = Path::below(filter.input()) else { return Ok(None) };
     let Some(scan) = path.scan() else { return Ok(None) };
     let parts = split_conjunction(filter.predicate());
-    let texts: Vec<String> = parts.into_iter().map(|part| fmt_sql(part.as_ref()).to_string()).collect();
+    let texts: Vec<String> = parts.into_iter().map(text_of).collect();
     let told = scan.told_of(&texts);
     let input = path.over(told)?;
     rebuilt(node.clone(), input).map(Some)
