@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, DataFusionError, Result, TableReference};
+use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -26,7 +26,6 @@ use datafusion::optimizer::AnalyzerRule;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, typing};
 
-use crate::RelationalError;
 use crate::error::span_of;
 use crate::expr_function::ExprFunction;
 use crate::label::plain;
@@ -35,6 +34,7 @@ use crate::outer_join::without_extra_rows;
 use crate::sql_field::{declared_name, field_type};
 use crate::table_source::TableSource;
 use crate::translation::{Leaves, balanced, chain, translate};
+use crate::{RelationalError, RelationalErrorKind};
 
 /// Most conditions of one statement that stay apart; beyond, those over the same columns go together.
 const SEPARATE_CONDITIONS_MAX: usize = 64;
@@ -63,10 +63,20 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             LogicalPlan::Filter(filter)
         }
         LogicalPlan::Join(mut join) => {
-            for (left, right) in &join.on {
-                lowerer.check_comparison(CompareOp::Eq, left, right)?;
+            let mut conditions: Vec<PlanExpr> = Vec::new();
+            for (left, right) in std::mem::take(&mut join.on) {
+                // INTERSECT and EXCEPT: its sides have one type by now.
+                if join.null_equality == NullEquality::NullEqualsNull {
+                    join.on.push((left, right));
+                    continue;
+                }
+                match lowerer.comparison(CompareOp::Eq, &left, &right, left.clone().eq(right.clone()))? {
+                    PlanExpr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => join.on.push((*left, *right)),
+                    other => conditions.push(other),
+                }
             }
-            join.filter = join.filter.map(|filter| lowerer.condition(filter)).transpose()?;
+            conditions.extend(join.filter.map(|filter| lowerer.condition(filter)).transpose()?);
+            join.filter = balanced(conditions, Operator::And);
             LogicalPlan::Join(join)
         }
         LogicalPlan::Union(union) => LogicalPlan::Union(brought_together(union)?),
@@ -200,7 +210,7 @@ impl Lowerer<'_> {
             let native = operation.native(args);
             return native.ok_or_else(|| {
                 let text = format!("{operation:?} over values that SQL has no type for");
-                RelationalError::from(crate::RelationalErrorKind::TypeMismatch(text)).at(span).into()
+                RelationalError::from(RelationalErrorKind::TypeMismatch(text)).at(span).into()
             });
         }
         Ok(expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data)
@@ -226,13 +236,29 @@ impl Lowerer<'_> {
         let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
         let constant = translate(&test.expr, &mut leaves)?.filter(Expr::is_constant);
         let left = if constant.is_some() { constant } else { self.operand(&test.expr)? };
-        let right = Lowerer { schema }.operand(&PlanExpr::Column(column))?;
+        let right = Lowerer { schema }.operand(&PlanExpr::Column(column.clone()))?;
         if let (Some(left), Some(right)) = (left, right) {
+            let types = left.sql_type().zip(right.sql_type());
             let met = typing::compare(CompareOp::Eq, left, right).map_err(|e| RelationalError::from(e).at(span))?;
             if let Expr::Compare(_, left, _) = met
                 && left.is_constant()
             {
                 *test.expr = ExprFunction::call(*left, Vec::new());
+                return Ok(test);
+            }
+            let Some((a, b)) = types.filter(|(a, b)| !compares_natively(CompareOp::Eq, *a, *b)) else {
+                return Ok(test);
+            };
+            if has_no_common_type(a, b) {
+                let text = format!("{a} IN a subquery of {b}, without a CAST of one side to the other's type,");
+                return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).at(span).into());
+            }
+            if let Some((key, true)) = join_key(a, b) {
+                let inner =
+                    Lowerer { schema }.as_type(&PlanExpr::Column(column.clone()), key)?.alias(column.name.clone());
+                let subquery = Projection::try_new(vec![inner], test.subquery.subquery.clone())?;
+                *test.expr = self.as_type(&test.expr, key)?;
+                test.subquery = test.subquery.with_plan(Arc::new(LogicalPlan::Projection(subquery)));
             }
         }
         Ok(test)
@@ -326,10 +352,10 @@ impl Lowerer<'_> {
                 && is_one_row(&query.subquery)
                 && Sources::of(value).one_table()
                 && let Some((a, b)) = self.check_comparison(CompareOp::Eq, value, one)?
-                && compares_natively(CompareOp::Eq, a, b)
+                && (compares_natively(CompareOp::Eq, a, b) || matches!(join_key(a, b), Some((_, true))))
             {
-                let test = InSubquery::new(Box::new(self.lower(value.clone())?), query.clone(), false);
-                return Ok(Some(PlanExpr::InSubquery(test)));
+                let test = InSubquery::new(Box::new(value.clone()), query.clone(), false);
+                return self.lower(PlanExpr::InSubquery(test)).map(Some);
             }
         }
         Ok(None)
@@ -405,6 +431,13 @@ fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
     (saltwing_expr::arrow_type(a) == saltwing_expr::arrow_type(b))
         && (is_char(a) == is_char(b))
         && (equality || !is_char(a))
+}
+
+/// Whether no type of Arrow holds all values of both exactly: a hash join would miss or make up matches.
+fn has_no_common_type(a: SqlType, b: SqlType) -> bool {
+    let widest = |ty: SqlType| ty.integer_range().is_some_and(|(_, max)| max > 1 << 53);
+    let exact = |ty: SqlType| ty.family() == TypeFamily::Number && !ty.is_float() && (!ty.is_integer() || widest(ty));
+    a.is_float() && exact(b) || b.is_float() && exact(a)
 }
 
 /// A type in which values that are equal have equal values, and whether these are the only ones.

@@ -365,6 +365,7 @@ impl Rewriter<'_> {
             }
         }
         self.name_items(select)?;
+        predicates::quantified_as_in(select)?;
         predicates::as_values(select)?;
         for condition in select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify) {
             predicates::unknown_as_values(condition)?;

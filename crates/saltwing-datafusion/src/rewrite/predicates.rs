@@ -22,6 +22,34 @@ use crate::RelationalError;
 const MEMBERS: &str = "\u{1}members";
 const MEMBER: &str = "\u{1}member";
 
+/// `= ANY (SELECT ..)` is `IN`, `<> ALL (SELECT ..)` is `NOT IN`: as such they are joins, and lookups.
+pub(super) fn quantified_as_in(select: &mut Select) -> Result<()> {
+    match select.visit(&mut Quantified) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+struct Quantified;
+
+impl VisitorMut for Quantified {
+    type Break = RelationalError;
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
+        let (left, right, negated) = match expr {
+            Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => (left, right, false),
+            Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => (left, right, true),
+            _ => return ControlFlow::Continue(()),
+        };
+        if let Expr::Subquery(subquery) = right.as_ref() {
+            let subquery = subquery.clone();
+            let left = std::mem::replace(left.as_mut(), Expr::value(ast::Value::Null));
+            *expr = Expr::InSubquery { expr: Box::new(left), subquery, negated };
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// Rewrites the items of one SELECT.
 pub(super) fn as_values(select: &mut Select) -> Result<()> {
     let mut rewriter = Predicates { depth: 0, with_exists: true };
