@@ -242,7 +242,6 @@ impl Packed {
             });
             self.base_rows.fetch_sub(rows.directory.rows(), Relaxed);
         }
-        self.shelf.forget_table(table);
         drop(removed);
         let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
         loop {
@@ -266,6 +265,8 @@ impl Packed {
         for generation in 0..2 {
             self.delete_all(delta_space(generation), table_bounds(table))?;
         }
+        // Last: reading its directory entries counts for it.
+        self.shelf.forget_table(table);
         self.bury(&mut merge)
     }
 }
