@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
-use saltwing_sql::statement::{ColumnSpec, CreateTable, DefaultSpec, KeyPart, OptionSpec, OptionValue};
+use saltwing_sql::Name;
+use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
 use saltwing_types::suggest;
-use saltwing_types::table::{BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableOption};
+use saltwing_types::table::{
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption,
+};
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName, Value,
-    eval, number,
+    ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
+    Value, eval, number,
 };
 use sqlparser::ast;
 
@@ -15,46 +18,13 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::key_expression::{self, KeyItem};
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
+use crate::table_option::{TableOptions, kept_notice, whole};
 
 /// Most column families of a table: a family's number is one byte.
 const FAMILIES_MAX: usize = 255;
 
 /// The option that keeps a table's SPLIT ON: the points in brackets, as written.
 pub const SPLIT_ON: &str = "SPLIT ON";
-
-/// Options of Phoenix and HBase that have no effect on an embedded store, and are kept.
-const KEPT_OPTIONS: &[&str] = &[
-    "APPEND_ONLY_SCHEMA",
-    "BLOCKCACHE",
-    "BLOCKSIZE",
-    "BLOOMFILTER",
-    "CHANGE_DETECTION_ENABLED",
-    "COLUMN_ENCODED_BYTES",
-    "COMPRESSION",
-    "DATA_BLOCK_ENCODING",
-    "DEFAULT_COLUMN_FAMILY",
-    "DISABLE_MIGRATION",
-    "DISABLE_WAL",
-    "GUIDE_POSTS_WIDTH",
-    "IMMUTABLE_ROWS",
-    "IMMUTABLE_STORAGE_SCHEME",
-    "IN_MEMORY",
-    "KEEP_DELETED_CELLS",
-    "MAX_FILESIZE",
-    "MEMSTORE_FLUSHSIZE",
-    "MIN_VERSIONS",
-    "REPLICATION_SCOPE",
-    "STORE_NULLS",
-    "UPDATE_CACHE_FREQUENCY",
-    "USE_STATS_FOR_PARALLELIZATION",
-    "VERSIONS",
-];
-
-/// Options that have an effect.
-const HONOURED_OPTIONS: &[&str] = &["FULL_SCAN", "SALT_BUCKETS", "SALT_BY", "TTL"];
-
-/// Options whose meaning is missing: to keep them without it would be a lie.
-const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL", "ROW_TIMESTAMP"];
 
 /// A definition, and what the user should know about it.
 #[derive(Debug)]
@@ -117,6 +87,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         families: builder.families,
         ttl_s: settings.ttl_s,
         options,
+        history: TableHistory::default(),
     };
     saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
@@ -139,11 +110,8 @@ fn check_names(columns: &[ColumnSpec]) -> Result<()> {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for column in columns {
         let name = &column.name.name;
-        let lower = name.text.to_lowercase();
-        if lower == ROW_KEY_COLUMN || lower == ROW_ID_COLUMN {
-            return Err(invalid(format!("{} is the name of a hidden column", name.text)).at(Some(name.span)));
-        }
-        if let Some(first) = seen.insert(lower, &name.text) {
+        check_not_hidden(name)?;
+        if let Some(first) = seen.insert(name.text.to_lowercase(), &name.text) {
             let help = if first == name.text {
                 String::new()
             } else {
@@ -152,6 +120,14 @@ fn check_names(columns: &[ColumnSpec]) -> Result<()> {
             let error = BindError::from(BindErrorKind::DuplicateColumn(name.text.clone())).at(Some(name.span));
             return Err(if help.is_empty() { error } else { error.help(help) });
         }
+    }
+    Ok(())
+}
+
+/// Hidden columns have their names to themselves.
+pub(crate) fn check_not_hidden(name: &Name) -> Result<()> {
+    if [ROW_KEY_COLUMN, ROW_ID_COLUMN].contains(&name.text.to_lowercase().as_str()) {
+        return Err(invalid(format!("{} is the name of a hidden column", name.text)).at(Some(name.span)));
     }
     Ok(())
 }
@@ -244,7 +220,7 @@ impl Builder {
                     .help("Phoenix: ERROR 1003"));
                 }
                 (_, true) => None,
-                (family, false) => Some(self.family(family.as_ref().map(|f| f.text.as_str()), spec.span)?),
+                (family, false) => Some(family_index(&mut self.families, family.as_ref(), spec.span)?),
             };
             let slot = match family {
                 None => 0,
@@ -260,37 +236,13 @@ impl Builder {
                 name: name.clone(),
                 ty: spec.sql_type,
                 nullable: spec.not_null != Some(true),
-                default: spec.default.as_ref().map(|d| self.default(d, spec)).transpose()?,
+                default: default_of(spec, &self.table)?,
                 family,
                 slot,
                 hidden: false,
             });
         }
         Ok(columns)
-    }
-
-    /// The index of a family, which is added when it is new.
-    fn family(&mut self, name: Option<&str>, span: Span) -> Result<usize> {
-        let same = |f: &Option<String>| f.as_ref().map(|f| f.to_lowercase()) == name.map(str::to_lowercase);
-        if let Some(index) = self.families.iter().position(same) {
-            return Ok(index);
-        }
-        if self.families.len() == FAMILIES_MAX {
-            return Err(invalid(format!("{FAMILIES_MAX} column families are the limit")).at(Some(span)));
-        }
-        self.families.push(name.map(str::to_owned));
-        Ok(self.families.len() - 1)
-    }
-
-    fn default(&self, default: &DefaultSpec, spec: &ColumnSpec) -> Result<DefaultDef> {
-        let scope = Scope::of_default();
-        let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), collector: None };
-        let place = |error: BindError| error.at(Some(default.span));
-        let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
-        let column = format!("{}.{}", self.table, spec.name.name.text);
-        let wrong = |source| place(BindErrorKind::Value { column: Some(column.clone()), source }.into());
-        let value = eval::eval(&expr, &[]).and_then(|value| number::assign(value, spec.sql_type)).map_err(wrong)?;
-        Ok(DefaultDef { text: default.text.clone(), expr: saltwing_types::Expr::Literal(value, spec.sql_type) })
     }
 
     fn key_columns(&mut self, parts: &[&NamedPart], columns: &[ColumnDef]) -> Result<Vec<KeyColumn>> {
@@ -346,6 +298,7 @@ impl Builder {
             families: self.families.clone(),
             ttl_s: None,
             options: Vec::new(),
+            history: TableHistory::default(),
         };
         key_expression::key_columns(items, def, &mut self.notices)
     }
@@ -380,61 +333,52 @@ impl Builder {
     }
 
     fn options(&mut self, specs: &[OptionSpec], key: &[KeyColumn], default_salt: Option<u16>) -> Result<Settings> {
-        let mut settings = Settings { salt: None, ttl_s: None, options: Vec::new() };
+        let mut options = TableOptions::new();
         let (mut buckets, mut by) = (default_salt.filter(|n| *n > 0), None);
         for spec in specs {
-            let name = spec.name.text.to_uppercase();
-            let place = |error: BindError| error.at(Some(spec.value_span));
-            match name.as_str() {
+            match spec.name.text.to_uppercase().as_str() {
                 "SALT_BUCKETS" => {
                     let count = whole(spec, 0, BUCKETS_MAX.into()).map_err(|e| e.help("Phoenix: ERROR 1021"))?;
                     buckets = (count > 0).then_some(count as u16);
                 }
                 "SALT_BY" => by = Some((salt_by(spec, key)?, spec.span)),
-                "TTL" => settings.ttl_s = ttl(spec)?,
-                "FULL_SCAN" => {
-                    let policy = word(spec);
-                    if !["ALLOW", "WARN", "ERROR"].contains(&policy.as_str()) {
-                        return Err(place(invalid("FULL_SCAN is 'allow', 'warn' or 'error'")));
-                    }
-                    settings.options.push(TableOption {
-                        name,
-                        value: Value::Text(policy.to_lowercase()),
-                        honoured: true,
-                    });
-                }
-                kept if KEPT_OPTIONS.contains(&kept) => {
-                    let shown = spec.family.as_ref().map_or_else(|| name.clone(), |f| format!("{}.{name}", f.text));
-                    self.notices.push(kept_notice(&shown));
-                    settings.options.push(TableOption { name: shown, value: kept_value(&spec.value), honoured: false });
-                }
-                unsupported if UNSUPPORTED_OPTIONS.contains(&unsupported) => {
-                    let error = BindErrorKind::NotSupported(format!("the table option {unsupported}"));
-                    return Err(BindError::from(error).at(Some(spec.span)));
-                }
-                _ => {
-                    let known = KEPT_OPTIONS.iter().chain(HONOURED_OPTIONS).copied();
-                    let near = suggest(&name, known);
-                    let error =
-                        invalid(format!("there is no table option {}", spec.name.text)).at(Some(spec.name.span));
-                    return Err(match near {
-                        Some(near) => error.help(format!("did you mean {near}?")),
-                        None => error,
-                    });
-                }
+                _ => options.set(spec)?,
             }
         }
-        settings.salt = match (buckets, by) {
+        let salt = match (buckets, by) {
             (None, Some((_, span))) => return Err(invalid("SALT_BY needs SALT_BUCKETS").at(Some(span))),
             (None, None) => None,
             (Some(buckets), by) => Some(Salt { buckets, by: by.map(|(count, _)| count) }),
         };
-        Ok(settings)
+        self.notices.append(&mut options.notices);
+        Ok(Settings { salt, ttl_s: options.ttl_s, options: options.options })
     }
 }
 
-fn kept_notice(option: &str) -> String {
-    format!("{option} is kept, and has no effect on an embedded store")
+/// The index of a family, which is added when it is new.
+pub(crate) fn family_index(families: &mut Vec<Option<String>>, name: Option<&Name>, span: Span) -> Result<usize> {
+    let same = |f: &Option<String>| f.as_ref().map(|f| f.to_lowercase()) == name.map(|name| name.text.to_lowercase());
+    if let Some(index) = families.iter().position(same) {
+        return Ok(index);
+    }
+    if families.len() == FAMILIES_MAX {
+        return Err(invalid(format!("{FAMILIES_MAX} column families are the limit")).at(Some(span)));
+    }
+    families.push(name.map(|name| name.text.clone()));
+    Ok(families.len() - 1)
+}
+
+/// The DEFAULT of a column of `table`.
+pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<DefaultDef>> {
+    let Some(default) = &spec.default else { return Ok(None) };
+    let scope = Scope::of_default();
+    let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), collector: None };
+    let place = |error: BindError| error.at(Some(default.span));
+    let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
+    let column = format!("{table}.{}", spec.name.name.text);
+    let wrong = |source| place(BindErrorKind::Value { column: Some(column.clone()), source }.into());
+    let value = eval::eval(&expr, &[]).and_then(|value| number::assign(value, spec.sql_type)).map_err(wrong)?;
+    Ok(Some(DefaultDef { text: default.text.clone(), expr: Expr::Literal(value, spec.sql_type) }))
 }
 
 fn key_part<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {
@@ -444,31 +388,6 @@ fn key_part<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {
             Part::Named(NamedPart { name: ident.value.clone(), order: part.order, span: part.span })
         }
         _ => Part::Computed(part),
-    }
-}
-
-/// A whole number in a range.
-fn whole(spec: &OptionSpec, least: u64, most: u64) -> Result<u64> {
-    let found = match &spec.value {
-        OptionValue::Number(text) | OptionValue::Text(text) => text.parse::<u64>().ok(),
-        _ => None,
-    };
-    found.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
-        invalid(format!("{} is a whole number from {least} to {most}", spec.name.text)).at(Some(spec.value_span))
-    })
-}
-
-fn word(spec: &OptionSpec) -> String {
-    match &spec.value {
-        OptionValue::Text(text) | OptionValue::Word(text) => text.to_uppercase(),
-        _ => String::new(),
-    }
-}
-
-fn ttl(spec: &OptionSpec) -> Result<Option<u64>> {
-    match word(spec).as_str() {
-        "NONE" | "FOREVER" => Ok(None),
-        _ => whole(spec, 1, u64::from(u32::MAX)).map(Some).map_err(|e| e.help("TTL is in seconds; FOREVER is none")),
     }
 }
 
@@ -490,17 +409,4 @@ fn salt_by(spec: &OptionSpec, key: &[KeyColumn]) -> Result<usize> {
             .help(format!("the key is ({})", columns.join(", "))));
     };
     Ok(last + 1)
-}
-
-fn kept_value(value: &OptionValue) -> Value {
-    match value {
-        OptionValue::Number(text) => text.parse::<i64>().map_or_else(|_| Value::text(text), Value::Int),
-        OptionValue::Text(text) => Value::text(text),
-        OptionValue::Bool(b) => Value::Bool(*b),
-        OptionValue::Word(word) if word.eq_ignore_ascii_case("NONE") || word.eq_ignore_ascii_case("NULL") => {
-            Value::Null
-        }
-        OptionValue::Word(word) => Value::text(word),
-        OptionValue::Names(names) => Value::text(names.iter().map(|n| n.text.as_str()).collect::<Vec<_>>().join(", ")),
-    }
 }

@@ -62,6 +62,14 @@ pub enum BindErrorKind {
     /// A column is named twice.
     #[error("column {0} is named twice")]
     DuplicateColumn(String),
+    /// A column that the table has already.
+    #[error("{table} has a column {column} already")]
+    ColumnExists {
+        /// Table.
+        table: String,
+        /// As the table spells it.
+        column: String,
+    },
     /// More columns than a table may have.
     #[error("{count} columns are above the limit of {limit}")]
     TooManyColumns {
@@ -117,7 +125,7 @@ impl BindError {
             BindErrorKind::FullScanRefused(_) => ErrorCode::FullScanRefused,
             BindErrorKind::NoSuchColumn { .. } | BindErrorKind::ColumnInConstant { .. } => ErrorCode::NoSuchColumn,
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
-            BindErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
+            BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,

@@ -8,6 +8,7 @@
 
 pub mod access;
 mod aggregate;
+mod alter_table;
 mod create_table;
 mod dml;
 mod error;
@@ -15,6 +16,7 @@ mod key_expression;
 mod lower;
 mod scope;
 mod select;
+mod table_option;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use saltwing_table::Table;
 use saltwing_types::Expr;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
+pub use alter_table::{AlteredTable, alter_table};
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
 pub use dml::{BoundDelete, BoundSource, BoundUpsert, delete, row_key_query, target_columns, upsert};
 pub use error::{BindError, BindErrorKind, Result};

@@ -9,6 +9,7 @@ use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder,
     ScanRequest, Table, WriteSet,
 };
+use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
@@ -22,14 +23,17 @@ use crate::{CatalogError, CatalogView, INFORMATION_SCHEMA};
 /// |---|---|
 /// | 1 | tables |
 /// | 2 | keys with computed parts |
+/// | 3 | tables that were altered: slots of dropped columns |
 ///
 /// A catalog has the lowest format that tells all of its definitions, so that earlier
 /// versions read what they can, and refuse what they would misread.
-pub const CATALOG_FORMAT: u32 = 2;
+pub const CATALOG_FORMAT: u32 = 3;
 /// The format of a catalog without tables.
 const FIRST_FORMAT: u32 = 1;
 /// The format from which on keys have computed parts.
 const KEY_EXPRESSIONS_FORMAT: u32 = 2;
+/// The format from which on tables have a history.
+const ALTERED_FORMAT: u32 = 3;
 
 const TABLES: u32 = 1;
 const SCHEMAS: u32 = 2;
@@ -139,6 +143,42 @@ impl Catalog {
         view.insert(table.clone());
         self.publish(view);
         Ok(table)
+    }
+
+    /// Gives a table another definition: the one that `change` makes of the one it has, or none.
+    ///
+    /// One change at a time: nobody else makes one between `change` and the commit. Statements that know the
+    /// table by the definition before can no longer write to it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; what `change` fails with; the store's.
+    pub fn alter_table<E: From<CatalogError>>(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        change: impl FnOnce(&Arc<Table>) -> Result<Option<TableDef>, E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.changing.lock();
+        let table = self.snapshot().resolve(schema, name)?;
+        let Some(mut def) = change(&table)? else { return Ok(()) };
+        def.history.version = table.def().history.version.saturating_add(1);
+        Ok(self.put_altered(def)?)
+    }
+
+    fn put_altered(&self, def: TableDef) -> Result<(), CatalogError> {
+        check_definition(&def)?;
+        let table = Table::new(Arc::new(def))?;
+        let mut writes = WriteSet::new();
+        writes.put(&self.own.tables, table_row(table.def())?)?;
+        self.raise_format(&mut writes, ALTERED_FORMAT)?;
+        self.store.commit(&writes, None, Durability::Synced)?;
+        // Held while the table changes: who is refused for an old definition finds the new one here.
+        let mut current = self.view.write();
+        let mut view = CatalogView::clone(&current);
+        view.insert(self.store.replace(table));
+        view.version += 1;
+        *current = Arc::new(view);
+        Ok(())
     }
 
     /// Takes a table away, then its rows.
@@ -313,7 +353,14 @@ fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
             expr.columns().into_iter().all(|column| def.key.position(column).is_some_and(|input| input > position))
         }
     });
-    let families = def.columns.iter().all(|c| c.family.is_none_or(|f| f < def.families.len()));
+    let columns = def.columns.iter().filter_map(|c| Some((c.family?, c.slot)));
+    let mut slots: Vec<_> = columns.chain(def.history.dropped.iter().map(|c| (c.family, c.slot))).collect();
+    slots.sort_unstable();
+    // In each family from 0 on, without a gap: a slot's place in a stored row follows from those before it.
+    let families = slots.chunk_by(|a, b| a.0 == b.0).all(|family| {
+        let is_known = family.first().is_some_and(|(family, _)| *family < def.families.len());
+        is_known && family.iter().enumerate().all(|(place, (_, slot))| usize::from(*slot) == place)
+    });
     if keys && families && !def.key.columns.is_empty() && !def.families.is_empty() {
         return Ok(());
     }
@@ -375,6 +422,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         families: vec![None],
         ttl_s: None,
         options: Vec::new(),
+        history: TableHistory::default(),
     }
 }
 

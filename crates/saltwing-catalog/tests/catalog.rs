@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use saltwing_catalog::{Catalog, CatalogError};
+use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError};
 use saltwing_store::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{Durability, EmbeddedTables, SystemClock, WriteSet};
+use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId,
     TableName, Value, typing,
@@ -50,6 +51,7 @@ fn def(schema: Option<&str>, name: &str) -> TableDef {
         families: vec![None],
         ttl_s: None,
         options: Vec::new(),
+        history: TableHistory::default(),
     }
 }
 
@@ -121,7 +123,8 @@ fn damage_and_newer_formats_are_told() {
     other.name = TableName::bare("t");
     other.key.columns[0].source = KeySource::Column(7);
     assert_eq!(code(1, vec![text(""), text("t"), Value::Text(serde_json::to_string(&other).unwrap())]), "corrupt");
-    assert_eq!(code(4, vec![text("catalog_format"), text("3")]), "not_supported");
+    let newer = Value::text((CATALOG_FORMAT + 1).to_string());
+    assert_eq!(code(4, vec![text("catalog_format"), newer]), "not_supported");
     assert_eq!(code(4, vec![text("catalog_format"), text("x")]), "corrupt");
 }
 
@@ -230,4 +233,37 @@ fn earlier_definitions_are_read() {
     let text = r#"{"column":3,"name":"k","ty":"BigInt","order":"Asc","nullable":false}"#;
     let key: KeyColumn = serde_json::from_str(text).unwrap();
     assert_eq!((key.column(), serde_json::to_string(&key).unwrap().as_str()), (Some(3), text));
+}
+
+#[test]
+fn a_definition_is_changed_once_at_a_time_and_kept() {
+    let kv = memory();
+    let catalog = boot(&kv);
+    let before = catalog.create_table(def(None, "t")).unwrap();
+    let version = catalog.snapshot().version();
+    let with_ttl = |ttl_s| {
+        catalog.alter_table(None, "T", |table| {
+            let def = TableDef { ttl_s, ..TableDef::clone(table.def()) };
+            Ok::<_, CatalogError>((def != **table.def()).then_some(def))
+        })
+    };
+    with_ttl(None).unwrap();
+    assert_eq!(catalog.snapshot().version(), version, "nothing was changed");
+    with_ttl(Some(5)).unwrap();
+    let after = catalog.snapshot().resolve(None, "t").unwrap();
+    assert_eq!((after.def().history.version, after.def().ttl_s), (1, Some(5)));
+    assert!(catalog.snapshot().version() > version);
+    assert_eq!(before.def().ttl_s, None, "who has the definition before keeps it");
+    let failed = catalog.alter_table(None, "t", |_| Err(CatalogError::ReservedName("x".into())));
+    assert!(matches!(failed, Err(CatalogError::ReservedName(_))));
+    with_ttl(Some(6)).unwrap();
+    drop(catalog);
+    let again = boot(&kv).snapshot().resolve(None, "t").unwrap();
+    assert_eq!((again.def().history.version, again.def().ttl_s), (2, Some(6)));
+    let settings = tables(&kv);
+    drop(Catalog::boot(settings.clone(), false).unwrap());
+    let table = settings.table(TableId(4)).unwrap();
+    let key = table.codec().encode(&[Value::text("catalog_format")]).unwrap();
+    let format = settings.get(&settings.view().unwrap(), &table, &key).unwrap().unwrap();
+    assert_eq!(format[1], Value::text("3"), "earlier versions do not know what becomes of slots");
 }

@@ -13,8 +13,8 @@ use saltwing_bind::BoundUpsert;
 use saltwing_bind::access::TableAccess;
 use saltwing_expr::value_at;
 use saltwing_store::BATCH_BYTES_MAX;
-use saltwing_table::{Durability, EmbeddedTables, ReadView, ScanContext, Table, WriteSet};
-use saltwing_types::{ErrorCode, SqlType, Value, eval, number, text};
+use saltwing_table::{Durability, EmbeddedTables, ReadView, ScanContext, Table, TableError, WriteSet};
+use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;
 
@@ -184,8 +184,7 @@ impl Writer<'_> {
 fn retried<T>(mut run: impl FnMut() -> Result<T, ExecError>) -> Result<T, ExecError> {
     for _ in 0..TRIES_MAX {
         match run() {
-            Err(ExecError::Table(error)) if matches!(error.code(), ErrorCode::Conflict | ErrorCode::SnapshotTooOld) => {
-            }
+            Err(ExecError::Table(TableError::Conflict { .. } | TableError::SnapshotTooOld)) => {}
             other => return other,
         }
     }

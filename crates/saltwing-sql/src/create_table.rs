@@ -88,7 +88,7 @@ impl Elements {
 }
 
 /// `CONSTRAINT [name] PRIMARY KEY (` or `PRIMARY KEY (`: the words before PRIMARY.
-fn key_constraint(cursor: &Cursor<'_>) -> Option<usize> {
+pub(crate) fn key_constraint(cursor: &Cursor<'_>) -> Option<usize> {
     let from = match (cursor.word_is(0, "CONSTRAINT"), cursor.word_is(1, "PRIMARY")) {
         (false, _) => 0,
         (true, true) => 1,
@@ -137,7 +137,7 @@ fn sort_order(cursor: &mut Cursor<'_>) -> SortOrder {
 }
 
 /// Refuses the constraints that we do not have, so that `UNIQUE (a)` is not read as a column.
-fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
+pub(crate) fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     let at = match cursor.word_is(0, "CONSTRAINT") {
         true => 2,
         false => 0,
@@ -164,7 +164,7 @@ fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     Err(SqlError::not_supported(what, cursor.span_at(cursor.index() + at)))
 }
 
-fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
+pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
     let start = cursor.index();
     if cursor.at(&["PRIMARY", "KEY"]) {
         cursor.skip();
@@ -262,12 +262,8 @@ fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlpar
         match cursor.at(&["SPLIT", "ON"]) {
             true => split_points(cursor, &mut split_on)?,
             false => {
-                let option = option(cursor)?;
-                if options.iter().any(|earlier| is_same(earlier, &option)) {
-                    let name = option.name.text.to_uppercase();
-                    return Err(SqlError::syntax(format!("{name} is said twice"), option.span));
-                }
-                options.push(option);
+                options.push(option(cursor)?);
+                refuse_repeated(&options)?;
             }
         }
         // Commas between options may be left out, but not stand at the end.
@@ -279,6 +275,21 @@ fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlpar
         split_points(cursor, &mut split_on)?;
     }
     Ok((options, split_on))
+}
+
+/// Refuses an option that is said for the second time.
+pub(crate) fn refuse_repeated(options: &[OptionSpec]) -> Result<(), SqlError> {
+    let repeated = options
+        .iter()
+        .enumerate()
+        .find(|(i, option)| options.get(..*i).unwrap_or_default().iter().any(|earlier| is_same(earlier, option)));
+    match repeated {
+        Some((_, option)) => {
+            let name = option.name.text.to_uppercase();
+            Err(SqlError::syntax(format!("{name} is said twice"), option.span))
+        }
+        None => Ok(()),
+    }
 }
 
 fn is_same(a: &OptionSpec, b: &OptionSpec) -> bool {
@@ -297,7 +308,7 @@ fn split_points(cursor: &mut Cursor<'_>, found: &mut Vec<sqlparser::ast::Expr>) 
 }
 
 /// `[family.]NAME = value`.
-fn option(cursor: &mut Cursor<'_>) -> Result<OptionSpec, SqlError> {
+pub(crate) fn option(cursor: &mut Cursor<'_>) -> Result<OptionSpec, SqlError> {
     let start = cursor.index();
     let first = option_name(cursor)?;
     let (family, name) = match cursor.eat_symbol(&Token::Period) {

@@ -12,7 +12,7 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, Piece};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
-use crate::{copy, create_table, dml, guard, hint, place, query, session};
+use crate::{alter_table, copy, create_table, dml, guard, hint, place, query, session};
 
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
@@ -141,6 +141,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
         "CREATE" => return create(cursor),
         "DROP" => return drop(cursor),
+        "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
         _ => {}
     }
     if let Some(unsupported) = unsupported(cursor, &verb) {

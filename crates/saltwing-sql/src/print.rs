@@ -13,10 +13,10 @@ use sqlparser::ast::{Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor
 use crate::name::{ColumnName, Name, quote_name};
 use crate::scanner::{Kind, Scanner};
 use crate::statement::{
-    Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
-    CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnError, OptionSpec,
-    OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables, Statement, Truncate,
-    Unsupported, Update, Upsert, ValuesRow,
+    AlterTable, Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
+    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnError,
+    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables, Statement,
+    TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
 };
 
 /// An expression as text that is read back as the same expression.
@@ -114,6 +114,7 @@ impl Display for Statement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::CreateTable(it) => write!(f, "{it}"),
+            Self::AlterTable(it) => write!(f, "{it}"),
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
             }
@@ -198,6 +199,26 @@ impl Display for CreateTable {
             f.write_str(")")?;
         }
         Ok(())
+    }
+}
+
+impl Display for AlterTable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "ALTER TABLE {} ", self.table)?;
+        match &self.change {
+            TableChange::Add { if_not_exists, columns } => {
+                f.write_str(if *if_not_exists { "ADD COLUMN IF NOT EXISTS " } else { "ADD COLUMN " })?;
+                list(f, columns)
+            }
+            TableChange::Drop { if_exists, columns } => {
+                f.write_str(if *if_exists { "DROP COLUMN IF EXISTS " } else { "DROP COLUMN " })?;
+                list(f, columns)
+            }
+            TableChange::Set { options } => {
+                f.write_str("SET ")?;
+                list(f, options)
+            }
+        }
     }
 }
 

@@ -16,6 +16,8 @@ use crate::name::{ColumnName, Name, TableRef};
 pub enum Statement {
     /// `CREATE TABLE`.
     CreateTable(CreateTable),
+    /// `ALTER TABLE`.
+    AlterTable(AlterTable),
     /// `CREATE SCHEMA`.
     CreateSchema(CreateSchema),
     /// `DROP SCHEMA`.
@@ -87,7 +89,40 @@ pub struct CreateTable {
     pub split_on: Vec<Expr>,
 }
 
-/// One column of a CREATE TABLE.
+/// `ALTER TABLE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterTable {
+    /// The table.
+    pub table: TableRef,
+    /// What becomes of it.
+    pub change: TableChange,
+}
+
+/// What an ALTER TABLE does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableChange {
+    /// `ADD [COLUMN] [IF NOT EXISTS] column type .., ..`.
+    Add {
+        /// `IF NOT EXISTS`: those that are there stay as they are.
+        if_not_exists: bool,
+        /// The new columns, at least one.
+        columns: Vec<ColumnSpec>,
+    },
+    /// `DROP [COLUMN] [IF EXISTS] column, ..`.
+    Drop {
+        /// `IF EXISTS`: those that are not there are passed over.
+        if_exists: bool,
+        /// The columns, at least one.
+        columns: Vec<ColumnName>,
+    },
+    /// `SET option = value, ..`.
+    Set {
+        /// The options, at least one.
+        options: Vec<OptionSpec>,
+    },
+}
+
+/// One column of a CREATE TABLE, or of an ALTER TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSpec {
     /// Its name, and its family if one was said.

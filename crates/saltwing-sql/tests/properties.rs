@@ -139,8 +139,9 @@ fn query() -> BoxedStrategy<String> {
         .boxed()
 }
 
-fn create_table() -> BoxedStrategy<String> {
-    let column = (
+/// A column as it is declared.
+fn column() -> BoxedStrategy<String> {
+    (
         name(),
         proptest::option::of(name()),
         select(vec![
@@ -158,7 +159,23 @@ fn create_table() -> BoxedStrategy<String> {
         .prop_map(|(name, family, ty, tail)| match family {
             Some(family) => format!("{family}.{name} {ty}{tail}"),
             None => format!("{name} {ty}{tail}"),
-        });
+        })
+        .boxed()
+}
+
+fn alter_table() -> BoxedStrategy<String> {
+    let add = (select(vec!["ADD", "ADD COLUMN", "add if not exists", "ADD COLUMN IF NOT EXISTS"]), vec(column(), 1..4));
+    let drop = (select(vec!["DROP COLUMN", "drop column if exists"]), vec(name(), 1..4));
+    let option =
+        select(vec!["TTL = 5", "ttl=FOREVER", "BLOCK_ROWS=7", "\"cf\".VERSIONS = 3", "COMPRESSION='x''y'", "a = -1"]);
+    let set = option.prop_map(|option| format!("SET {option}"));
+    let list = |(verb, items): (&str, Vec<String>)| format!("{verb} {}", items.join(", "));
+    let change = prop_oneof![add.prop_map(list), drop.prop_map(list), set];
+    (name(), change).prop_map(|(table, change)| format!("ALTER TABLE {table} {change}")).boxed()
+}
+
+fn create_table() -> BoxedStrategy<String> {
+    let column = column();
     (
         select(vec!["CREATE TABLE", "CREATE IMMUTABLE TABLE IF NOT EXISTS", "create table if not exists"]),
         name(),
@@ -186,6 +203,7 @@ fn statement() -> BoxedStrategy<String> {
     prop_oneof![
         3 => query(),
         2 => create_table(),
+        1 => alter_table(),
         1 => (name(), vec(vec(expression(), 1..3), 1..3)).prop_map(|(table, rows)| {
             let rows: Vec<String> = rows.iter().map(|row| format!("({}, DEFAULT)", row.join(", "))).collect();
             format!("UPSERT INTO {table} (a, f.b) VALUES {}", rows.join(", "))

@@ -237,7 +237,7 @@ fn what_phoenix_has_and_we_do_not_is_named() {
         ("CREATE VIEW v (a VARCHAR) AS SELECT * FROM t", "CREATE VIEW"),
         ("CREATE SEQUENCE s START WITH 1 CACHE 5", "CREATE SEQUENCE"),
         ("ALTER INDEX i ON t REBUILD", "ALTER INDEX"),
-        ("ALTER TABLE t ADD IF NOT EXISTS x VARCHAR", "ALTER TABLE"),
+        ("ALTER VIEW v ADD IF NOT EXISTS x VARCHAR", "ALTER VIEW"),
         ("DROP SEQUENCE s", "DROP SEQUENCE"),
         ("UPDATE STATISTICS t", "UPDATE STATISTICS"),
         ("GRANT 'RX' ON t TO 'u'", "GRANT"),

@@ -123,12 +123,12 @@ impl RowDecoder {
                 Source::Stored { family, slot } => {
                     let found = stored.iter().find(|(f, _)| *f == family).and_then(|(_, found)| found.as_ref());
                     match found.map(|found| found.slot(slot.into())) {
-                        None | Some(Some(SlotBytes::Null)) => {
+                        Some(Some(SlotBytes::Null)) => {
                             sink.push_null();
                             Ok(())
                         }
                         Some(None) => return Err(damaged("column")),
-                        Some(Some(SlotBytes::Absent)) => sink.push_value(table.absent(*index), 1),
+                        None | Some(Some(SlotBytes::Absent)) => sink.push_value(table.absent(*index), 1),
                         Some(Some(SlotBytes::Value(bytes))) => {
                             sink.push_slot(bytes).ok_or_else(|| damaged("column"))?
                         }
@@ -164,14 +164,10 @@ impl RowDecoder {
         for Column { index, source, sink } in &mut self.columns {
             let Source::Stored { family, slot } = *source else { continue };
             let parts = self.families.iter().find(|known| known.family == family);
-            let Some(fix) = parts.and_then(|parts| parts.fix.as_deref()) else {
-                rows.clone().for_each(|_| sink.push_null());
-                continue;
-            };
-            let var = parts.and_then(|parts| parts.var.as_deref());
-            let appended = match fix.column(slot) {
+            let (fix, var) = parts.map_or((None, None), |parts| (parts.fix.as_deref(), parts.var.as_deref()));
+            let appended = match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
                 None => sink.push_value(table.absent(*index), rows.len()),
-                Some(column) => {
+                Some((fix, column)) => {
                     let var = match column.cells {
                         FixCells::Var => var.and_then(|var| Some((var.column(slot)?, var.bytes()))),
                         _ => None,
@@ -316,9 +312,12 @@ fn delta_values(
     family: usize,
     row: &mut [Value],
 ) -> Result<(), TableError> {
-    let (Some(bytes), Some(layout)) = (stored.family(family), table.layout(family)) else { return Ok(()) };
+    let (Some(bytes), Some(layout)) = (stored.family(family), table.layout(family)) else {
+        absent_values(table, family, row);
+        return Ok(());
+    };
     let stored = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
-    for &column in table.slot_columns(family) {
+    for column in table.slot_columns(family) {
         let (Some(def), Some(place)) = (table.def().columns.get(column), row.get_mut(column)) else { continue };
         *place = match stored.slot(def.slot.into()).ok_or_else(|| corrupt(table, key, "column"))? {
             SlotBytes::Null => Value::Null,
@@ -329,6 +328,15 @@ fn delta_values(
     Ok(())
 }
 
+/// A family that the row does not have.
+fn absent_values(table: &Table, family: usize, row: &mut [Value]) {
+    for column in table.slot_columns(family) {
+        if let Some(place) = row.get_mut(column) {
+            place.clone_from(table.absent(column));
+        }
+    }
+}
+
 fn block_values(
     table: &Table,
     block: &Arc<BlockRef>,
@@ -337,9 +345,12 @@ fn block_values(
     row: &mut [Value],
 ) -> Result<(), TableError> {
     let number = family as u8;
-    let Some(fix) = block.fix(number)? else { return Ok(()) };
+    let Some(fix) = block.fix(number)? else {
+        absent_values(table, family, row);
+        return Ok(());
+    };
     let mut var = None;
-    for &column in table.slot_columns(family) {
+    for column in table.slot_columns(family) {
         let (Some(def), Some(place)) = (table.def().columns.get(column), row.get_mut(column)) else { continue };
         let value = match fix.column(def.slot) {
             None => Some(table.absent(column).clone()),

@@ -50,6 +50,12 @@ pub enum TableError {
         /// Row key in hex.
         key: String,
     },
+    /// A table was altered under a statement.
+    #[error("the definition of {table} was changed while the statement ran")]
+    DefinitionChanged {
+        /// Table.
+        table: String,
+    },
     /// What the transaction must be checked against is gone.
     #[error("the transaction is too old: the record of what was written since it began is gone")]
     SnapshotTooOld,
@@ -118,7 +124,7 @@ impl TableError {
             Self::Value { source, .. } => source.code(),
             Self::NotNull { .. } => ErrorCode::NotNull,
             Self::ValueTooLarge { .. } => ErrorCode::TooLong,
-            Self::Conflict { .. } => ErrorCode::Conflict,
+            Self::Conflict { .. } | Self::DefinitionChanged { .. } => ErrorCode::Conflict,
             Self::SnapshotTooOld => ErrorCode::SnapshotTooOld,
             Self::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
             Self::Timeout { .. } => ErrorCode::Timeout,

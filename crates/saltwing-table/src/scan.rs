@@ -141,7 +141,7 @@ impl Scan {
             zones: zones.map(Arc::new),
             counters: context.counters.clone(),
         };
-        let stored = view.rows(table.def().id);
+        let stored = view.rows_for(&table)?;
         let bucket_scan = |bucket| {
             let ranges = ranges.ranges(bucket, direction);
             BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, context.clone())

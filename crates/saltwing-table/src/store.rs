@@ -180,9 +180,17 @@ impl EmbeddedTables {
     /// # Errors
     /// [`TableError::RowKey`] when its key cannot be encoded.
     pub fn register(&self, def: Arc<TableDef>) -> Result<Arc<Table>, TableError> {
-        let table = Arc::new(Table::new(def)?);
-        self.packed.tables.write().insert(table.def().id, table.clone());
-        Ok(table)
+        Ok(self.replace(Table::new(def)?))
+    }
+
+    /// Opens a table, or puts its next definition in the place of the one before.
+    ///
+    /// From then on no commit writes rows by an older one ([`TableError::DefinitionChanged`]): such a row would take
+    /// the place of what is in columns that it does not know.
+    pub fn replace(&self, table: Table) -> Arc<Table> {
+        let table = Arc::new(table);
+        self.packed.open_table(table.clone());
+        table
     }
 
     /// Closes a table; its rows stay until [`EmbeddedTables::purge`].
@@ -222,7 +230,7 @@ impl EmbeddedTables {
     /// # Errors
     /// The store's; [`TableError::Corrupt`], [`TableError::CorruptBlock`].
     pub fn get(&self, view: &ReadView, table: &Table, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
-        let found = find(&view.rows(table.def().id), row_key, table.expired_ms(view.now_ms()))?;
+        let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
         found.map(|piece| row_values(table, &piece)).transpose()
     }
 
@@ -231,7 +239,7 @@ impl EmbeddedTables {
     /// # Errors
     /// The store's; [`TableError::CorruptBlock`].
     pub fn contains(&self, view: &ReadView, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
-        Ok(find(&view.rows(table.def().id), row_key, table.expired_ms(view.now_ms()))?.is_some())
+        Ok(find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?.is_some())
     }
 
     /// Writes rows, all or none.
@@ -240,7 +248,8 @@ impl EmbeddedTables {
     /// whatever was there.
     ///
     /// # Errors
-    /// [`TableError::Conflict`], [`TableError::SnapshotTooOld`]; the store's.
+    /// [`TableError::Conflict`], [`TableError::SnapshotTooOld`]; [`TableError::DefinitionChanged`] when a table has
+    /// another definition by now; the store's.
     pub fn commit(
         &self,
         writes: &WriteSet,
@@ -248,9 +257,12 @@ impl EmbeddedTables {
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
         let changes = self.encode(writes);
-        let check = || match read_at {
-            Some(token) => self.log.check(token, writes.keys(), |id| writes.table_name(id)),
-            None => Ok(()),
+        let check = || {
+            self.check_definitions(writes)?;
+            match read_at {
+                Some(token) => self.log.check(token, writes.keys(), |id| writes.table_name(id)),
+                None => Ok(()),
+            }
         };
         let number = self.packed.write(&changes, check, || self.log.record(writes.keys()))?;
         // Outside the lock, so that commits at the same time share one sync.
@@ -260,10 +272,22 @@ impl EmbeddedTables {
         Ok(number)
     }
 
+    /// Rows are written by the newest definition of their table only.
+    fn check_definitions(&self, writes: &WriteSet) -> Result<(), TableError> {
+        let tables = self.packed.tables.read();
+        for of_table in writes.writes.chunk_by(|a, b| Arc::ptr_eq(&a.table, &b.table)) {
+            let Some(RowWrite { table, .. }) = of_table.first() else { continue };
+            if tables.get(&table.def().id).is_some_and(|newest| newest.version() != table.version()) {
+                return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
+            }
+        }
+        Ok(())
+    }
+
     fn encode(&self, writes: &WriteSet) -> Vec<RowChange> {
         let time_ms = self.packed.clock().now_ms();
         let family = |table: &Table, family: usize, row: &[Value]| match table.layout(family) {
-            Some(layout) if family == 0 || table.has_value(family, row) => {
+            Some(layout) if table.is_stored(family, row) => {
                 layout.encode(time_ms, |slot| table.slot_value(family, slot, row))
             }
             _ => Vec::new(),

@@ -20,8 +20,8 @@ pub struct Table {
     codec: Arc<RowKeyCodec>,
     schema: SchemaRef,
     layouts: Vec<FamilyLayout>,
-    /// By family: the column of each slot.
-    slot_columns: Vec<Vec<usize>>,
+    /// By family: the column of each slot; `None` where it was dropped.
+    slot_columns: Vec<Vec<Option<usize>>>,
     /// What a column reads as in rows older than it.
     absent: Vec<Value>,
     /// The next hidden row id; `None` until the first insert has looked for the largest.
@@ -35,10 +35,10 @@ impl Table {
     /// [`TableError::RowKey`] when the key cannot be encoded.
     pub fn new(def: Arc<TableDef>) -> Result<Self, TableError> {
         let codec = Arc::new(RowKeyCodec::new(&def.key)?);
-        let slot_columns: Vec<_> = (0..def.families.len()).map(|family| slot_columns(&def, family)).collect();
-        let types =
-            |columns: &Vec<usize>| columns.iter().filter_map(|&c| Some(def.columns.get(c)?.ty)).collect::<Vec<_>>();
-        let layouts = slot_columns.iter().map(|columns| FamilyLayout::new(types(columns))).collect();
+        let slots: Vec<_> = (0..def.families.len()).map(|family| def.slots(family)).collect();
+        let layouts = slots.iter().map(|slots| FamilyLayout::new(slots.iter().map(|(ty, _)| *ty))).collect();
+        let slot_columns =
+            slots.into_iter().map(|slots| slots.into_iter().map(|(_, column)| column).collect()).collect();
         let absent = def
             .columns
             .iter()
@@ -46,6 +46,11 @@ impl Table {
             .collect();
         let schema = Arc::new(arrow_schema(&def));
         Ok(Self { def, codec, schema, layouts, slot_columns, absent, next_row_id: Mutex::default() })
+    }
+
+    /// Which of the table's definitions this is: each change makes the next one.
+    pub(crate) fn version(&self) -> u32 {
+        self.def.history.version
     }
 
     /// The definition.
@@ -137,30 +142,34 @@ impl Table {
     /// The value of a family's slot in a row of all columns.
     pub(crate) fn slot_value<'a>(&self, family: usize, slot: usize, row: &'a [Value]) -> &'a Value {
         let column = self.slot_columns.get(family).and_then(|slots| slots.get(slot));
-        column.and_then(|&c| row.get(c)).unwrap_or(&Value::Null)
+        column.copied().flatten().and_then(|c| row.get(c)).unwrap_or(&Value::Null)
     }
 
-    /// Whether a column of the family has a value in the row.
-    pub(crate) fn has_value(&self, family: usize, row: &[Value]) -> bool {
-        let columns = self.slot_columns.get(family);
-        columns.is_some_and(|columns| columns.iter().any(|&c| row.get(c).is_some_and(|v| !v.is_null())))
+    /// Whether the family is stored with the row: the first always is, another one where it has a value, or NULL for
+    /// a column that reads otherwise in a row without the family.
+    pub(crate) fn is_stored(&self, family: usize, row: &[Value]) -> bool {
+        let has_value = |column: usize| row.get(column).is_some_and(|v| !v.is_null());
+        family == 0 || self.has_default(family) || self.slot_columns(family).any(has_value)
+    }
+
+    /// Whether a column of the family reads as a value in rows that are older than it.
+    pub(crate) fn has_default(&self, family: usize) -> bool {
+        self.slot_columns(family).any(|column| !self.absent(column).is_null())
+    }
+
+    /// How many slots a family has, those of dropped columns included.
+    pub(crate) fn slot_count(&self, family: usize) -> usize {
+        self.slot_columns.get(family).map_or(0, Vec::len)
     }
 
     /// The columns of a family, by index, in slot order.
-    pub(crate) fn slot_columns(&self, family: usize) -> &[usize] {
-        self.slot_columns.get(family).map_or(&[], Vec::as_slice)
+    pub(crate) fn slot_columns(&self, family: usize) -> impl Iterator<Item = usize> {
+        self.slot_columns.get(family).into_iter().flatten().copied().flatten()
     }
 
     pub(crate) fn absent(&self, column: usize) -> &Value {
         self.absent.get(column).unwrap_or(&Value::Null)
     }
-}
-
-/// The columns of a family's slots, in slot order.
-fn slot_columns(def: &TableDef, family: usize) -> Vec<usize> {
-    let mut columns: Vec<_> = def.columns.iter().enumerate().filter(|(_, c)| c.family == Some(family)).collect();
-    columns.sort_by_key(|(_, c)| c.slot);
-    columns.into_iter().map(|(i, _)| i).collect()
 }
 
 fn arrow_schema(def: &TableDef) -> Schema {

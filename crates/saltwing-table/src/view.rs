@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use saltwing_types::TableId;
 
-use crate::ReadToken;
 use crate::packed::Moment;
 use crate::packed::delta::TableRows;
+use crate::{ReadToken, Table, TableError};
 
 /// One moment of all tables: it holds off nobody, and never changes.
 ///
-/// What it sees cannot be reclaimed: keep it for a statement or a transaction, not for hours.
+/// What it sees cannot be reclaimed: keep it for a statement or a transaction, not for hours. Take it before the
+/// definitions of the tables that it is read by: rows are read by their own definition or a later one, never by an
+/// earlier one ([`TableError::DefinitionChanged`]).
 pub struct ReadView {
     moment: Moment,
     now_ms: i64,
@@ -30,6 +32,18 @@ impl ReadView {
     /// What a commit on this view is checked against; it outlives the view.
     pub fn token(&self) -> Arc<ReadToken> {
         self.token.clone()
+    }
+
+    /// The rows of a table, for a reader who knows it by this definition.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`] where the rows may be written by a later one.
+    pub(crate) fn rows_for(&self, table: &Table) -> Result<TableRows, TableError> {
+        let rows = self.rows(table.def().id);
+        match rows.definition > table.version() {
+            true => Err(TableError::DefinitionChanged { table: table.def().name.to_string() }),
+            false => Ok(rows),
+        }
     }
 
     /// The rows of a table.

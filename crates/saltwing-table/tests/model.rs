@@ -13,6 +13,7 @@ use saltwing_table::{
     Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext,
     ScanOrder, ScanRequest, Table, WriteSet,
 };
+use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
@@ -65,6 +66,7 @@ fn table(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         families: vec![None, Some("f".into()), Some("g".into())],
         ttl_s,
         options: Vec::new(),
+        history: TableHistory::default(),
     }
 }
 

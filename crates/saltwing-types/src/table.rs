@@ -197,6 +197,39 @@ pub struct TableDef {
     pub ttl_s: Option<u64>,
     /// Options as written that do not have a field of their own, in order.
     pub options: Vec<TableOption>,
+    /// What became of it since it was made.
+    #[serde(default, skip_serializing_if = "TableHistory::is_new")]
+    pub history: TableHistory,
+}
+
+/// Most slots of a column family, those of dropped columns included: a recent row has room for all of them.
+pub const SLOTS_MAX: usize = 4096;
+
+/// What ALTER TABLE did to a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableHistory {
+    /// Counts the changes of the definition.
+    pub version: u32,
+    /// The columns that are gone: rows may still have their values.
+    pub dropped: Vec<DroppedColumn>,
+}
+
+impl TableHistory {
+    /// Whether the table is as it was made.
+    pub fn is_new(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is left of a column that was dropped: a slot that is never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DroppedColumn {
+    /// Index in [`TableDef::families`].
+    pub family: usize,
+    /// Slot in it.
+    pub slot: u16,
+    /// Type.
+    pub ty: SqlType,
 }
 
 /// The option that says how many rows a block of a table has at most, a [`Value::Int`] from 1 to [`BLOCK_ROWS_MAX`].
@@ -232,6 +265,18 @@ impl TableDef {
     pub fn has_hidden_key(&self) -> bool {
         let first = self.key.columns.first().and_then(KeyColumn::column);
         first.is_some_and(|column| self.columns.get(column).is_some_and(|c| c.hidden))
+    }
+
+    /// The slots of a family in order: the type of each, and the index of its column; `None` where that is dropped.
+    pub fn slots(&self, family: usize) -> Vec<(SqlType, Option<usize>)> {
+        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.family == Some(family));
+        let dropped = self.history.dropped.iter().filter(|column| column.family == family);
+        let mut slots: Vec<(u16, SqlType, Option<usize>)> = columns
+            .map(|(index, column)| (column.slot, column.ty, Some(index)))
+            .chain(dropped.map(|column| (column.slot, column.ty, None)))
+            .collect();
+        slots.sort_by_key(|(slot, ..)| *slot);
+        slots.into_iter().map(|(_, ty, column)| (ty, column)).collect()
     }
 
     /// The value of an option that is kept in [`TableDef::options`].

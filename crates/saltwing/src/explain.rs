@@ -45,7 +45,7 @@ impl Session {
     }
 
     fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let mut run = self.query_run(statement, Params::Given(params));
+        let mut run = self.query_run(statement, Params::Given(params))?;
         // Without values a statement with parameters is explained as far as it is known.
         if params.is_empty() {
             run.params = Params::Open;
@@ -57,10 +57,10 @@ impl Session {
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let run = self.query_run(statement, Params::Given(params));
+        let run = self.query_run(statement, Params::Given(params))?;
         let context = self.begin();
         let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, context) };
-        let mut rows = self.start_direct(&direct, context.clone())?;
+        let mut rows = self.start_direct(&direct, run.view.clone(), context.clone())?;
         while rows.source.next_blocking()?.is_some() {}
         Ok(direct_report(AccessReport { access: direct.into_access(), counters: Some(context.counters) }))
     }

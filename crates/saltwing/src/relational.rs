@@ -73,7 +73,7 @@ impl Session {
             params: run.params,
             catalog: &run.catalog,
             tables: shared.tables.clone(),
-            view: shared.tables.view()?,
+            view: run.view.clone(),
             context,
             guard: &run.guard,
             mode,

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use saltwing_bind::access::{AccessRequest, Guard, PointKey, TableAccess, plan, plan_select};
-use saltwing_bind::{BoundQuery, BoundSource, BoundUpsert, Params, create_table, delete, query, resolve, upsert};
+use saltwing_bind::{
+    BoundQuery, BoundSource, BoundUpsert, Params, alter_table, create_table, delete, query, resolve, upsert,
+};
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{ExecError, SelectPlan, Writer};
 use saltwing_sql::Statement;
-use saltwing_sql::statement::{CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
-use saltwing_table::{Budget, ScanContext};
+use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
+use saltwing_table::{Budget, ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
@@ -20,6 +22,8 @@ use crate::statement_cache::{CachedStatement, ReadyPlan};
 pub(crate) struct QueryRun<'a> {
     pub(crate) statement: &'a QueryStatement,
     pub(crate) params: Params<'a>,
+    /// Taken before the catalog: its rows are known by their definitions or later ones.
+    pub(crate) view: Arc<ReadView>,
     pub(crate) catalog: Arc<CatalogView>,
     pub(crate) guard: Guard,
 }
@@ -33,17 +37,17 @@ impl Session {
         let catalog = &self.database().shared.catalog;
         match statement {
             Statement::Query(query) => self.run_query(query, params).map(Outcome::Rows),
-            Statement::Upsert(statement) => self.run_upsert(statement, false, params),
-            Statement::Insert(statement) => self.run_upsert(statement, true, params),
-            Statement::Delete(statement) => self.run_delete(statement, params),
+            Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
+            Statement::Insert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, true, params)),
+            Statement::Delete(statement) => self.by_newest_definitions(|| self.run_delete(statement, params)),
             Statement::Explain(explain) => self.run_explain(explain, params).map(Outcome::Rows),
             Statement::CreateTable(create) => self.run_create_table(create),
+            Statement::AlterTable(alter) => self.run_alter_table(alter),
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::Truncate(truncate) => {
                 self.writable()?;
                 for name in &truncate.tables {
-                    let table = resolve(&self.catalog(), name)?;
-                    self.delete_all(&table)?;
+                    self.by_newest_definitions(|| self.delete_all(&resolve(&self.catalog(), name)?))?;
                 }
                 Ok(ExecResult::default().into())
             }
@@ -109,13 +113,29 @@ impl Session {
         }
     }
 
-    /// A query with the catalog and the overrides as they are now.
-    pub(crate) fn query_run<'a>(&self, statement: &'a QueryStatement, params: Params<'a>) -> QueryRun<'a> {
-        QueryRun { statement, params, catalog: self.catalog(), guard: self.guard(&statement.hints) }
+    /// A query with the rows, the catalog and the overrides as they are now.
+    pub(crate) fn query_run<'a>(
+        &self,
+        statement: &'a QueryStatement,
+        params: Params<'a>,
+    ) -> Result<QueryRun<'a>, Error> {
+        let view = self.database().shared.tables.view()?;
+        Ok(QueryRun { statement, params, view, catalog: self.catalog(), guard: self.guard(&statement.hints) })
+    }
+
+    /// Runs a write; anew, from its names on, when a table got another definition meanwhile.
+    fn by_newest_definitions<T>(&self, mut run: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        loop {
+            let version = self.catalog().version();
+            match run() {
+                Err(error) if error.code() == ErrorCode::Conflict && self.catalog().version() != version => {}
+                other => return other,
+            }
+        }
     }
 
     fn check_query(&self, statement: &QueryStatement) -> Result<(), Error> {
-        let run = self.query_run(statement, Params::Open);
+        let run = self.query_run(statement, Params::Open)?;
         match self.plan_direct(&run)? {
             Some(direct) => Ok(direct.access().judge().map(drop)?),
             None => self.check_relational(&run),
@@ -132,21 +152,23 @@ impl Session {
         if self.settings().executor == ExecutorChoice::DataFusion {
             return self.run_query(statement, params);
         }
+        // Before the catalog, as in a QueryRun.
+        let view = self.database().shared.tables.view()?;
         match known.planned(statement, &self.catalog(), params) {
             None => self.run_query(statement, params),
             Some(ReadyPlan { plan, point }) => {
                 let context = self.begin();
                 let notices = plan.access().judge_with(&self.guard(&statement.hints))?;
-                self.start_planned(&plan, point.as_ref(), context, notices)
+                self.start_planned(&plan, point.as_ref(), view, context, notices)
             }
         }
     }
 
     fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
         let context = self.begin();
-        let run = self.query_run(statement, Params::Given(params));
+        let run = self.query_run(statement, Params::Given(params))?;
         match self.plan_direct(&run)? {
-            Some(direct) => self.start_direct(&direct, context),
+            Some(direct) => self.start_direct(&direct, run.view.clone(), context),
             None => self.start_relational(&run, context),
         }
     }
@@ -176,21 +198,27 @@ impl Session {
         }
     }
 
-    pub(crate) fn start_direct(&self, direct: &SelectPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
+    pub(crate) fn start_direct(
+        &self,
+        direct: &SelectPlan,
+        view: Arc<ReadView>,
+        context: ScanContext,
+    ) -> Result<RowsOutcome, Error> {
         let notices = direct.access().judge()?;
-        self.start_planned(direct, None, context, notices)
+        self.start_planned(direct, None, view, context, notices)
     }
 
     fn start_planned(
         &self,
         planned: &SelectPlan,
         point: Option<&PointKey>,
+        view: Arc<ReadView>,
         context: ScanContext,
         notices: Option<String>,
     ) -> Result<RowsOutcome, Error> {
         let shared = &self.database().shared;
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
-        let rows = planned.start(tables, tables.view()?, point, context.clone(), bytes_max)?;
+        let rows = planned.start(tables, view, point, context.clone(), bytes_max)?;
         let columns = rows.columns().clone();
         let warning = Some(self.scan_warning(&context));
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
@@ -227,9 +255,9 @@ impl Session {
         params: &[Value],
         context: ScanContext,
     ) -> Result<(u64, Vec<String>), Error> {
-        let run = self.query_run(statement, Params::Given(params));
+        let run = self.query_run(statement, Params::Given(params))?;
         let rows = match self.plan_direct(&run)? {
-            Some(direct) => self.start_direct(&direct, context)?,
+            Some(direct) => self.start_direct(&direct, run.view.clone(), context)?,
             None => self.start_relational(&run, context)?,
         };
         if rows.columns.len() != bound.columns.len() {
@@ -286,9 +314,9 @@ impl Session {
         context: ScanContext,
     ) -> Result<Outcome, Error> {
         let query = saltwing_bind::row_key_query(statement)?;
-        let run = self.query_run(&query, Params::Given(params));
+        let run = self.query_run(&query, Params::Given(params))?;
         let table = resolve(&run.catalog, &statement.table)?;
-        let token = self.database().shared.tables.view()?.token();
+        let token = run.view.token();
         let rows = self.start_relational(&run, context)?;
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
@@ -297,7 +325,7 @@ impl Session {
         Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
     }
 
-    fn delete_all(&self, table: &Arc<saltwing_table::Table>) -> Result<(), Error> {
+    fn delete_all(&self, table: &Arc<Table>) -> Result<(), Error> {
         let access = plan(AccessRequest::of(table, Vec::new()))?;
         // TRUNCATE says that it means all rows: there is nothing for the guard to ask.
         self.writer().delete(&access, &ScanContext::new(Budget::default()))?;
@@ -318,6 +346,23 @@ impl Session {
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
         }
         Ok(ExecResult { rows_affected: 0, notices: bound.notices }.into())
+    }
+
+    fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
+        self.writable()?;
+        let name = &alter.table;
+        // Tells what is wrong with the name at its place.
+        resolve(&self.catalog(), name)?;
+        let mut notices = Vec::new();
+        let change = |table: &Arc<Table>| -> Result<_, Error> {
+            let altered = alter_table(alter, table)?;
+            notices = altered.notices;
+            Ok(altered.def)
+        };
+        let schema = name.schema.as_ref().map(|s| s.text.as_str());
+        let altered = self.database().shared.catalog.alter_table(schema, &name.name.text, change);
+        altered.map_err(|error| error.at(Some(name.span())))?;
+        Ok(ExecResult { rows_affected: 0, notices }.into())
     }
 
     fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {

@@ -295,6 +295,11 @@ mod tests {
         check("SELECT * FROM s.other AS o WHERE o.|", "", &["\"My Key\"", "hue"]);
         check("SELECT * FROM s.other WHERE \"my k\"|", "\"my k\"", &[]);
         check("DELETE FROM log;\nSELECT hos|", "hos", &[]);
+        check(
+            "ALTER TABLE log DROP COLUMN u|",
+            "u",
+            &["up", "update", "upsert", "union", "unique", "unsigned_int", "unsigned_long", "using", "upper"],
+        );
     }
 
     #[test]

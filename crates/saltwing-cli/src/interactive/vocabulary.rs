@@ -8,6 +8,7 @@ pub(super) const STATEMENTS: &[&str] = &[
 
 /// The other keywords.
 pub(super) const KEYWORDS: &[&str] = &[
+    "ADD",
     "ALL",
     "ANALYZE",
     "AND",
@@ -17,6 +18,8 @@ pub(super) const KEYWORDS: &[&str] = &[
     "BETWEEN",
     "BIGINT",
     "BINARY",
+    "BLOCK_BYTES",
+    "BLOCK_ROWS",
     "BOOLEAN",
     "BY",
     "CASE",

@@ -2,7 +2,9 @@
 
 #![allow(dead_code)] // each test file uses its part
 
-use saltwing_sql::statement::{CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement};
+use saltwing_sql::statement::{
+    ColumnSpec, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement, TableChange,
+};
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
 use sqlparser::ast::Expr;
@@ -19,16 +21,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
     match &mut statement {
         Statement::CreateTable(it) => {
             table(&mut it.table);
-            for column in &mut it.columns {
-                column_name(&mut column.name);
-                (column.type_span, column.span) = (NOWHERE, NOWHERE);
-                if let Some(default) = &mut column.default {
-                    (default.text, default.span) = (String::new(), NOWHERE);
-                }
-                if let Some(key) = &mut column.primary_key {
-                    key.span = NOWHERE;
-                }
-            }
+            it.columns.iter_mut().for_each(column_spec);
             if let Some(key) = &mut it.primary_key {
                 key.span = NOWHERE;
                 key.name.iter_mut().for_each(name);
@@ -37,6 +30,14 @@ pub fn placeless(mut statement: Statement) -> Statement {
                 }
             }
             it.options.iter_mut().for_each(option);
+        }
+        Statement::AlterTable(it) => {
+            table(&mut it.table);
+            match &mut it.change {
+                TableChange::Add { columns, .. } => columns.iter_mut().for_each(column_spec),
+                TableChange::Drop { columns, .. } => columns.iter_mut().for_each(column_name),
+                TableChange::Set { options } => options.iter_mut().for_each(option),
+            }
         }
         Statement::CreateSchema(it) => name(&mut it.name),
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
@@ -98,6 +99,17 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::ShowSchemas(_) | Statement::Begin | Statement::Commit | Statement::Rollback => {}
     }
     statement
+}
+
+fn column_spec(it: &mut ColumnSpec) {
+    column_name(&mut it.name);
+    (it.type_span, it.span) = (NOWHERE, NOWHERE);
+    if let Some(default) = &mut it.default {
+        (default.text, default.span) = (String::new(), NOWHERE);
+    }
+    if let Some(key) = &mut it.primary_key {
+        key.span = NOWHERE;
+    }
 }
 
 fn name(it: &mut Name) {

@@ -112,7 +112,7 @@ impl Rewrite<'_> {
         let (mut families, mut zones, mut far) = (Vec::new(), Vec::new(), Vec::new());
         for family in 0..table.family_count() {
             let mut columns = self.columns(&table, family, rows, pending)?;
-            if family > 0 && columns.iter().all(ColumnData::is_all_null) {
+            if family > 0 && !table.has_default(family) && columns.iter().all(ColumnData::is_all_null) {
                 continue;
             }
             for column in &mut columns {
@@ -203,7 +203,7 @@ impl Rewrite<'_> {
         let layout = table.layout(family);
         let stored: Vec<_> = rows.iter().map(|row| read_family(row, family, layout)).collect::<Result<_, _>>()?;
         let mut columns = Vec::new();
-        for &index in table.slot_columns(family) {
+        for index in table.slot_columns(family) {
             let Some(def) = table.def().columns.get(index) else { continue };
             let mut column = ColumnData::new(def.slot, def.ty, self.packed.options.value_bytes);
             let absent = row_format::slot_bytes(def.ty, table.absent(index));
@@ -213,11 +213,11 @@ impl Rewrite<'_> {
                     RowRef::Block { block, row, .. } => match parts.get(*block) {
                         Some((Some(fix), _)) if fix.column(def.slot).is_none() => column.push_cell(absent),
                         Some((Some(fix), var)) => column.push_from(fix, var.as_deref(), *row),
-                        _ => column.push_cell(None),
+                        _ => column.push_cell(absent),
                     },
                     RowRef::Delta { .. } => match stored.as_ref().map(|stored| stored.slot(def.slot.into())) {
-                        None | Some(Some(SlotBytes::Null)) => column.push_cell(None),
-                        Some(Some(SlotBytes::Absent)) => column.push_cell(absent),
+                        Some(Some(SlotBytes::Null)) => column.push_cell(None),
+                        None | Some(Some(SlotBytes::Absent)) => column.push_cell(absent),
                         Some(Some(SlotBytes::Value(bytes))) => column.push_cell(Some(bytes)),
                         Some(None) => None,
                     },

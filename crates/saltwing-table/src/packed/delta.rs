@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! row     count of families 1 | bytes of each but the last, 4 each | families
-//! family  see `row_format`; no bytes where all columns are NULL
+//! family  see `row_format`; no bytes where all columns are NULL and none has a default
 //! ```
 
 use std::iter::Peekable;
@@ -28,6 +28,8 @@ pub(crate) struct TableRows {
     /// The generation that is being merged.
     pub(crate) frozen: Delta,
     pub(crate) directory: Arc<Directory>,
+    /// The version of the table's newest definition: no row was written by a later one.
+    pub(crate) definition: u32,
 }
 
 /// A row of all families, as it stands in a delta.
@@ -43,7 +45,7 @@ impl StoredRow {
         families.iter().for_each(|bytes| out.extend_from_slice(bytes));
     }
 
-    /// The bytes of a family; `None` where all its columns are NULL.
+    /// The bytes of a family; `None` where its columns read as those of a row that is older than they.
     pub(crate) fn family(&self, family: usize) -> Option<&[u8]> {
         let (&count, rest) = self.0.split_first()?;
         let count = usize::from(count);
@@ -159,7 +161,7 @@ mod tests {
                 let row = |alive: bool| alive.then(|| StoredRow(Bytes::from(&[mark])));
                 rows.iter().map(|(key, alive)| (Bytes::from(&[*key]), row(*alive))).collect()
             };
-            let rows = TableRows { active: delta(&active, 1), frozen: delta(&frozen, 0), directory: Arc::default() };
+            let rows = TableRows { active: delta(&active, 1), frozen: delta(&frozen, 0), ..TableRows::default() };
             prop_assume!(end.is_none_or(|end| start < end));
             let keys: Vec<u8> = (start..end.unwrap_or(255)).filter(|k| active.contains_key(k) || frozen.contains_key(k)).collect();
             let mut wanted: Vec<_> = keys.iter().map(|k| (Bytes::from(&[*k]), rows.recent(&[*k]).unwrap().clone())).collect();

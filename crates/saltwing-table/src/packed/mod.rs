@@ -16,8 +16,8 @@
 //! 4. After a crash in any step the rows are those of the acknowledged commits, and the merge goes on.
 //!
 //! # Locks
-//! Taken in this order: `merging` (one merge step, sweep or purge at a time), `commits` (one commit at a
-//! time), `rows` (held while memory changes, never while the store works).
+//! Taken in this order: `merging` (one merge step, sweep or purge at a time), `commits` (one commit, or change of
+//! a definition, at a time), `rows` (held while memory changes, never while the store works), `tables`.
 
 mod bits;
 pub(crate) mod block;
@@ -229,6 +229,16 @@ impl Packed {
     /// Whether merges are given up until the store is opened again.
     pub(crate) fn is_stalled(&self) -> bool {
         self.stalled.load(Relaxed)
+    }
+
+    /// Opens a table, or puts another definition in the place of the one before, between two commits.
+    pub(crate) fn open_table(&self, table: Arc<Table>) {
+        let _between_commits = self.commits.lock();
+        let id = table.def().id;
+        if table.version() > 0 {
+            self.rows.write().entry(id.0).or_default().definition = table.version();
+        }
+        self.tables.write().insert(id, table);
     }
 
     /// An open table.

@@ -244,7 +244,7 @@ impl<'a> Rewrite<'a> {
             let Some(stored) = layout.zip(row.family(family)).and_then(|(layout, bytes)| layout.read(bytes)) else {
                 continue;
             };
-            for slot in 0..self.table.slot_columns(family).len() {
+            for slot in 0..self.table.slot_count(family) {
                 if let Some(SlotBytes::Value(value)) = stored.slot(slot)
                     && value.len() >= far_bytes
                 {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod definitions;
 mod faults;
 mod history;
 #[cfg(unix)]

@@ -11,6 +11,7 @@ use saltwing_table::{
     Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeIter, RangeSource,
     ReadView, ScanContext, ScanOrder, ScanRequest, Table, TableError, WriteSet,
 };
+use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,
     TableId, TableName, Value,
@@ -73,6 +74,7 @@ pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
         families: vec![None, Some("f".into()), Some("g".into())],
         ttl_s,
         options: Vec::new(),
+        history: TableHistory::default(),
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::sync::Arc;
 
 use saltwing_bind::{BoundSource, BoundUpsert, resolve, target_columns};
+use saltwing_exec::ExecError;
 use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
-use saltwing_types::{ErrorCode, SqlType, Value, eval, text};
+use saltwing_table::Table;
+use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
 use super::reader::{Field, Format, RecordError, RecordReader};
 use super::{CopyProgress, SkippedLine};
@@ -72,20 +75,11 @@ impl Session {
                 return Err(wrong_count(header.len(), columns.len(), 1));
             }
         }
-        let def = table.def();
-        let partial = (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
-        let bound = BoundUpsert {
-            table: table.clone(),
-            columns,
-            source: BoundSource::Rows(Vec::new()),
-            insert: false,
-            partial,
-        };
         let context = self.begin();
         let mut load = Load {
             session: self,
-            bound,
-            options: &copy.options,
+            bound: bound(table, columns),
+            copy,
             rows: Vec::new(),
             bytes: 0,
             done: 0,
@@ -111,6 +105,13 @@ impl Session {
             }
         }
     }
+}
+
+/// What a COPY writes: these columns, by index.
+fn bound(table: Arc<Table>, columns: Vec<usize>) -> BoundUpsert {
+    let def = table.def();
+    let partial = (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
+    BoundUpsert { table, columns, source: BoundSource::Rows(Vec::new()), insert: false, partial }
 }
 
 fn count_text(fields: usize, columns: usize) -> String {
@@ -158,7 +159,7 @@ fn header_columns(table: &std::sync::Arc<saltwing_table::Table>, header: &[Strin
 struct Load<'a> {
     session: &'a Session,
     bound: BoundUpsert,
-    options: &'a CopyOptions,
+    copy: &'a CopyFrom,
     rows: Vec<(u64, Vec<Value>)>,
     bytes: usize,
     done: u64,
@@ -202,7 +203,7 @@ impl Load<'_> {
     }
 
     fn value(&self, field: &Field<'_>, ty: SqlType) -> Result<Value, saltwing_types::ValueError> {
-        let null = self.options.null.as_deref().unwrap_or("");
+        let null = self.copy.options.null.as_deref().unwrap_or("");
         if !field.quoted && field.text == null {
             return Ok(Value::Null);
         }
@@ -221,8 +222,7 @@ impl Load<'_> {
             return Ok(());
         }
         let (lines, values): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
-        let writer = self.session.writer();
-        match writer.upsert(&self.bound, &values) {
+        match self.write(&values)? {
             Ok(count) => {
                 self.done += count;
                 return Ok(());
@@ -231,7 +231,7 @@ impl Load<'_> {
             Err(_) => {}
         }
         for (line, row) in lines.into_iter().zip(&values) {
-            match writer.upsert(&self.bound, std::slice::from_ref(row)) {
+            match self.write(std::slice::from_ref(row))? {
                 Ok(count) => self.done += count,
                 Err(error) => {
                     let code = error.code();
@@ -242,9 +242,40 @@ impl Load<'_> {
         Ok(())
     }
 
+    /// Writes rows, by the newest definition of the table.
+    fn write(&mut self, rows: &[Vec<Value>]) -> Result<Result<u64, ExecError>, Error> {
+        loop {
+            let written = self.session.writer().upsert(&self.bound, rows);
+            let is_conflict = written.as_ref().is_err_and(|error| error.code() == ErrorCode::Conflict);
+            if !is_conflict || !self.rebind()? {
+                return Ok(written);
+            }
+        }
+    }
+
+    /// Finds the columns again where the table was altered; whether it was.
+    fn rebind(&mut self) -> Result<bool, Error> {
+        let table = resolve(&self.session.catalog(), &self.copy.table)?;
+        let (old, new) = (self.bound.table.def(), table.def());
+        if (old.id, old.history.version) == (new.id, new.history.version) {
+            return Ok(false);
+        }
+        let mut columns = Vec::with_capacity(self.bound.columns.len());
+        for known in self.bound.columns.iter().filter_map(|column| old.columns.get(*column)) {
+            let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
+            let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
+                let text = format!("column {} was dropped meanwhile; {}", known.name, self.committed());
+                return Err(Error::new(ErrorCode::NoSuchColumn, text));
+            };
+            columns.push(column);
+        }
+        self.bound = bound(table, columns);
+        Ok(true)
+    }
+
     /// A line that cannot be taken: left out and counted, or the end. Always `true`: there may be more.
     fn bad_line(&mut self, line: u64, column: Option<&str>, reason: &str, code: ErrorCode) -> Result<bool, Error> {
-        if self.options.on_error != Some(OnError::Skip) {
+        if self.copy.options.on_error != Some(OnError::Skip) {
             return Err(self.failure(line, column, reason, code));
         }
         self.skipped_count += 1;

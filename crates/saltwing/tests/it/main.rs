@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod aggregates;
+mod alter_table;
 mod direct;
 mod durability;
 mod flights;

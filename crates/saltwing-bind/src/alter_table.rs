@@ -1,0 +1,190 @@
+//! ALTER TABLE into a table's next definition.
+//!
+//! # Laws
+//! 1. No row is written anew: a column that is added gets a slot that no other one had, and rows without that slot read
+//!    as its DEFAULT; the slot of a column that is dropped is never used again.
+//! 2. Row keys stay what they are: nothing that they are made of can be changed.
+
+use std::sync::Arc;
+
+use saltwing_sql::statement::{AlterTable, ColumnSpec, OptionSpec, TableChange};
+use saltwing_sql::{ColumnName, Name};
+use saltwing_table::Table;
+use saltwing_types::table::{COLUMNS_MAX, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
+use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, TableDef};
+
+use crate::create_table::{check_not_hidden, default_of, family_index};
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::scope::Scope;
+use crate::table_option::{KEY_OPTIONS, TableOptions};
+
+/// How to get what ALTER TABLE refuses.
+const WAY_OUT: &str = "make a table that has it so, then UPSERT INTO new SELECT .. FROM old";
+
+/// A table's next definition, and what the user should know about it.
+#[derive(Debug)]
+pub struct AlteredTable {
+    /// The definition, whose version the catalog counts; `None` where nothing changes.
+    pub def: Option<TableDef>,
+    /// Notices.
+    pub notices: Vec<String>,
+}
+
+/// Checks an ALTER TABLE and makes the table's next definition.
+///
+/// # Errors
+/// [`BindErrorKind`] with the place.
+pub fn alter_table(statement: &AlterTable, table: &Arc<Table>) -> Result<AlteredTable> {
+    let mut def = TableDef::clone(table.def());
+    let notices = match &statement.change {
+        TableChange::Add { if_not_exists, columns } => add(&mut def, columns, *if_not_exists)?,
+        TableChange::Drop { if_exists, columns } => drop_columns(&mut def, table, columns, *if_exists)?,
+        TableChange::Set { options } => set(&mut def, options)?,
+    };
+    Ok(AlteredTable { def: (def != **table.def()).then_some(def), notices })
+}
+
+fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<Vec<String>> {
+    let mut notices = Vec::new();
+    let before = def.columns.len();
+    for spec in specs {
+        let name = &spec.name.name;
+        check_not_hidden(name)?;
+        if let Some(index) = def.column_index(&name.text) {
+            if index >= before {
+                return Err(BindError::from(BindErrorKind::DuplicateColumn(name.text.clone())).at(Some(name.span)));
+            }
+            if !if_not_exists {
+                return Err(exists(def, index, name));
+            }
+            notices.push(format!("column {} exists already", name.text));
+            continue;
+        }
+        let column = added(def, spec)?;
+        def.columns.push(column);
+    }
+    Ok(notices)
+}
+
+fn exists(def: &TableDef, index: usize, name: &Name) -> BindError {
+    let column = def.columns.get(index).map_or_else(|| name.text.clone(), |column| column.name.clone());
+    let differs = column != name.text;
+    let kind = BindErrorKind::ColumnExists { table: def.name.to_string(), column };
+    let error = BindError::from(kind).at(Some(name.span));
+    if differs { error.help("names match in any case") } else { error }
+}
+
+fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
+    let name = &spec.name.name;
+    if let Some(key) = spec.primary_key {
+        let error = invalid("a key column cannot be added: every row key would change").at(Some(key.span));
+        return Err(error.help(WAY_OUT));
+    }
+    let count = def.columns.iter().filter(|column| !column.hidden).count() + 1;
+    if count > COLUMNS_MAX {
+        let error = BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX };
+        return Err(BindError::from(error).at(Some(spec.name.span())));
+    }
+    let default = default_of(spec, &def.name.to_string())?;
+    let is_null = default.as_ref().is_none_or(|default| matches!(&default.expr, Expr::Literal(v, _) if v.is_null()));
+    if spec.not_null == Some(true) && is_null {
+        let text = format!("{} is NOT NULL, and the rows that are there have no value for it", name.text);
+        return Err(invalid(text).at(Some(spec.span)).help("give it a DEFAULT: they read as that"));
+    }
+    let family = family_index(&mut def.families, spec.name.family.as_ref(), spec.span)?;
+    let slot = def.slots(family).len();
+    if slot >= SLOTS_MAX {
+        let text = format!("a column family has room for {SLOTS_MAX} columns, dropped ones included");
+        return Err(invalid(text).at(Some(spec.name.span())).help("put it into another family: f.c"));
+    }
+    Ok(ColumnDef {
+        name: name.text.clone(),
+        ty: spec.sql_type,
+        nullable: spec.not_null != Some(true),
+        default,
+        family: Some(family),
+        slot: slot as u16,
+        hidden: false,
+    })
+}
+
+fn drop_columns(def: &mut TableDef, table: &Arc<Table>, names: &[ColumnName], if_exists: bool) -> Result<Vec<String>> {
+    let scope = Scope::of(table.clone(), None);
+    let (mut notices, mut gone) = (Vec::new(), Vec::new());
+    for name in names {
+        let parts: Vec<&str> = name.family.iter().chain([&name.name]).map(|n| n.text.as_str()).collect();
+        let index = match scope.resolve(&parts, Some(name.span())) {
+            Ok(column) => column.index,
+            Err(BindError { kind: BindErrorKind::NoSuchColumn { .. }, .. }) if if_exists => {
+                notices.push(format!("there is no column {name}"));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if gone.contains(&index) {
+            return Err(BindError::from(BindErrorKind::DuplicateColumn(name.name.text.clone())).at(Some(name.span())));
+        }
+        check_droppable(def, index, name.span())?;
+        gone.push(index);
+    }
+    remove(def, gone);
+    Ok(notices)
+}
+
+/// Refuses what row keys are made of.
+fn check_droppable(def: &TableDef, index: usize, span: Span) -> Result<()> {
+    let Some(column) = def.columns.get(index) else {
+        return Err(invalid(format!("{ROW_KEY_COLUMN} is every table's own")).at(Some(span)));
+    };
+    if def.key.position(index).is_none() {
+        return Ok(());
+    }
+    let uses = |key: &&KeyColumn| key.computed().is_some_and(|expr| expr.columns().contains(&index));
+    let text = match def.key.columns.iter().find(uses) {
+        Some(part) => {
+            format!(
+                "{} cannot be dropped: it is a key column, and key part {} is computed from it",
+                column.name, part.name
+            )
+        }
+        None => format!("{} cannot be dropped: it is a key column", column.name),
+    };
+    Err(invalid(text).at(Some(span)).help(format!("{WAY_OUT}\nPhoenix: ERROR 506")))
+}
+
+/// Takes columns out; what names columns by index moves along.
+fn remove(def: &mut TableDef, mut gone: Vec<usize>) {
+    gone.sort_unstable();
+    for &index in gone.iter().rev() {
+        if index < def.columns.len()
+            && let ColumnDef { family: Some(family), slot, ty, .. } = def.columns.remove(index)
+        {
+            def.history.dropped.push(DroppedColumn { family, slot, ty });
+        }
+    }
+    let moved = |index: usize| index - gone.iter().filter(|gone| **gone < index).count();
+    for key in &mut def.key.columns {
+        match &mut key.source {
+            KeySource::Column(column) => *column = moved(*column),
+            KeySource::Computed(expr) => expr.map_columns(&mut |column| column.index = moved(column.index)),
+        }
+    }
+}
+
+fn set(def: &mut TableDef, specs: &[OptionSpec]) -> Result<Vec<String>> {
+    let mut options = TableOptions::of(def);
+    for spec in specs {
+        let name = spec.name.text.to_uppercase();
+        if KEY_OPTIONS.contains(&name.as_str()) {
+            let text = format!("{name} is fixed when a table is made: it decides where its rows lie");
+            return Err(invalid(text).at(Some(spec.span)).help(WAY_OUT));
+        }
+        options.set(spec)?;
+    }
+    (def.ttl_s, def.options) = (options.ttl_s, options.options);
+    Ok(options.notices)
+}
+
+fn invalid(message: impl Into<String>) -> BindError {
+    BindErrorKind::InvalidDefinition(message.into()).into()
+}

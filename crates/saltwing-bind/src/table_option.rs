@@ -1,0 +1,171 @@
+//! Options of tables: behind CREATE TABLE, and in ALTER TABLE .. SET.
+
+use saltwing_sql::statement::{OptionSpec, OptionValue};
+use saltwing_types::suggest;
+use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, TableOption};
+use saltwing_types::{TableDef, Value};
+
+use crate::error::{BindError, BindErrorKind, Result};
+
+/// Options of Phoenix and HBase that have no effect on an embedded store, and are kept.
+const KEPT_OPTIONS: &[&str] = &[
+    "APPEND_ONLY_SCHEMA",
+    "BLOCKCACHE",
+    "BLOCKSIZE",
+    "BLOOMFILTER",
+    "CHANGE_DETECTION_ENABLED",
+    "COLUMN_ENCODED_BYTES",
+    "COMPRESSION",
+    "DATA_BLOCK_ENCODING",
+    "DEFAULT_COLUMN_FAMILY",
+    "DISABLE_MIGRATION",
+    "DISABLE_WAL",
+    "GUIDE_POSTS_WIDTH",
+    "IMMUTABLE_ROWS",
+    "IMMUTABLE_STORAGE_SCHEME",
+    "IN_MEMORY",
+    "KEEP_DELETED_CELLS",
+    "MAX_FILESIZE",
+    "MEMSTORE_FLUSHSIZE",
+    "MIN_VERSIONS",
+    "REPLICATION_SCOPE",
+    "STORE_NULLS",
+    "UPDATE_CACHE_FREQUENCY",
+    "USE_STATS_FOR_PARALLELIZATION",
+    "VERSIONS",
+];
+
+/// Options that have an effect and can be changed.
+const HONOURED_OPTIONS: &[&str] = &[BLOCK_BYTES, BLOCK_ROWS, "FULL_SCAN", "TTL"];
+
+/// Options that decide where a table's rows lie: given at its creation.
+pub(crate) const KEY_OPTIONS: &[&str] = &["SALT_BUCKETS", "SALT_BY"];
+
+/// Options whose meaning is missing: to keep them without it would be a lie.
+const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL", "ROW_TIMESTAMP"];
+
+/// What the options of a table say, but for those of its key.
+pub(crate) struct TableOptions {
+    pub(crate) ttl_s: Option<u64>,
+    pub(crate) options: Vec<TableOption>,
+    /// What the user should know.
+    pub(crate) notices: Vec<String>,
+}
+
+impl TableOptions {
+    /// No options.
+    pub(crate) fn new() -> Self {
+        Self { ttl_s: None, options: Vec::new(), notices: Vec::new() }
+    }
+
+    /// Those that a table has.
+    pub(crate) fn of(def: &TableDef) -> Self {
+        Self { ttl_s: def.ttl_s, options: def.options.clone(), notices: Vec::new() }
+    }
+
+    /// Takes an option; one that is there gets the new value.
+    ///
+    /// # Errors
+    /// [`BindErrorKind::InvalidDefinition`] for a name that is none, with the nearest one, and for a value that is
+    /// none of the option's; [`BindErrorKind::NotSupported`].
+    pub(crate) fn set(&mut self, spec: &OptionSpec) -> Result<()> {
+        let name = spec.name.text.to_uppercase();
+        match name.as_str() {
+            "TTL" => self.ttl_s = ttl(spec)?,
+            BLOCK_ROWS => self.set_limit(spec, name, BLOCK_ROWS_MAX)?,
+            BLOCK_BYTES => self.set_limit(spec, name, BLOCK_BYTES_MAX)?,
+            "FULL_SCAN" => {
+                let policy = word(spec);
+                if !["ALLOW", "WARN", "ERROR"].contains(&policy.as_str()) {
+                    return Err(invalid("FULL_SCAN is 'allow', 'warn' or 'error'").at(Some(spec.value_span)));
+                }
+                self.put(TableOption { name, value: Value::Text(policy.to_lowercase()), honoured: true });
+            }
+            kept if KEPT_OPTIONS.contains(&kept) => {
+                let shown = spec.family.as_ref().map_or_else(|| name.clone(), |f| format!("{}.{name}", f.text));
+                self.notices.push(kept_notice(&shown));
+                self.put(TableOption { name: shown, value: kept_value(&spec.value), honoured: false });
+            }
+            unsupported if UNSUPPORTED_OPTIONS.contains(&unsupported) => {
+                let error = BindErrorKind::NotSupported(format!("the table option {unsupported}"));
+                return Err(BindError::from(error).at(Some(spec.span)));
+            }
+            _ => return Err(unknown(spec, &name)),
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, option: TableOption) {
+        match self.options.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&option.name)) {
+            Some(known) => *known = option,
+            None => self.options.push(option),
+        }
+    }
+
+    /// A limit of blocks; NONE leaves it to the database.
+    fn set_limit(&mut self, spec: &OptionSpec, name: String, most: u64) -> Result<()> {
+        if word(spec) == "NONE" {
+            self.options.retain(|known| known.name != name);
+            return Ok(());
+        }
+        let limit = whole(spec, 1, most).map_err(|e| e.help("NONE leaves it to the database"))?;
+        self.put(TableOption { name, value: Value::Int(limit as i64), honoured: true });
+        Ok(())
+    }
+}
+
+fn unknown(spec: &OptionSpec, name: &str) -> BindError {
+    let known = [KEPT_OPTIONS, HONOURED_OPTIONS, KEY_OPTIONS].into_iter().flatten().copied();
+    let error = invalid(format!("there is no table option {}", spec.name.text)).at(Some(spec.name.span));
+    match suggest(name, known) {
+        Some(near) => error.help(format!("did you mean {near}?")),
+        None => error,
+    }
+}
+
+/// What is told of an option that has no effect.
+pub(crate) fn kept_notice(option: &str) -> String {
+    format!("{option} is kept, and has no effect on an embedded store")
+}
+
+/// A whole number in a range.
+pub(crate) fn whole(spec: &OptionSpec, least: u64, most: u64) -> Result<u64> {
+    let found = match &spec.value {
+        OptionValue::Number(text) | OptionValue::Text(text) => text.parse::<u64>().ok(),
+        _ => None,
+    };
+    found.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
+        invalid(format!("{} is a whole number from {least} to {most}", spec.name.text)).at(Some(spec.value_span))
+    })
+}
+
+fn word(spec: &OptionSpec) -> String {
+    match &spec.value {
+        OptionValue::Text(text) | OptionValue::Word(text) => text.to_uppercase(),
+        _ => String::new(),
+    }
+}
+
+fn ttl(spec: &OptionSpec) -> Result<Option<u64>> {
+    match word(spec).as_str() {
+        "NONE" | "FOREVER" => Ok(None),
+        _ => whole(spec, 1, u64::from(u32::MAX)).map(Some).map_err(|e| e.help("TTL is in seconds; FOREVER is none")),
+    }
+}
+
+fn kept_value(value: &OptionValue) -> Value {
+    match value {
+        OptionValue::Number(text) => text.parse::<i64>().map_or_else(|_| Value::text(text), Value::Int),
+        OptionValue::Text(text) => Value::text(text),
+        OptionValue::Bool(b) => Value::Bool(*b),
+        OptionValue::Word(word) if word.eq_ignore_ascii_case("NONE") || word.eq_ignore_ascii_case("NULL") => {
+            Value::Null
+        }
+        OptionValue::Word(word) => Value::text(word),
+        OptionValue::Names(names) => Value::text(names.iter().map(|n| n.text.as_str()).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn invalid(message: impl Into<String>) -> BindError {
+    BindErrorKind::InvalidDefinition(message.into()).into()
+}

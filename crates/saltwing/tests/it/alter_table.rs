@@ -1,0 +1,360 @@
+//! ALTER TABLE.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use proptest::prelude::*;
+use saltwing::blocking::Connection;
+use saltwing::{Database, StoreKind, params};
+
+use crate::{code, texts};
+
+fn memory(statements: &[&str]) -> Connection {
+    let connection = Database::memory().unwrap().connect().blocking();
+    run(&connection, statements);
+    connection
+}
+
+fn run(connection: &Connection, statements: &[&str]) {
+    for sql in statements {
+        connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+#[test]
+fn prepared_and_known_statements_see_the_new_definition() {
+    let connection =
+        memory(&["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER)", "UPSERT INTO t VALUES (1, 2)"]);
+    let star = connection.prepare("SELECT * FROM t WHERE k = ?").unwrap();
+    let labels = || {
+        let rows = star.query(params![1]).unwrap();
+        rows.columns().iter().map(|column| column.label.clone()).collect::<Vec<_>>().join(",")
+    };
+    let known = "SELECT * FROM t WHERE k >= 0";
+    assert_eq!((labels(), texts(&connection, known).unwrap()), ("k,a".into(), vec!["1|2".to_owned()]));
+    run(&connection, &["ALTER TABLE t ADD b VARCHAR DEFAULT 'x'"]);
+    assert_eq!((labels(), texts(&connection, known).unwrap()), ("k,a,b".into(), vec!["1|2|x".to_owned()]));
+    let upsert = connection.prepare("UPSERT INTO t (k, b) VALUES (?, ?)").unwrap();
+    upsert.execute(params![1, "y"]).unwrap();
+    run(&connection, &["ALTER TABLE t DROP COLUMN a"]);
+    assert_eq!((labels(), texts(&connection, known).unwrap()), ("k,b".into(), vec!["1|y".to_owned()]));
+    upsert.execute(params![2, "z"]).unwrap();
+    assert_eq!(texts(&connection, known).unwrap(), ["1|y", "2|z"]);
+    run(&connection, &["ALTER TABLE t DROP COLUMN b"]);
+    assert_eq!(code(upsert.execute(params![3, "z"])), "no_such_column");
+    assert_eq!((labels(), texts(&connection, known).unwrap()), ("k".into(), vec!["1".to_owned(), "2".to_owned()]));
+}
+
+#[test]
+fn a_query_that_runs_keeps_its_picture() {
+    let connection = memory(&["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER, b INTEGER) BLOCK_ROWS = 100"]);
+    let values: Vec<String> = (0..20_000).map(|k| format!("({k}, {k}, 1)")).collect();
+    run(&connection, &[&format!("UPSERT INTO t VALUES {}", values.join(", "))]);
+    for merged in [false, true] {
+        let mut rows = connection.query_arrow("SELECT a, b FROM t WHERE k >= 0", ()).unwrap();
+        let mut count = rows.next_blocking().unwrap().unwrap().num_rows();
+        assert!(count < 20_000);
+        run(&connection, &["ALTER TABLE t DROP COLUMN b", "UPSERT INTO t VALUES (19999, -1)", "COMPACT t"]);
+        while let Some(batch) = rows.next_blocking().unwrap() {
+            assert_eq!(batch.num_columns(), 2);
+            assert_eq!(batch.column(1).null_count(), 0);
+            count += batch.num_rows();
+        }
+        assert_eq!(count, 20_000, "{merged}");
+        run(&connection, &["ALTER TABLE t ADD b INTEGER DEFAULT 1"]);
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let connection = memory(&[
+        "CREATE TABLE t (p VARCHAR NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(p), 1, 3), p)) SALT_BUCKETS = 2",
+    ]);
+    let failure = |sql: &str| {
+        let error = connection.execute(sql, ()).err().unwrap_or_else(|| panic!("{sql} is taken"));
+        let span = error.span().unwrap_or_else(|| panic!("{sql} has no place"));
+        let (from, to) = (span.start.column as usize - 1, span.end.column as usize);
+        let place: String = sql.chars().skip(from).take(to - from).collect();
+        (error.to_string(), place, error.help().unwrap_or_default().to_owned())
+    };
+    let (text, place, help) = failure("ALTER TABLE t DROP COLUMN p");
+    assert!(text.contains("key part SUBSTR(MD5(p), 1, 3) is computed from it"), "{text}");
+    assert!(place == "p" && help.contains("UPSERT INTO new SELECT"), "{place}: {help}");
+    let (text, place, _) = failure("ALTER TABLE t ADD w INTEGER, V INTEGER");
+    assert_eq!((text.contains("column v already"), place.as_str()), (true, "V"), "{text}");
+    let (_, place, help) = failure("ALTER TABLE t SET BLOK_ROWS = 3");
+    assert_eq!((place.as_str(), help.as_str()), ("BLOK_ROWS", "did you mean BLOCK_ROWS?"));
+    let (text, place, _) = failure("ALTER TABLE t SET SALT_BUCKETS = 3");
+    assert!(text.contains("fixed when a table is made") && place == "SALT_BUCKETS = 3", "{text} {place}");
+    let (_, place, help) = failure("ALTER TABLE t ADD w INTEGER NOT NULL");
+    assert!(place == "w INTEGER NOT NULL" && help.contains("DEFAULT"), "{place}: {help}");
+    let (text, place, help) = failure("ALTER TABLE t DROP vv");
+    assert!(
+        place == "vv" && text.contains("has no column vv") && help.contains("it has p, v"),
+        "{text} {place}: {help}"
+    );
+    let (_, place, _) = failure("ALTER TABLE t SET BLOCK_ROWS = 70000");
+    assert_eq!(place, "70000");
+}
+
+#[test]
+fn show_create_table_makes_the_altered_table() {
+    let connection = memory(&[
+        "CREATE TABLE t (a INTEGER, k BIGINT NOT NULL PRIMARY KEY, f.b VARCHAR) BLOCK_ROWS = 9",
+        "ALTER TABLE t ADD f.c DECIMAL(5,2) DEFAULT 1.5 NOT NULL, d VARCHAR",
+        "ALTER TABLE t DROP a, b",
+        "ALTER TABLE t SET TTL = 50, BLOCK_BYTES = 5000, BLOCK_ROWS = NONE",
+    ]);
+    let shown = || texts(&connection, "SHOW CREATE TABLE t").unwrap().join("");
+    let text = shown();
+    for part in ["f.c DECIMAL(5,2) NOT NULL DEFAULT 1.5", "d VARCHAR", "TTL = 50", "BLOCK_BYTES = 5000"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("BLOCK_ROWS") && !text.contains(" a "), "{text}");
+    run(&connection, &["DROP TABLE t", &text]);
+    assert_eq!(shown(), text);
+}
+
+#[test]
+fn copy_takes_and_gives_the_columns_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.csv").display().to_string();
+    let connection = memory(&[
+        "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER)",
+        "UPSERT INTO t VALUES (1, 2)",
+        "ALTER TABLE t ADD b VARCHAR DEFAULT 'x'",
+        "ALTER TABLE t DROP a",
+        &format!("COPY t TO '{file}' WITH (HEADER)"),
+        "UPSERT INTO t VALUES (1, 'y')",
+        &format!("COPY t FROM '{file}' WITH (HEADER)"),
+    ]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "k,b\n1,x\n");
+    assert_eq!(texts(&connection, "SELECT * FROM t WHERE k = 1").unwrap(), ["1|x"]);
+}
+
+#[test]
+fn a_readonly_database_is_not_altered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let database = Database::open(&path).unwrap();
+    run(&database.connect().blocking(), &["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY)"]);
+    drop(database);
+    let connection = Database::builder(&path).readonly(true).open().unwrap().connect().blocking();
+    assert_eq!(code(connection.execute("ALTER TABLE t ADD a INTEGER", ())), "read_only");
+}
+
+/// Writers of the other columns, of whole rows and of hidden keys go on while a column comes and goes: what was
+/// acknowledged is there.
+#[test]
+fn writers_lose_nothing_while_a_table_is_altered() {
+    let database = Database::memory().unwrap();
+    let connection = database.connect().blocking();
+    run(
+        &connection,
+        &[
+            "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a BIGINT)",
+            "CREATE TABLE log (a BIGINT)",
+            "UPSERT INTO t VALUES (1, 0)",
+        ],
+    );
+    let done = AtomicBool::new(false);
+    let written = std::thread::scope(|scope| {
+        let part = scope.spawn(|| {
+            let connection = database.connect().blocking();
+            let mut last = 0;
+            while !done.load(Relaxed) {
+                last += 1;
+                connection.execute("UPSERT INTO t (k, a) VALUES (1, ?)", params![last]).unwrap();
+            }
+            last
+        });
+        let hidden = scope.spawn(|| {
+            let connection = database.connect().blocking();
+            let mut count = 0;
+            while !done.load(Relaxed) {
+                connection.execute("INSERT INTO log (a) VALUES (?)", params![count]).unwrap();
+                count += 1;
+            }
+            count
+        });
+        for round in 0..40_i64 {
+            run(&connection, &["ALTER TABLE t ADD b BIGINT DEFAULT -1", "ALTER TABLE log SET TTL = 1000000"]);
+            connection.execute("UPSERT INTO t (k, b) VALUES (1, ?)", params![round]).unwrap();
+            assert_eq!(texts(&connection, "SELECT b FROM t WHERE k = 1").unwrap(), [round.to_string()]);
+            if round % 8 == 7 {
+                run(&connection, &["COMPACT t"]);
+            }
+            assert_eq!(texts(&connection, "SELECT b FROM t WHERE k = 1").unwrap(), [round.to_string()]);
+            run(&connection, &["ALTER TABLE t DROP b", "ALTER TABLE log SET TTL = FOREVER"]);
+        }
+        done.store(true, Relaxed);
+        (part.join().unwrap(), hidden.join().unwrap())
+    });
+    assert_eq!(texts(&connection, "SELECT * FROM t WHERE k = 1").unwrap(), [format!("1|{}", written.0)]);
+    let count = texts(&connection, "SELECT /*+ FULL_SCAN */ count(*) FROM log").unwrap();
+    assert_eq!(count, [written.1.to_string()]);
+}
+
+// ---- random histories against a map ----
+
+#[derive(Clone, Debug)]
+enum Step {
+    Add { name: usize, ty: usize, family: usize, default: Option<u8> },
+    Drop { which: usize },
+    Upsert { k: i64, values: Vec<(usize, Option<u8>)> },
+    Delete { k: i64 },
+    Compact,
+    Limit { rows: u8 },
+    Reopen,
+}
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+const FAMILIES: [&str; 3] = ["", "f.", "g."];
+const TYPES: [&str; 5] = ["INTEGER", "VARCHAR", "BOOLEAN", "DECIMAL(5,2)", "BIGINT"];
+
+/// Literal and text of a value.
+fn value(ty: usize, n: u8) -> (String, String) {
+    match ty {
+        1 => (format!("'t{n}'"), format!("t{n}")),
+        2 => ((n.is_multiple_of(2)).to_string(), (n.is_multiple_of(2)).to_string()),
+        3 => (format!("{n}.25"), format!("{n}.25")),
+        _ => (n.to_string(), n.to_string()),
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let n = || proptest::option::weighted(0.7, 0..9_u8);
+    prop_oneof![
+        3 => (0..5_usize, 0..5_usize, 0..3_usize, n())
+            .prop_map(|(name, ty, family, default)| Step::Add { name, ty, family, default }),
+        2 => (0..5_usize).prop_map(|which| Step::Drop { which }),
+        8 => (0..12_i64, prop::collection::vec((0..5_usize, n()), 0..4)).prop_map(|(k, values)| Step::Upsert { k, values }),
+        1 => (0..12_i64).prop_map(|k| Step::Delete { k }),
+        2 => Just(Step::Compact),
+        1 => (1..6_u8).prop_map(|rows| Step::Limit { rows }),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+/// A column of the model: its name, type and default's text.
+#[derive(Clone, Debug)]
+struct Column {
+    name: usize,
+    ty: usize,
+    default: Option<u8>,
+}
+
+#[derive(Default)]
+struct Model {
+    columns: Vec<Column>,
+    /// The text of each column's value by its name.
+    rows: BTreeMap<i64, BTreeMap<usize, Option<String>>>,
+}
+
+impl Model {
+    fn apply(&mut self, connection: &Connection, step: &Step) {
+        match step {
+            Step::Add { name, ty, family, default } => {
+                let default_text = default.map(|n| format!(" DEFAULT {}", value(*ty, n).0)).unwrap_or_default();
+                let (column, ty_name) = (format!("{}{}", FAMILIES[*family], NAMES[*name]), TYPES[*ty]);
+                let sql = format!("ALTER TABLE t ADD {column} {ty_name}{default_text}");
+                if self.columns.iter().any(|c| c.name == *name) {
+                    assert_eq!(code(connection.execute(&sql, ())), "duplicate_column");
+                    return;
+                }
+                run(connection, &[&sql]);
+                let read = default.map(|n| value(*ty, n).1);
+                self.rows.values_mut().for_each(|row| drop(row.insert(*name, read.clone())));
+                self.columns.push(Column { name: *name, ty: *ty, default: *default });
+            }
+            Step::Drop { which } => {
+                let Some(place) = self.columns.iter().position(|c| c.name == *which) else { return };
+                run(connection, &[&format!("ALTER TABLE t DROP COLUMN {}", NAMES[*which])]);
+                self.columns.remove(place);
+                self.rows.values_mut().for_each(|row| drop(row.remove(which)));
+            }
+            Step::Upsert { k, values } => {
+                let values: BTreeMap<usize, Option<u8>> = values.iter().copied().collect();
+                let known = self.columns.iter().filter_map(|c| Some((c, *values.get(&c.name)?)));
+                let known: Vec<(Column, Option<u8>)> = known.map(|(c, n)| (c.clone(), n)).collect();
+                let names: String = known.iter().map(|(c, _)| format!(", {}", NAMES[c.name])).collect();
+                let literal = |(c, n): &(Column, Option<u8>)| n.map_or("NULL".into(), |n| value(c.ty, n).0);
+                let literals: String = known.iter().map(|value| format!(", {}", literal(value))).collect();
+                run(connection, &[&format!("UPSERT INTO t (k{names}) VALUES ({k}{literals})")]);
+                let defaults = || self.columns.iter().map(|c| (c.name, c.default.map(|n| value(c.ty, n).1))).collect();
+                let row = self.rows.entry(*k).or_insert_with(defaults);
+                known.into_iter().for_each(|(c, n)| drop(row.insert(c.name, n.map(|n| value(c.ty, n).1))));
+            }
+            Step::Delete { k } => {
+                run(connection, &[&format!("DELETE FROM t WHERE k = {k}")]);
+                self.rows.remove(k);
+            }
+            Step::Compact => run(connection, &["COMPACT t"]),
+            Step::Limit { rows } => run(connection, &[&format!("ALTER TABLE t SET BLOCK_ROWS = {rows}")]),
+            Step::Reopen => {}
+        }
+    }
+
+    fn check(&self, connection: &Connection) {
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".into());
+        let line = |(k, row): (&i64, &BTreeMap<usize, Option<String>>)| {
+            let values = self.columns.iter().map(|c| text(&row[&c.name]));
+            std::iter::once(k.to_string()).chain(values).collect::<Vec<_>>().join("|")
+        };
+        let rows: Vec<String> = self.rows.iter().map(line).collect();
+        assert_eq!(texts(connection, "SELECT * FROM t WHERE k >= 0 ORDER BY k").unwrap(), rows);
+        if let Some((k, line)) = self.rows.keys().zip(&rows).next_back() {
+            assert_eq!(texts(connection, &format!("SELECT * FROM t WHERE k = {k}")).unwrap(), [line.as_str()]);
+        }
+        for column in self.columns.iter().filter(|c| c.ty != 1) {
+            let (literal, text) = value(column.ty, 4);
+            let wanted: Vec<String> = self
+                .rows
+                .iter()
+                .filter(|(_, row)| row[&column.name].as_deref() == Some(&text))
+                .map(|(k, _)| k.to_string())
+                .collect();
+            let sql = format!("SELECT k FROM t WHERE k >= 0 AND {} = {literal} ORDER BY k", NAMES[column.name]);
+            assert_eq!(texts(connection, &sql).unwrap(), wanted, "{sql}");
+        }
+    }
+}
+
+fn history(steps: &[Step], open: impl Fn() -> Database) {
+    let mut database = open();
+    let mut connection = database.connect().blocking();
+    run(&connection, &["CREATE TABLE IF NOT EXISTS t (k BIGINT NOT NULL PRIMARY KEY) BLOCK_ROWS = 2"]);
+    let mut model = Model::default();
+    for step in steps {
+        if matches!(step, Step::Reopen) {
+            drop((connection, database));
+            database = open();
+            connection = database.connect().blocking();
+        }
+        model.apply(&connection, step);
+        model.check(&connection);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Columns that come and go, rows that are written by all these definitions, merged into tiny blocks by some:
+    /// each row reads as it was written last, a column that is younger than it as its default.
+    #[test]
+    fn any_history_reads_as_a_map(steps in prop::collection::vec(step(), 1..40)) {
+        let database = Database::memory().unwrap();
+        history(&steps, || database.clone());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn any_history_reads_as_a_map_after_reopening(steps in prop::collection::vec(step(), 20..40)) {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Database::builder(folder.path().join("db")).store(StoreKind::Fjall).buffered().open().unwrap();
+        history(&steps, open);
+    }
+}
