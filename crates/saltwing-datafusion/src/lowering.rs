@@ -65,8 +65,13 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::Join(mut join) => {
             let mut conditions: Vec<PlanExpr> = Vec::new();
             for (left, right) in std::mem::take(&mut join.on) {
-                // INTERSECT and EXCEPT: its sides have one type by now.
+                // INTERSECT and EXCEPT: NULL is equal to NULL, and DataFusion brings the rest together.
                 if join.null_equality == NullEquality::NullEqualsNull {
+                    let types = lowerer.check_comparison(CompareOp::Eq, &left, &right)?;
+                    if let Some((a, b)) = types.filter(|(a, b)| has_no_common_type(*a, *b)) {
+                        let text = format!("INTERSECT or EXCEPT of {a} and {b}, without a CAST,");
+                        return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+                    }
                     join.on.push((left, right));
                     continue;
                 }
