@@ -109,6 +109,14 @@ impl Statement {
         Ok(Rows(crate::Rows::new(self.prepared.query(params.into_params())?)))
     }
 
+    /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
+        Ok(ArrowRows::new(self.prepared.query(params.into_params())?))
+    }
+
     /// How many parameters it has.
     pub fn parameter_count(&self) -> usize {
         self.prepared.parameter_count()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
 use saltwing_store::{MemoryStore, OrderedKv, StoreError};
-use saltwing_table::{Clock, Durability, SystemClock};
+use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock};
 use saltwing_types::ErrorCode;
 
 use crate::{Database, Error};
@@ -58,6 +58,7 @@ pub struct Builder {
     pub(crate) durability: Durability,
     pub(crate) default_salt: Option<u16>,
     pub(crate) sweep_every: Option<Duration>,
+    pub(crate) layout: LayoutOptions,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -75,6 +76,7 @@ impl Builder {
             durability: Durability::Synced,
             default_salt: None,
             sweep_every: Some(Duration::from_secs(60)),
+            layout: LayoutOptions::default(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -100,10 +102,34 @@ impl Builder {
         self
     }
 
-    /// Memory for the store's cache, in bytes.
+    /// Memory for the store's cache of its own files, in bytes: 256 MB unless said otherwise.
     #[must_use]
     pub fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
+        self
+    }
+
+    /// Memory for the blocks of rows that were read, in bytes: 256 MB unless said otherwise. This is the cache
+    /// that queries live on; the one of [`Builder::cache_bytes`] lies below it.
+    #[must_use]
+    pub fn block_cache_bytes(mut self, bytes: usize) -> Self {
+        self.layout.cache_bytes = bytes;
+        self
+    }
+
+    /// How many recent rows (or an eighth of all, where that is more), and bytes of them, are kept in memory before
+    /// they are merged into blocks: 262,144 and 128 MB unless said otherwise. Writers wait at twice as much.
+    #[must_use]
+    pub fn delta_limits(mut self, rows: u64, bytes: u64) -> Self {
+        (self.layout.delta_rows, self.layout.delta_bytes) = (rows, bytes);
+        self
+    }
+
+    /// How long nothing must have been written before recent rows are merged into blocks, however few they are:
+    /// five seconds unless said otherwise; `None` is never.
+    #[must_use]
+    pub fn merge_when_idle(mut self, idle: Option<Duration>) -> Self {
+        self.layout.idle = idle.unwrap_or(Duration::MAX);
         self
     }
 

@@ -169,8 +169,20 @@ impl Statement {
     /// # Errors
     /// What it failed with.
     pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
-        let (prepared, params): (_, Params) = (self.prepared.clone(), params.into_params());
-        Ok(Rows::new(self.connection.rows_elsewhere(move |session| prepared.on(session).query(params)).await?))
+        Ok(Rows::new(self.outcome(params.into_params()).await?))
+    }
+
+    /// Runs it for its rows, as Arrow batches.
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub async fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
+        Ok(ArrowRows::new(self.outcome(params.into_params()).await?))
+    }
+
+    async fn outcome(&self, params: Params) -> Result<RowsOutcome, Error> {
+        let prepared = self.prepared.clone();
+        self.connection.rows_elsewhere(move |session| prepared.on(session).query(params)).await
     }
 
     /// How many parameters it has.

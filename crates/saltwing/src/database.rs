@@ -62,7 +62,7 @@ impl Database {
     }
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
-        let tables = Arc::new(EmbeddedTables::open(kv, options.clock.clone())?);
+        let tables = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         if !options.readonly {
             tables.start_merging()?;

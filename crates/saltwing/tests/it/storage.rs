@@ -1,7 +1,7 @@
 //! SHOW STORAGE and COMPACT.
 
 use saltwing::blocking::Connection;
-use saltwing::{Database, SqlType, params};
+use saltwing::{Builder, Database, SqlType, params};
 
 use crate::{code, texts};
 
@@ -100,4 +100,39 @@ async fn a_dropped_compaction_leaves_everything_in_place() {
     }
     let mut rows = connection.query("SELECT count(*) FROM t WHERE k >= 0", ()).await.unwrap();
     assert_eq!(rows.next().await.unwrap().unwrap().get::<i64>(0).unwrap(), 1000);
+}
+
+/// A table in memory, and rows in it that are a commit each.
+fn committed(builder: Builder, rows: i64) -> Database {
+    let database = builder.open().unwrap();
+    let connection = database.connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v BIGINT)", ()).unwrap();
+    let upsert = connection.prepare("UPSERT INTO t VALUES (?, ?)").unwrap();
+    (0..rows).for_each(|k| drop(upsert.execute(params![k, k]).unwrap()));
+    database
+}
+
+#[test]
+fn the_builder_says_how_many_rows_are_recent_and_how_much_memory_blocks_take() {
+    let builder = || Database::memory_builder().merge_when_idle(None).block_cache_bytes(123_456);
+    let connection = committed(builder().delta_limits(1 << 20, 1 << 30), 100).connect().blocking();
+    let all = numbers(&connection, "SHOW STORAGE FOR t", 0);
+    assert_eq!((number(&all, "delta_rows"), number(&all, "block_rows")), (100.0, 0.0));
+    assert_eq!(number(&numbers(&connection, "SHOW STORAGE", 1), "cache_bytes_max"), 123_456.0);
+    // Writers wait at twice the limit, so not all of them can be recent.
+    let connection = committed(builder().delta_limits(10, 1 << 30), 100).connect().blocking();
+    assert!(number(&numbers(&connection, "SHOW STORAGE FOR t", 0), "block_rows") > 0.0);
+}
+
+#[test]
+fn a_prepared_statement_gives_arrow() {
+    let connection = filled().connect().blocking();
+    let statement = connection.prepare("SELECT v, k FROM t WHERE k >= ? ORDER BY k").unwrap();
+    let mut batches = statement.query_arrow(params![998]).unwrap();
+    let mut rows = 0;
+    while let Some(batch) = batches.next_blocking().unwrap() {
+        assert_eq!(batch.schema(), *batches.schema());
+        rows += batch.num_rows();
+    }
+    assert_eq!(rows, 2);
 }
