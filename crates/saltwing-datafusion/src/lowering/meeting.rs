@@ -1,0 +1,194 @@
+//! Values that meet from two tables, or from a subquery: joins find their keys where both sides have one type.
+//!
+//! Where the types differ, both are cast to one in which values that are equal have equal values. What they
+//! are compared by stays [`typing::compare`]'s; where no such type is, IN and INTERSECT are refused.
+
+use std::sync::Arc;
+
+use datafusion::common::{DataFusionError, NullEquality, Result};
+use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Projection};
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, typing};
+
+use super::sources::Sources;
+use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
+use crate::expr_function::ExprFunction;
+use crate::operation::compare_operator;
+use crate::sql_field::field_type;
+use crate::translation::translate;
+use crate::{RelationalError, RelationalErrorKind};
+
+impl Lowerer<'_> {
+    /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
+    pub(super) fn in_subquery(&self, mut test: InSubquery) -> Result<InSubquery> {
+        let schema = test.subquery.subquery.schema();
+        let Some(column) = schema.columns().into_iter().next() else { return Ok(test) };
+        let span = first_span(&test.expr);
+        let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
+        let constant = translate(&test.expr, &mut leaves)?.filter(Expr::is_constant);
+        let left = if constant.is_some() { constant } else { self.operand(&test.expr)? };
+        let right = Lowerer { schema }.operand(&PlanExpr::Column(column.clone()))?;
+        if let (Some(left), Some(right)) = (left, right) {
+            let types = left.sql_type().zip(right.sql_type());
+            let met = typing::compare(CompareOp::Eq, left, right).map_err(|e| RelationalError::from(e).at(span))?;
+            if let Expr::Compare(_, left, _) = met
+                && left.is_constant()
+            {
+                *test.expr = ExprFunction::call(*left, Vec::new());
+                return Ok(test);
+            }
+            let Some((a, b)) = types.filter(|(a, b)| !compares_natively(CompareOp::Eq, *a, *b)) else {
+                return Ok(test);
+            };
+            if has_no_common_type(a, b) {
+                let text = format!("{a} IN a subquery of {b}, without a CAST of one side to the other's type,");
+                return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).at(span).into());
+            }
+            if let Some((key, true)) = join_key(a, b) {
+                let inner =
+                    Lowerer { schema }.as_type(&PlanExpr::Column(column.clone()), key)?.alias(column.name.clone());
+                let subquery = Projection::try_new(vec![inner], test.subquery.subquery.clone())?;
+                *test.expr = self.as_type(&test.expr, key)?;
+                test.subquery = test.subquery.with_plan(Arc::new(LogicalPlan::Projection(subquery)));
+            }
+        }
+        Ok(test)
+    }
+
+    /// The equalities of a join with USING, INTERSECT or EXCEPT: as keys, and what they are beyond.
+    pub(super) fn equalities(&self, join: &mut Join) -> Result<Vec<PlanExpr>> {
+        let mut conditions: Vec<PlanExpr> = Vec::new();
+        for (left, right) in std::mem::take(&mut join.on) {
+            // INTERSECT and EXCEPT: NULL is equal to NULL, and DataFusion brings the rest together.
+            if join.null_equality == NullEquality::NullEqualsNull {
+                let types = self.check_comparison(CompareOp::Eq, &left, &right)?;
+                if let Some((a, b)) = types.filter(|(a, b)| has_no_common_type(*a, *b)) {
+                    let text = format!("INTERSECT or EXCEPT of {a} and {b}, without a CAST,");
+                    return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+                }
+                join.on.push((left, right));
+                continue;
+            }
+            match self.comparison(CompareOp::Eq, &left, &right, left.clone().eq(right.clone()))? {
+                PlanExpr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => join.on.push((*left, *right)),
+                other => conditions.push(other),
+            }
+        }
+        Ok(conditions)
+    }
+
+    /// `x = (SELECT ..)` as `x IN (SELECT ..)`, which is a join, where the subquery is sure to give one row.
+    fn in_one_row(&self, left: &PlanExpr, right: &PlanExpr) -> Result<Option<PlanExpr>> {
+        for (value, one) in [(left, right), (right, left)] {
+            if let PlanExpr::ScalarSubquery(query) = one
+                && query.outer_ref_columns.is_empty()
+                && is_one_row(&query.subquery)
+                && Sources::of(value).one_table()
+                && let Some((a, b)) = self.check_comparison(CompareOp::Eq, value, one)?
+                && (compares_natively(CompareOp::Eq, a, b) || matches!(join_key(a, b), Some((_, true))))
+            {
+                let test = InSubquery::new(Box::new(value.clone()), query.clone(), false);
+                return self.lower(PlanExpr::InSubquery(test)).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// A comparison: between two tables, or with an outer query, in a form that joins understand.
+    pub(super) fn comparison(
+        &self,
+        op: CompareOp,
+        left: &PlanExpr,
+        right: &PlanExpr,
+        whole: PlanExpr,
+    ) -> Result<PlanExpr> {
+        if op == CompareOp::Eq
+            && let Some(joined) = self.in_one_row(left, right)?
+        {
+            return Ok(joined);
+        }
+        let (a, b) = (Sources::of(left), Sources::of(right));
+        let joins = !a.is_empty() && !b.is_empty() && (a.outer != b.outer || a.tables.is_disjoint(&b.tables));
+        if !joins {
+            return self.lower(whole);
+        }
+        let Some((left_type, right_type)) = self.check_comparison(op, left, right)? else { return self.lower(whole) };
+        let native = |left, right| {
+            let binary = BinaryExpr::new(Box::new(left), compare_operator(op), Box::new(right));
+            PlanExpr::BinaryExpr(binary)
+        };
+        if compares_natively(op, left_type, right_type) {
+            return Ok(native(self.lower(left.clone())?, self.lower(right.clone())?));
+        }
+        // A key that equal values share makes it an equi-join; the comparison itself decides.
+        match (op, join_key(left_type, right_type)) {
+            (CompareOp::Eq, Some((key, exact))) => {
+                let keys = native(self.as_type(left, key)?, self.as_type(right, key)?);
+                if exact {
+                    return Ok(keys);
+                }
+                let decides = self.lower(whole)?;
+                Ok(PlanExpr::BinaryExpr(BinaryExpr::new(Box::new(keys), Operator::And, Box::new(decides))))
+            }
+            _ => self.lower(whole),
+        }
+    }
+
+    /// The types of two sides that compare; `None` where SQL has no type for one.
+    fn check_comparison(&self, op: CompareOp, left: &PlanExpr, right: &PlanExpr) -> Result<Option<(SqlType, SqlType)>> {
+        let (Some(a), Some(b)) = (self.operand(left)?, self.operand(right)?) else { return Ok(None) };
+        let types = a.sql_type().zip(b.sql_type());
+        typing::compare(op, a, b).map_err(|error| RelationalError::from(error).at(first_span(left)))?;
+        Ok(types)
+    }
+
+    /// A column that stands for an expression of which only the type matters.
+    fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
+        let field = expr.to_field(self.schema)?.1;
+        let name = column_text(expr, &field);
+        Ok(field_type(&field)
+            .map(|ty| Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })))
+    }
+
+    fn as_type(&self, expr: &PlanExpr, ty: SqlType) -> Result<PlanExpr> {
+        let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
+        match translate(expr, &mut leaves)? {
+            Some(own) => {
+                let cast = typing::cast(own, ty).map_err(|e| DataFusionError::from(RelationalError::from(e)))?;
+                Ok(leaves.into_call(cast))
+            }
+            None => self.lower(expr.clone()),
+        }
+    }
+}
+
+/// Whether DataFusion compares values of these types as we do.
+fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
+    let equality = matches!(op, CompareOp::Eq | CompareOp::NotEq | CompareOp::Distinct | CompareOp::NotDistinct);
+    let is_char = |ty| matches!(ty, SqlType::Char(_));
+    // CHAR sorts as if padded; it is stored without.
+    (saltwing_expr::arrow_type(a) == saltwing_expr::arrow_type(b))
+        && (is_char(a) == is_char(b))
+        && (equality || !is_char(a))
+}
+
+/// Whether no type of Arrow holds all values of both exactly: a hash join would miss or make up matches.
+fn has_no_common_type(a: SqlType, b: SqlType) -> bool {
+    let widest = |ty: SqlType| ty.integer_range().is_some_and(|(_, max)| max > 1 << 53);
+    let exact = |ty: SqlType| ty.family() == TypeFamily::Number && !ty.is_float() && (!ty.is_integer() || widest(ty));
+    a.is_float() && exact(b) || b.is_float() && exact(a)
+}
+
+/// A type in which values that are equal have equal values, and whether these are the only ones.
+fn join_key(a: SqlType, b: SqlType) -> Option<(SqlType, bool)> {
+    match (a.family(), b.family()) {
+        (TypeFamily::Number, TypeFamily::Number) if a.is_integer() && b.is_integer() => Some((SqlType::BigInt, true)),
+        // A FLOAT meets a decimal as its shortest text, which no common type keeps.
+        (TypeFamily::Number, TypeFamily::Number) if a.is_single_float() || b.is_single_float() => None,
+        (TypeFamily::Number, TypeFamily::Number) if a.is_float() || b.is_float() => Some((SqlType::Double, false)),
+        (TypeFamily::Number, TypeFamily::Number) => Some((SqlType::Decimal(None), true)),
+        (TypeFamily::Instant, TypeFamily::Instant) => Some((SqlType::Date, false)),
+        _ => None,
+    }
+}
