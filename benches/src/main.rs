@@ -1,41 +1,96 @@
-//! Measures Saltwing beside SQLite, in one process, in turns.
+//! Measures Saltwing beside its peers, in one process, in turns.
 //!
-//! `cargo run --release -p benches -- [--rows N] [--only NAME] [--json FILE]`
+//! ```text
+//! cargo run --release -p benches -- [--rows N] [--only NAME,..] [--engines NAME,..] [--json FILE] [--smoke]
+//! cargo run --release -p benches -- hot-paths [--record]
+//! ```
 //!
-//! Answers are compared before a figure is printed. Figures are of this machine and this run.
+//! Answers are compared before a figure is printed. Figures are of this machine and this run; counts of
+//! instructions (`hot-paths`) are those of any machine with the same compiler and kind of processor.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod bench;
 mod engine;
-mod mobile;
+mod goals;
+mod hot_paths;
+mod process;
+mod read;
 mod report;
 mod rows;
 mod work;
 
-use clap::Parser;
+use std::path::PathBuf;
 
-/// Benchmarks beside SQLite.
+use clap::{Parser, Subcommand};
+
+use bench::{Effort, Selection};
+use engine::EngineKind;
+
+/// What may go wrong: it ends the run, and is printed.
+type Error = Box<dyn std::error::Error + Send + Sync>;
+type Result<T> = std::result::Result<T, Error>;
+
+/// Benchmarks beside SQLite and redb.
 #[derive(Parser)]
 struct Args {
     /// Rows of the log table.
-    #[arg(long, default_value_t = 1_000_000)]
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1000..))]
     rows: u64,
-    /// Only the work of this name.
-    #[arg(long)]
-    only: Option<String>,
+    /// Only these works: names, or how they begin.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Which engines.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = EngineKind::by_name, default_value = "saltwing,sqlite,redb")]
+    engines: Vec<EngineKind>,
     /// Also write one JSON object a line to this file.
-    #[arg(long)]
-    json: Option<std::path::PathBuf>,
-    /// Run everything once, to see that it runs.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Run everything once or twice, to see that it runs.
     #[arg(long)]
     smoke: bool,
+    /// Where databases are made, and removed again; the system's folder for such unless said otherwise.
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Lists the works' names.
+    #[arg(long)]
+    list: bool,
+    /// In a process of its own: opens the one engine in a folder, reads, and prints the memory it has then.
+    #[arg(long, hide = true)]
+    probe_memory: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+#[derive(Subcommand)]
+enum Command {
+    /// Counts the instructions of hot paths, and fails where they are more than the stored ones allow.
+    HotPaths(hot_paths::Args),
+}
+
+fn main() -> Result<()> {
     let args = Args::parse();
-    let rounds = if args.smoke { 2 } else { 200 };
-    let measures = work::run(args.rows, args.only.as_deref(), rounds)?;
-    report::print(&measures);
-    if let Some(path) = &args.json {
-        report::write_json(&measures, path)?;
+    if let Some(Command::HotPaths(hot)) = &args.command {
+        return hot_paths::run(hot);
     }
-    Ok(())
+    if let Some(folder) = &args.probe_memory {
+        let kind = args.engines.first().copied().unwrap_or(EngineKind::Saltwing);
+        return work::sizes::probe_memory(kind, folder, args.rows);
+    }
+    let selection = Selection { only: args.only, names: work::names() };
+    if args.list {
+        selection.names.iter().for_each(|name| println!("{name}"));
+        return Ok(());
+    }
+    if let Some(unknown) = selection.unknown() {
+        return Err(format!("no work is called {unknown}; --list tells the names").into());
+    }
+    work::run(work::Run {
+        rows: args.rows,
+        selection,
+        engines: args.engines,
+        effort: if args.smoke { Effort::Smoke } else { Effort::Full },
+        json: args.json,
+        folder: args.folder,
+    })
 }

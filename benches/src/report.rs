@@ -1,56 +1,148 @@
 //! Figures as a table, and as JSON lines.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// One measure of one engine.
-pub struct Measure {
-    /// What was done.
-    pub work: &'static str,
-    /// By whom.
-    pub engine: &'static str,
-    /// On how many rows.
-    pub rows: u64,
-    /// Times of single runs, sorted.
-    pub times: Vec<Duration>,
-    /// Things done in a second, for loads.
+use crate::Result;
+use crate::engine::EngineKind;
+use crate::goals::{Goal, goal};
+
+/// What was measured of one engine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Of the times of single runs.
+    pub median_us: Option<f64>,
+    /// The same.
+    pub p99_us: Option<f64>,
+    /// Things done in a second.
     pub per_s: Option<f64>,
+    /// A size or count, and of what.
+    pub value: Option<(f64, &'static str)>,
 }
 
-impl Measure {
-    fn at(&self, share: f64) -> Option<f64> {
-        let place = ((self.times.len().checked_sub(1)?) as f64 * share).round() as usize;
-        self.times.get(place).map(|t| t.as_secs_f64() * 1e6)
+impl Figures {
+    /// Of the times of single runs, in any order.
+    pub fn of_times(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |share: f64| {
+            let place = ((times.len().checked_sub(1)?) as f64 * share).round() as usize;
+            times.get(place).map(|time| time.as_secs_f64() * 1e6)
+        };
+        Self { median_us: at(0.5), p99_us: at(0.99), ..Self::default() }
+    }
+
+    /// Of so many things done in a time.
+    pub fn with_rate(self, count: u64, time: Duration) -> Self {
+        Self { per_s: Some(count as f64 / time.as_secs_f64().max(1e-9)), ..self }
+    }
+
+    /// A size or count.
+    pub fn of_value(value: f64, unit: &'static str) -> Self {
+        Self { value: Some((value, unit)), ..Self::default() }
+    }
+
+    /// How many times better than another engine: faster, or smaller.
+    fn times(&self, other: &Self) -> Option<f64> {
+        let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+        match (self.per_s, other.per_s) {
+            (Some(ours), Some(theirs)) => ratio(ours, theirs),
+            _ => match (self.median_us, other.median_us) {
+                (Some(ours), Some(theirs)) => ratio(theirs, ours),
+                _ => ratio(other.value?.0, self.value?.0),
+            },
+        }
     }
 }
 
-/// Prints the measures, engines of one work side by side.
-pub fn print(measures: &[Measure]) {
-    println!("{:<18} {:<10} {:>10} {:>12} {:>12} {:>12}", "work", "engine", "rows", "median us", "p99 us", "per s");
-    for m in measures {
-        let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), |v| format!("{v:.1}"));
-        println!(
-            "{:<18} {:<10} {:>10} {:>12} {:>12} {:>12}",
-            m.work,
-            m.engine,
-            m.rows,
-            figure(m.at(0.5)),
-            figure(m.at(0.99)),
-            figure(m.per_s)
-        );
+/// Where figures go: printed at once, and to a file if asked.
+pub struct Report {
+    json: Option<File>,
+    headed: bool,
+}
+
+impl Report {
+    /// A report, also to this file.
+    pub fn new(json: Option<&Path>) -> Result<Self> {
+        Ok(Self { json: json.map(File::create).transpose()?, headed: false })
+    }
+
+    /// Reports a work's figures, engine by engine.
+    pub fn work(&mut self, work: &str, rows: u64, figures: Vec<(EngineKind, Figures)>) -> Result<()> {
+        if !std::mem::replace(&mut self.headed, true) {
+            println!(
+                "{:<24} {:<15} {:>10} {:>11} {:>11} {:>11} {:>12} {:>8} {:>8}",
+                "work", "engine", "rows", "median us", "p99 us", "per s", "value", "x SQLite", "goal"
+            );
+        }
+        let sqlite = figures.iter().find(|(kind, _)| *kind == EngineKind::Sqlite).map(|(_, figures)| figures.clone());
+        for (kind, figures) in &figures {
+            let is_ours = !matches!(kind, EngineKind::Sqlite | EngineKind::Redb);
+            let number = |value: Option<f64>| value.map_or_else(|| "-".into(), shown);
+            let value = figures.value.map_or_else(|| "-".into(), |(value, unit)| format!("{} {unit}", shown(value)));
+            println!(
+                "{work:<24} {:<15} {rows:>10} {:>11} {:>11} {:>11} {value:>12} {:>8} {:>8}",
+                kind.name(),
+                number(figures.median_us),
+                number(figures.p99_us),
+                number(figures.per_s),
+                number(sqlite.as_ref().and_then(|sqlite| figures.times(sqlite))),
+                goal(work).filter(|_| is_ours).map_or_else(|| "-".into(), |goal| goal_text(&goal)),
+            );
+        }
+        self.write_json(work, rows, &figures)
+    }
+
+    fn write_json(&mut self, work: &str, rows: u64, figures: &[(EngineKind, Figures)]) -> Result<()> {
+        let Some(file) = &mut self.json else { return Ok(()) };
+        for (kind, figures) in figures {
+            let line = serde_json::json!({
+                "work": work, "engine": kind.name(), "rows": rows,
+                "median_us": figures.median_us, "p99_us": figures.p99_us, "per_s": figures.per_s,
+                "value": figures.value.map(|(value, _)| value), "unit": figures.value.map(|(_, unit)| unit),
+            });
+            writeln!(file, "{line}")?;
+        }
+        Ok(())
     }
 }
 
-/// Writes one object a measure and line.
-pub fn write_json(measures: &[Measure], path: &Path) -> std::io::Result<()> {
-    let mut file = std::fs::File::create(path)?;
-    for m in measures {
-        let line = serde_json::json!({
-            "work": m.work, "engine": m.engine, "rows": m.rows,
-            "median_us": m.at(0.5), "p99_us": m.at(0.99), "per_s": m.per_s, "value": null, "unit": null,
-        });
-        writeln!(file, "{line}")?;
+/// Three digits that matter, or whole numbers.
+fn shown(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+fn goal_text(goal: &Goal) -> String {
+    match goal {
+        Goal::TimesSqlite(times) => format!("{times}x"),
+        Goal::AtMost(most) => format!("<= {most}"),
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_of_the_sorted_times() {
+        let figures = Figures::of_times((1..=101).rev().map(Duration::from_micros).collect());
+        assert_eq!((figures.median_us, figures.p99_us), (Some(51.0), Some(100.0)));
+        assert_eq!(Figures::of_times(Vec::new()), Figures::default());
+    }
+
+    #[test]
+    fn better_is_faster_more_or_smaller() {
+        let time = |us| Figures::of_times(vec![Duration::from_micros(us)]);
+        let rate = |count| Figures::default().with_rate(count, Duration::from_secs(1));
+        assert_eq!(time(2).times(&time(6)), Some(3.0));
+        assert_eq!(rate(20).times(&rate(10)), Some(2.0));
+        assert_eq!(Figures::of_value(5.0, "MB").times(&Figures::of_value(10.0, "MB")), Some(2.0));
+        assert_eq!(time(1).times(&Figures::default()), None);
+    }
 }

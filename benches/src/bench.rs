@@ -1,0 +1,204 @@
+//! A run: the engines, what is wanted of them, and how questions are asked in turns.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::engine::{Answer, Engine, EngineKind, Opening};
+use crate::read::{Read, Weight};
+use crate::report::{Figures, Report};
+use crate::rows::{Log, Mix};
+
+/// Which works are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// A work's name, or how names begin; none are all.
+    pub only: Vec<String>,
+    /// All works' names.
+    pub names: Vec<String>,
+}
+
+impl Selection {
+    /// Whether this work is wanted. What is a work's name means that one alone.
+    pub fn has(&self, name: &str) -> bool {
+        let is_meant = |only: &String| only == name || (!self.names.contains(only) && name.starts_with(only.as_str()));
+        self.only.is_empty() || self.only.iter().any(is_meant)
+    }
+
+    /// The entry that means no work.
+    pub fn unknown(&self) -> Option<&String> {
+        self.only.iter().find(|only| !self.names.iter().any(|name| name.starts_with(only.as_str())))
+    }
+}
+
+/// How often things are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Often enough for figures.
+    Full,
+    /// Once or twice, to see that it runs.
+    Smoke,
+}
+
+impl Effort {
+    /// Of what is done so often for figures.
+    pub fn of(self, full: usize) -> usize {
+        match self {
+            Effort::Full => full,
+            Effort::Smoke => full.min(2),
+        }
+    }
+
+    /// Rounds, and questions in each engine's turn.
+    fn of_questions(self, weight: Weight) -> (usize, usize) {
+        match weight {
+            Weight::Light => (self.of(100), self.of(20)),
+            Weight::Range => (self.of(100), self.of(5)),
+            Weight::Scan => (self.of(7), 1),
+        }
+    }
+}
+
+/// An engine that is open.
+pub struct Peer {
+    /// Which.
+    pub kind: EngineKind,
+    /// Where its rows lie.
+    pub folder: PathBuf,
+    /// It.
+    pub engine: Box<dyn Engine>,
+}
+
+impl Peer {
+    /// Opens or makes an engine's folder inside of `folder`.
+    pub fn open(kind: EngineKind, folder: &Path, opening: Opening) -> Result<Self> {
+        let folder = folder.join(kind.name());
+        let engine = kind.open(&folder, opening)?;
+        Ok(Self { kind, folder, engine })
+    }
+}
+
+/// A run.
+pub struct Bench {
+    /// The engines that have the log, in the order of their turns.
+    pub peers: Vec<Peer>,
+    /// The log that they have.
+    pub log: Log,
+    /// The number that the next new row has.
+    pub next_row: u64,
+    /// Which works are wanted.
+    pub selection: Selection,
+    /// How often.
+    pub effort: Effort,
+    /// Where figures go.
+    pub report: Report,
+    /// Where everything lies.
+    pub folder: PathBuf,
+    /// Where random choices come from.
+    pub mix: Mix,
+}
+
+impl Bench {
+    /// Whether a work is wanted.
+    pub fn wants(&self, name: &str) -> bool {
+        self.selection.has(name)
+    }
+
+    /// The kinds of the engines.
+    pub fn kinds(&self) -> Vec<EngineKind> {
+        self.peers.iter().map(|peer| peer.kind).collect()
+    }
+
+    /// Closes an engine, calls `between`, and opens it again: how long that opening took.
+    ///
+    /// One whose rows would be gone stays as it is: `None`.
+    pub fn reopen(
+        &mut self,
+        place: usize,
+        opening: Opening,
+        between: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Option<Duration>> {
+        if !self.peers.get(place).is_some_and(|peer| peer.kind.is_persistent()) {
+            return Ok(None);
+        }
+        let Peer { kind, folder, engine } = self.peers.remove(place);
+        drop(engine);
+        between(&folder)?;
+        let started = Instant::now();
+        let engine = kind.open(&folder, opening)?;
+        let time = started.elapsed();
+        self.peers.insert(place, Peer { kind, folder, engine });
+        Ok(Some(time))
+    }
+
+    /// Opens all engines anew.
+    pub fn reopen_all(&mut self, opening: impl Fn(&Path) -> Result<Opening>) -> Result<()> {
+        for place in 0..self.peers.len() {
+            let folder = self.peers.get(place).map(|peer| peer.folder.clone()).unwrap_or_default();
+            self.reopen(place, opening(&folder)?, |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Asks every engine the same questions, in turns, compares the answers and reports the times.
+    pub fn measure(&mut self, read: Read, work: &str) -> Result<()> {
+        if !self.wants(work) {
+            return Ok(());
+        }
+        let (rounds, asks) = self.effort.of_questions(read.weight());
+        let mut times = vec![Some(Vec::with_capacity(rounds * asks)); self.peers.len()];
+        for round in 0..rounds {
+            self.turn(read, work, round, asks, &mut times)?;
+        }
+        self.report_times(work, times)
+    }
+
+    /// One turn of each engine, beginning with another one each round. The first answer of a turn only warms what
+    /// the others' turns have cooled.
+    fn turn(
+        &mut self,
+        read: Read,
+        work: &str,
+        round: usize,
+        asks: usize,
+        times: &mut [Option<Vec<Duration>>],
+    ) -> Result<()> {
+        let asked: Vec<_> = (0..=asks).map(|_| read.arguments(self.log, &mut self.mix)).collect();
+        let mut expected: Option<Vec<i64>> = None;
+        for turn in 0..self.peers.len() {
+            let place = (turn + round) % self.peers.len();
+            let (Some(peer), Some(times)) = (self.peers.get_mut(place), times.get_mut(place)) else { continue };
+            let Some(answers) = peer.engine.ask(read, &asked)? else {
+                *times = None;
+                continue;
+            };
+            compare(work, peer.kind, &answers, &mut expected)?;
+            times.iter_mut().for_each(|times| times.extend(answers.iter().skip(1).map(|answer| answer.time)));
+        }
+        Ok(())
+    }
+
+    /// Reports times of each engine; `None` are those without.
+    pub fn report_times(&mut self, work: &str, times: Vec<Option<Vec<Duration>>>) -> Result<()> {
+        let figures = self.kinds().into_iter().zip(times);
+        let figures = figures.filter_map(|(kind, times)| Some((kind, Figures::of_times(times?)))).collect();
+        self.report.work(work, self.log.rows, figures)
+    }
+}
+
+/// Holds an engine's answers to the ones before it.
+pub fn compare(work: &str, kind: EngineKind, answers: &[Answer], expected: &mut Option<Vec<i64>>) -> Result<()> {
+    let sums: Vec<i64> = answers.iter().map(|answer| answer.sum).collect();
+    match expected {
+        None => *expected = Some(sums),
+        Some(expected) if *expected == sums => {}
+        Some(expected) => {
+            let differs = expected.iter().zip(&sums).position(|(a, b)| a != b).unwrap_or_default();
+            let (a, b) = (expected.get(differs), sums.get(differs));
+            return Err(
+                format!("{work}: the answer of {} differs from the others': {b:?}, not {a:?}", kind.name()).into()
+            );
+        }
+    }
+    Ok(())
+}

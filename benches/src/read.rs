@@ -1,0 +1,192 @@
+//! What is asked: each read with its SQL and its random arguments.
+
+use crate::rows::{ITEMS, Log, Mix, ROWS_A_PHONE};
+
+/// A question that engines answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Read {
+    /// One row by its key, prepared.
+    Point,
+    /// The same from the text.
+    PointUnprepared,
+    /// The newest 500 rows of a phone: as Arrow where the engine has it, looked at in place elsewhere.
+    Prefix500Arrow,
+    /// The same, each value taken as one of the caller's own.
+    Prefix500Rows,
+    /// Count and sum over 401 rows of a phone.
+    Agg401,
+    /// The newest 10 rows of a phone.
+    Latest10,
+    /// The 1,000 rows behind a key, in key order.
+    Page1000,
+    /// 100 random keys.
+    In100,
+    /// 10 rows of each of 20 phones.
+    SkipScan,
+    /// A sum over all rows.
+    SumAll,
+    /// Count and sum of 331 groups of all rows.
+    GroupAll,
+    /// Count and sum of a hundredth of all rows, which no key leads to.
+    FilterAll,
+    /// The 1,000 rows of a phone, each joined with its item.
+    Join1k,
+}
+
+/// A value that a question is asked with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A text.
+    Text(String),
+    /// An integer.
+    Int(i64),
+}
+
+/// The arguments of one question.
+pub type Arguments = Vec<Argument>;
+
+/// Whose SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Ours.
+    Saltwing,
+    /// SQLite's.
+    Sqlite,
+}
+
+/// How much a question reads: how often it is asked hangs on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Microseconds.
+    Light,
+    /// A thousand rows or so.
+    Range,
+    /// All rows.
+    Scan,
+}
+
+const IN_KEYS: u64 = 100;
+const SKIP_PHONES: u64 = 20;
+const SKIP_ROWS: u64 = 10;
+/// Rows of [`Read::Agg401`].
+pub const AGG_ROWS: u64 = 401;
+/// Rows of [`Read::Page1000`].
+pub const PAGE_ROWS: usize = 1000;
+/// Rows of [`Read::Prefix500Arrow`].
+pub const PREFIX_ROWS: usize = 500;
+/// Rows of [`Read::Latest10`].
+pub const LATEST_ROWS: usize = 10;
+
+impl Read {
+    /// Its name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Read::Point => "point",
+            Read::PointUnprepared => "point_unprepared",
+            Read::Prefix500Arrow => "prefix500_arrow",
+            Read::Prefix500Rows => "prefix500_rows",
+            Read::Agg401 => "agg401",
+            Read::Latest10 => "latest10",
+            Read::Page1000 => "page1000",
+            Read::In100 => "in100",
+            Read::SkipScan => "skip_scan",
+            Read::SumAll => "sum_all",
+            Read::GroupAll => "group_all",
+            Read::FilterAll => "filter_all",
+            Read::Join1k => "join_1k",
+        }
+    }
+
+    /// How much it reads.
+    pub fn weight(self) -> Weight {
+        match self {
+            Read::Point | Read::PointUnprepared | Read::Agg401 | Read::Latest10 => Weight::Light,
+            Read::SumAll | Read::GroupAll | Read::FilterAll => Weight::Scan,
+            _ => Weight::Range,
+        }
+    }
+
+    /// The statement.
+    pub fn sql(self, dialect: Dialect) -> String {
+        let fixed = match self {
+            Read::Point | Read::PointUnprepared => "SELECT a, b, c, d, url FROM log WHERE phone = ?1 AND ts = ?2",
+            Read::Prefix500Arrow | Read::Prefix500Rows => {
+                "SELECT phone, ts, a, b, c, d, url FROM log WHERE phone = ?1 ORDER BY phone, ts DESC LIMIT 500"
+            }
+            Read::Agg401 => "SELECT count(*), sum(a) FROM log WHERE phone = ?1 AND ts >= ?2 AND ts < ?3",
+            Read::Latest10 => "SELECT ts, a FROM log WHERE phone = ?1 ORDER BY phone, ts DESC LIMIT 10",
+            // The key goes down in its second column, which a comparison of rows does not follow. Each engine
+            // gets the form that it reads one range for.
+            Read::Page1000 => match dialect {
+                Dialect::Saltwing => {
+                    "SELECT phone, ts, a, b, c, d, url FROM log WHERE phone > ?1 OR (phone = ?1 AND ts < ?2) \
+                     ORDER BY phone, ts DESC LIMIT 1000"
+                }
+                Dialect::Sqlite => {
+                    "SELECT phone, ts, a, b, c, d, url FROM log WHERE phone >= ?1 AND (phone > ?1 OR ts < ?2) \
+                     ORDER BY phone, ts DESC LIMIT 1000"
+                }
+            },
+            Read::In100 => return in_keys(dialect),
+            Read::SkipScan => return skip_scan(),
+            Read::SumAll => "SELECT sum(a) FROM log",
+            Read::GroupAll => "SELECT c, count(*), sum(a) FROM log GROUP BY c",
+            Read::FilterAll => "SELECT count(*), sum(b) FROM log WHERE a < 10000",
+            Read::Join1k => "SELECT count(*), sum(i.weight) FROM log l JOIN item i ON i.id = l.d WHERE l.phone = ?1",
+        };
+        fixed.to_owned()
+    }
+
+    /// Random arguments; the rows that they name are there.
+    pub fn arguments(self, log: Log, mix: &mut Mix) -> Arguments {
+        let row = mix.below(log.rows);
+        let phone = Argument::Text(log.phone(row));
+        match self {
+            Read::Point | Read::PointUnprepared | Read::Page1000 => vec![phone, Argument::Int(log.ts(row))],
+            Read::Prefix500Arrow | Read::Prefix500Rows | Read::Latest10 | Read::Join1k => vec![phone],
+            Read::Agg401 => {
+                let first = row % log.phones() + mix.below(ROWS_A_PHONE - AGG_ROWS) * log.phones();
+                let from = log.ts(first);
+                vec![phone, Argument::Int(from), Argument::Int(from + log.span_of(AGG_ROWS))]
+            }
+            Read::In100 => {
+                let rows = std::iter::once(row).chain((1..IN_KEYS).map(|_| mix.below(log.rows)));
+                rows.flat_map(|row| [Argument::Text(log.phone(row)), Argument::Int(log.ts(row))]).collect()
+            }
+            Read::SkipScan => {
+                let from = log.ts(row);
+                let mut arguments = vec![Argument::Int(from), Argument::Int(from + log.span_of(SKIP_ROWS))];
+                let stride = (log.phones() / SKIP_PHONES).max(1);
+                arguments.extend((0..SKIP_PHONES).map(|i| Argument::Text(log.phone(row + i * stride))));
+                arguments
+            }
+            Read::SumAll | Read::GroupAll | Read::FilterAll => Vec::new(),
+        }
+    }
+}
+
+fn in_keys(dialect: Dialect) -> String {
+    let keys: Vec<String> = (0..IN_KEYS).map(|i| format!("(?{}, ?{})", 2 * i + 1, 2 * i + 2)).collect();
+    let values = if dialect == Dialect::Sqlite { "VALUES " } else { "" };
+    format!("SELECT a, b, c, d, url FROM log WHERE (phone, ts) IN ({values}{})", keys.join(", "))
+}
+
+fn skip_scan() -> String {
+    let phones: Vec<String> = (0..SKIP_PHONES).map(|i| format!("?{}", i + 3)).collect();
+    format!("SELECT phone, ts, a FROM log WHERE phone IN ({}) AND ts >= ?1 AND ts < ?2", phones.join(", "))
+}
+
+/// The tables, as the works need them beside the log; the text is both dialects'.
+pub const SIDE_TABLES: [&str; 2] = [
+    "CREATE TABLE IF NOT EXISTS item (id INTEGER NOT NULL PRIMARY KEY, weight BIGINT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS counter (id INTEGER NOT NULL PRIMARY KEY, n BIGINT NOT NULL)",
+];
+
+/// The statements that fill the table of items; the text is both dialects'.
+pub fn item_inserts() -> impl Iterator<Item = String> {
+    const ROWS: u64 = 1000;
+    (0..ITEMS / ROWS).map(|batch| {
+        let rows: Vec<String> = (batch * ROWS..(batch + 1) * ROWS).map(|id| format!("({id}, {})", id * 7)).collect();
+        format!("INSERT INTO item VALUES {}", rows.join(", "))
+    })
+}

@@ -1,0 +1,142 @@
+//! How long planning takes, and nothing else: no row is read.
+//!
+//! `plan_X` is from the text: parse, bind, plan, the first range. `plan_X_bind` is the same without parsing.
+//! `plan_X_template` is a prepared statement that gets its values, as it does before each execution.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use saltwing::Value;
+use saltwing_bind::access::{PlannedSelect, SelectTemplate, plan_select};
+use saltwing_bind::{BoundQuery, BoundSelect, Params, create_table, query};
+use saltwing_catalog::{Catalog, CatalogView};
+use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::{Statement, parse_one};
+use saltwing_store::MemoryStore;
+use saltwing_table::{EmbeddedTables, SystemClock};
+
+use crate::Result;
+use crate::bench::Bench;
+use crate::engine::EngineKind;
+use crate::report::Figures;
+
+const CREATE: &str = "\
+CREATE TABLE t (a BIGINT NOT NULL, b BIGINT NOT NULL, c BIGINT NOT NULL, v BIGINT, CONSTRAINT pk PRIMARY KEY (a, b, c))";
+
+/// A condition, with `?` for each value, and how many values there are.
+struct Case {
+    name: &'static str,
+    condition: fn() -> String,
+    values: usize,
+}
+
+const CASES: [Case; 6] = [
+    Case { name: "plan_point", condition: || "a = ? AND b = ? AND c = ?".into(), values: 3 },
+    Case { name: "plan_range", condition: || "a >= ? AND a < ?".into(), values: 2 },
+    Case { name: "plan_row_range", condition: || "(a, b, c) > (?, ?, ?) AND (a, b, c) <= (?, ?, ?)".into(), values: 6 },
+    Case { name: "plan_in500", condition: || format!("(a, b) IN ({})", list("(?, ?)", 500, ", ")), values: 1000 },
+    Case {
+        name: "plan_product",
+        condition: || ["a", "b", "c"].map(|column| format!("{column} IN ({})", list("?", 500, ", "))).join(" AND "),
+        values: 1500,
+    },
+    Case { name: "plan_or200", condition: || list("(a = ? AND b < ?)", 200, " OR "), values: 400 },
+];
+
+fn list(item: &str, count: usize, between: &str) -> String {
+    vec![item; count].join(between)
+}
+
+/// From what a plan is made.
+const FROM: [&str; 3] = ["", "_bind", "_template"];
+
+pub fn names() -> Vec<String> {
+    CASES.iter().flat_map(|case| FROM.map(|from| format!("{}{from}", case.name))).collect()
+}
+
+pub fn run(bench: &mut Bench) -> Result<()> {
+    let catalog = catalog()?;
+    for case in &CASES {
+        let open = format!("SELECT v FROM t WHERE {}", (case.condition)());
+        let values: Vec<Value> = (0..case.values).map(|i| Value::Int(i as i64 * 37)).collect();
+        let text = with_values(&open, &values);
+        let parsed = select(&text)?;
+        let template = SelectTemplate::new(bound(&select(&open)?, &catalog, Params::Open)?).ok_or("no template")?;
+        // A point of a prepared statement is encoded without a plan.
+        let is_point = template.point_plan()?.is_some();
+        let from_template = || -> Result<()> {
+            if is_point {
+                black_box(template.point(&values).ok_or("no point")?);
+            } else {
+                first_range(&template.bind(&values).ok_or("no plan")?)?;
+            }
+            Ok(())
+        };
+        measure(bench, case, "", || plan_of(&select(&text)?, &catalog))?;
+        measure(bench, case, "_bind", || plan_of(&parsed, &catalog))?;
+        measure(bench, case, "_template", from_template)?;
+    }
+    Ok(())
+}
+
+/// A catalog with one table.
+fn catalog() -> Result<Arc<CatalogView>> {
+    let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock))?);
+    let catalog = Catalog::boot(tables, false)?;
+    let Statement::CreateTable(create) = parse_one(CREATE)?.statement else { return Err("not a table".into()) };
+    catalog.create_table(create_table(&create, None)?.def)?;
+    Ok(catalog.snapshot())
+}
+
+/// The text with a number for each `?`.
+fn with_values(open: &str, values: &[Value]) -> String {
+    let mut values = values.iter();
+    let piece = |piece: &str| match values.next() {
+        Some(Value::Int(n)) => format!("{piece}{n}"),
+        _ => piece.to_owned(),
+    };
+    open.split('?').map(piece).collect()
+}
+
+fn select(text: &str) -> Result<QueryStatement> {
+    match parse_one(text)?.statement {
+        Statement::Query(query) => Ok(query),
+        _ => Err("not a query".into()),
+    }
+}
+
+fn bound(statement: &QueryStatement, catalog: &CatalogView, params: Params<'_>) -> Result<BoundSelect> {
+    match query(statement, catalog, params)? {
+        BoundQuery::Single(bound) => Ok(*bound),
+        BoundQuery::Relational => Err("not a query of one table".into()),
+    }
+}
+
+fn plan_of(statement: &QueryStatement, catalog: &CatalogView) -> Result<()> {
+    let planned = plan_select(bound(statement, catalog, Params::Given(&[]))?)?;
+    first_range(&planned.ok_or("the rows would have to be sorted")?)
+}
+
+/// Ranges are made as they are read: the first one belongs to planning.
+fn first_range(planned: &PlannedSelect) -> Result<()> {
+    let first = planned.access.access().ranges.iter().next();
+    black_box(first.ok_or("no range")?);
+    Ok(())
+}
+
+fn measure(bench: &mut Bench, case: &Case, from: &str, plan: impl Fn() -> Result<()>) -> Result<()> {
+    let work = format!("{}{from}", case.name);
+    if !bench.wants(&work) {
+        return Ok(());
+    }
+    let rounds = bench.effort.of(if case.values > 10 { 200 } else { 2000 });
+    plan()?;
+    let mut times = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        let started = Instant::now();
+        plan()?;
+        times.push(started.elapsed());
+    }
+    bench.report.work(&work, 0, vec![(EngineKind::Saltwing, Figures::of_times(times))])
+}

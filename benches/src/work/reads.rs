@@ -1,0 +1,51 @@
+//! Questions to a log that nobody writes to.
+
+use crate::Result;
+use crate::bench::Bench;
+use crate::read::{Read, item_inserts};
+
+const READS: [Read; 13] = [
+    Read::Point,
+    Read::PointUnprepared,
+    Read::Prefix500Arrow,
+    Read::Prefix500Rows,
+    Read::Agg401,
+    Read::Latest10,
+    Read::Page1000,
+    Read::In100,
+    Read::SkipScan,
+    Read::Join1k,
+    Read::SumAll,
+    Read::GroupAll,
+    Read::FilterAll,
+];
+
+pub fn names() -> Vec<String> {
+    super::owned(READS.map(Read::name))
+}
+
+pub fn run(bench: &mut Bench) -> Result<()> {
+    for read in READS {
+        if read == Read::Join1k && bench.wants(read.name()) {
+            if !cfg!(feature = "datafusion") {
+                println!("{} is left out: it needs the relational engine, and this build has none", read.name());
+                continue;
+            }
+            fill_items(bench)?;
+        }
+        bench.measure(read, read.name())?;
+    }
+    Ok(())
+}
+
+fn fill_items(bench: &mut Bench) -> Result<()> {
+    for peer in &mut bench.peers {
+        for sql in item_inserts() {
+            if !peer.engine.run(&sql)? {
+                break;
+            }
+        }
+        peer.engine.settle()?;
+    }
+    Ok(())
+}

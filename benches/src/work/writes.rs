@@ -1,0 +1,137 @@
+//! Single durable writes, by one writer and by eight.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::bench::{Bench, Peer};
+use crate::engine::Writer;
+use crate::report::Figures;
+use crate::rows::{Log, LogRow};
+
+const WRITERS: u64 = 8;
+const COUNTERS: u64 = 100;
+
+pub fn names() -> Vec<String> {
+    super::owned(["upsert1", "delete1", "counter", "upsert8"])
+}
+
+pub fn run(bench: &mut Bench) -> Result<()> {
+    if bench.wants("upsert1") {
+        let (first, log) = (bench.next_row, bench.log);
+        bench.next_row += writes(bench);
+        in_turns(bench, "upsert1", |peer, i| peer.engine.load(&[log.row(first + i)]).map(|()| Some(0)))?;
+    }
+    if bench.wants("delete1") {
+        run_delete(bench)?;
+    }
+    if bench.wants("counter") {
+        let ids: Vec<i64> = (0..writes(bench)).map(|_| bench.mix.below(COUNTERS) as i64).collect();
+        in_turns(bench, "counter", |peer, i| peer.engine.count_up(ids.get(i as usize).copied().unwrap_or_default()))?;
+    }
+    if bench.wants("upsert8") {
+        run_upsert8(bench)?;
+    }
+    Ok(())
+}
+
+/// How many writes of a kind an engine does.
+fn writes(bench: &Bench) -> u64 {
+    (rounds(bench) * asks(bench)) as u64
+}
+
+fn rounds(bench: &Bench) -> usize {
+    bench.effort.of(50)
+}
+
+fn asks(bench: &Bench) -> usize {
+    bench.effort.of(8)
+}
+
+/// Lets each engine do some writes in turn, by number, and reports their times; they must come to the same.
+fn in_turns(bench: &mut Bench, work: &str, write: impl Fn(&mut Peer, u64) -> Result<Option<i64>>) -> Result<()> {
+    let (rounds, asks) = (rounds(bench), asks(bench) as u64);
+    let mut times = vec![Some(Vec::new()); bench.peers.len()];
+    for round in 0..rounds as u64 {
+        for i in round * asks..(round + 1) * asks {
+            let mut expected = None;
+            for (peer, times) in bench.peers.iter_mut().zip(&mut times) {
+                let started = Instant::now();
+                let result = write(peer, i)?;
+                let time = started.elapsed();
+                match (result, expected) {
+                    (None, _) => *times = None,
+                    (Some(result), Some(before)) if result != before => {
+                        return Err(
+                            format!("{work}: {} comes to {result}, others to {before}", peer.kind.name()).into()
+                        );
+                    }
+                    _ => times.iter_mut().for_each(|times| times.push(time)),
+                }
+                expected = expected.or(result);
+            }
+        }
+    }
+    bench.report_times(work, times)
+}
+
+/// Deletes rows all over the log; afterwards they are put back.
+fn run_delete(bench: &mut Bench) -> Result<()> {
+    let log = bench.log;
+    let step = (log.rows / writes(bench)).max(1);
+    in_turns(bench, "delete1", |peer, i| peer.engine.delete(&log.phone(i * step), log.ts(i * step)).map(|()| Some(0)))?;
+    super::load::same_rows("delete1", &mut bench.peers)?;
+    let rows: Vec<LogRow> = (0..writes(bench)).map(|i| log.row(i * step)).collect();
+    bench.peers.iter_mut().try_for_each(|peer| peer.engine.load(&rows))
+}
+
+/// Eight threads, each with a connection and rows of its own.
+fn run_upsert8(bench: &mut Bench) -> Result<()> {
+    let each = bench.effort.of(100) as u64;
+    let first = bench.next_row;
+    bench.next_row += WRITERS * each;
+    let mut figures = Vec::new();
+    for peer in &mut bench.peers {
+        let (times, spent) = write_at_once(peer, bench.log, first, each)?;
+        figures.push((peer.kind, Figures::of_times(times).with_rate(WRITERS * each, spent)));
+    }
+    super::load::same_rows("upsert8", &mut bench.peers)?;
+    bench.report.work("upsert8", bench.log.rows, figures)
+}
+
+fn write_at_once(peer: &Peer, log: Log, first: u64, each: u64) -> Result<(Vec<Duration>, Duration)> {
+    let ready = Barrier::new(WRITERS as usize + 1);
+    let mut writers = Vec::new();
+    for writer in 0..WRITERS {
+        let from = first + writer * each;
+        writers.push((peer.engine.writer()?, log.rows(from, from + each)));
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = writers
+            .into_iter()
+            .map(|(writer, rows)| {
+                let ready = &ready;
+                scope.spawn(move || {
+                    ready.wait();
+                    write_rows(writer, &rows)
+                })
+            })
+            .collect();
+        ready.wait();
+        let started = Instant::now();
+        let mut times = Vec::new();
+        for thread in threads {
+            times.extend(thread.join().map_err(|_| "a writer panicked")??);
+        }
+        Ok((times, started.elapsed()))
+    })
+}
+
+fn write_rows(mut writer: Writer, rows: &[LogRow]) -> Result<Vec<Duration>> {
+    let write = |row: &LogRow| {
+        let started = Instant::now();
+        writer(row)?;
+        Ok(started.elapsed())
+    };
+    rows.iter().map(write).collect()
+}
