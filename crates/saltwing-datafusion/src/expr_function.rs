@@ -1,6 +1,6 @@
 //! Our expressions as functions that DataFusion runs.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
@@ -15,7 +15,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use saltwing_expr::Evaluator;
-use saltwing_types::{Expr, SqlType};
+use saltwing_types::{Expr, SqlType, Value};
 
 use crate::RelationalError;
 use crate::operation::any_arguments;
@@ -31,6 +31,8 @@ const TEXT_CHARS_MAX: usize = 200;
 pub(crate) struct ExprFunction {
     evaluator: Evaluator,
     text: String,
+    /// The text, told apart from that of other expressions: DataFusion takes functions of one name for one.
+    name: String,
     ty: SqlType,
     signature: Signature,
 }
@@ -38,9 +40,14 @@ pub(crate) struct ExprFunction {
 impl ExprFunction {
     /// The call of `expr` over `args`.
     pub(crate) fn call(expr: Expr, args: Vec<PlanExpr>) -> PlanExpr {
-        let text: String = expr.to_string().chars().take(TEXT_CHARS_MAX).collect();
+        let whole = expr.to_string();
+        let text: String = whole.chars().take(TEXT_CHARS_MAX).collect();
+        let name = match is_told_by_text(&expr) && text.len() == whole.len() {
+            true => text.clone(),
+            false => format!("{text} #{:08x}", digest(&expr)),
+        };
         let ty = expr.sql_type().unwrap_or(SqlType::Null);
-        let function = Self { evaluator: Evaluator::new(expr), text, ty, signature: any_arguments() };
+        let function = Self { evaluator: Evaluator::new(expr), text, name, ty, signature: any_arguments() };
         let func = Arc::new(ScalarUDF::new_from_impl(function));
         PlanExpr::ScalarFunction(ScalarFunction::new_udf(func, args))
     }
@@ -56,6 +63,26 @@ impl ExprFunction {
     pub(crate) fn is_cast(&self) -> bool {
         matches!(self.evaluator.expr(), Expr::Cast(inner, _) if matches!(**inner, Expr::Column(_)))
     }
+}
+
+/// Whether no other expression has the same text: 2.0 and 2e0 are written as 2, of whatever type.
+fn is_told_by_text(expr: &Expr) -> bool {
+    let mut told = true;
+    expr.walk(&mut |part| {
+        told &= match part {
+            Expr::Literal(Value::Decimal(value), _) => !value.is_integer(),
+            Expr::Literal(Value::Float(_) | Value::Double(_), _) => false,
+            Expr::Literal(Value::Null, ty) => *ty == SqlType::Null,
+            _ => true,
+        };
+    });
+    told
+}
+
+fn digest(expr: &Expr) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    format!("{expr:?}").hash(&mut hasher);
+    hasher.finish() as u32
 }
 
 /// An expression of a physical plan as a user would write it: ours by their text, columns without their place.
@@ -90,7 +117,7 @@ impl Hash for ExprFunction {
 
 impl ScalarUDFImpl for ExprFunction {
     fn name(&self) -> &str {
-        &self.text
+        &self.name
     }
 
     fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {

@@ -354,7 +354,10 @@ fn column_text(expr: &PlanExpr, field: &arrow::datatypes::Field) -> String {
             declared_name(field).map_or_else(|| name.clone(), str::to_owned)
         }
         PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
-        PlanExpr::ScalarFunction(call) if ExprFunction::of(call).is_some() => call.func.name().to_owned(),
+        PlanExpr::ScalarFunction(call) => match ExprFunction::of(call) {
+            Some(own) => own.to_string(),
+            None => expr.schema_name().to_string(),
+        },
         other => other.schema_name().to_string(),
     }
 }
