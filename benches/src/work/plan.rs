@@ -63,11 +63,11 @@ pub fn run(bench: &mut Bench) -> Result<()> {
         let text = with_values(&open, &values);
         let parsed = select(&text)?;
         let template = SelectTemplate::new(bound(&select(&open)?, &catalog, Params::Open)?).ok_or("no template")?;
-        // A point of a prepared statement is encoded without a plan.
-        let is_point = template.point_plan()?.is_some();
+        // One key or one range of a prepared statement is encoded without a plan.
+        let is_part = template.part_plan().is_some();
         let from_template = || -> Result<()> {
-            if is_point {
-                black_box(template.point(&values).ok_or("no point")?);
+            if is_part {
+                black_box(template.key_part(&values).ok_or("no part of the key")?);
             } else {
                 first_range(&template.bind(&values).ok_or("no plan")?)?;
             }

@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_bind::access::{PlannedSelect, PointKey, Reading, TableAccess};
+use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::arrow_type;
-use saltwing_table::{EmbeddedTables, ReadView, ScanContext, Table};
-use saltwing_types::Expr;
+use saltwing_table::{EmbeddedTables, PointRow, ReadView, ScanContext, ScanShape, Table};
+use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;
 use crate::aggregate::{GroupOptions, GroupedRows};
@@ -22,8 +22,11 @@ pub struct SelectPlan {
     columns: Arc<[ResultColumn]>,
     schema: SchemaRef,
     /// The table columns that are read, by index.
-    scanned: Vec<usize>,
+    scanned: Arc<[usize]>,
+    shape: Arc<ScanShape>,
     items: Items,
+    /// The table column of each output, where a row's values are the result as they stand.
+    plain: Option<Vec<usize>>,
 }
 
 /// How items come from what is read.
@@ -44,7 +47,7 @@ pub struct DirectRows {
     source: Source,
     table: Arc<Table>,
     /// The table columns of the source's batches, in their order.
-    scanned: Vec<usize>,
+    scanned: Arc<[usize]>,
     shape: Shape,
     context: ScanContext,
     skip: u64,
@@ -67,7 +70,10 @@ pub fn result_schema(columns: &[ResultColumn]) -> SchemaRef {
 
 impl SelectPlan {
     /// Makes a planned SELECT ready to be run, any number of times.
-    pub fn new(planned: PlannedSelect) -> Self {
+    ///
+    /// # Errors
+    /// A type mismatch where a condition is none.
+    pub fn new(planned: PlannedSelect) -> Result<Self, ExecError> {
         let column =
             |c: &OutputColumn| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() };
         let columns: Arc<[ResultColumn]> = planned.bound.output.columns().iter().map(column).collect();
@@ -78,7 +84,35 @@ impl SelectPlan {
                 (scanned_columns(grouping.keys.iter().chain(calls)), Items::Groups)
             }
         };
-        Self { schema: result_schema(&columns), planned, columns, scanned, items }
+        let is_plain =
+            planned.bound.offset == 0 && planned.bound.limit != Some(0) && columns.iter().all(|c| is_plain(c.ty));
+        let plain = match &items {
+            Items::Columns(places) if is_plain => {
+                Some(places.iter().filter_map(|&p| scanned.get(p).copied()).collect())
+            }
+            _ => None,
+        };
+        let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, planned.access.residual())?);
+        Ok(Self { schema: result_schema(&columns), planned, columns, scanned: scanned.into(), shape, items, plain })
+    }
+
+    /// The columns of the result.
+    pub fn columns(&self) -> &Arc<[ResultColumn]> {
+        &self.columns
+    }
+
+    /// Whether a row's values are the result as they stand: then [`SelectPlan::point`] can be asked.
+    pub fn is_plain(&self) -> bool {
+        self.plain.is_some()
+    }
+
+    /// The one row of a SELECT that reads the row of this key and [is plain](SelectPlan::is_plain); `None` when the
+    /// row is not there.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn point(&self, store: &EmbeddedTables, row_key: &[u8]) -> Result<Option<PointRow>, ExecError> {
+        Ok(store.point(self.planned.access.table(), row_key, self.plain.as_deref().unwrap_or_default())?)
     }
 
     /// How the table is read.
@@ -91,7 +125,7 @@ impl SelectPlan {
         self.planned.access
     }
 
-    /// Starts the SELECT, whose access was judged; `point` is the one key that it reads, where that is
+    /// Starts the SELECT, whose access was judged; `part` is what it reads of the key, where that is
     /// known without a plan. Groups hold at most `bytes_max` bytes.
     ///
     /// # Errors
@@ -100,7 +134,7 @@ impl SelectPlan {
         &self,
         store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        point: Option<&PointKey>,
+        part: Option<&KeyPart>,
         context: ScanContext,
         bytes_max: usize,
     ) -> Result<DirectRows, ExecError> {
@@ -125,7 +159,7 @@ impl SelectPlan {
         Ok(DirectRows {
             columns: self.columns.clone(),
             schema: self.schema.clone(),
-            source: Source::start(store, view, (planned, point), &self.scanned, limits, &context)?,
+            source: Source::start(store, view, (planned, part), &self.shape, &self.scanned, limits, &context)?,
             table: bound.table.clone(),
             scanned: self.scanned.clone(),
             shape,
@@ -168,7 +202,9 @@ impl DirectRows {
                 continue;
             }
             let (from, rows) = (skipped as usize, rows as usize);
-            let columns = columns.into_iter().map(|column| column.slice(from, rows)).collect();
+            let is_whole = |column: &ArrayRef| from == 0 && column.len() == rows;
+            let cut = |column: ArrayRef| if is_whole(&column) { column } else { column.slice(from, rows) };
+            let columns = columns.into_iter().map(cut).collect();
             return Ok(Some(self.batch(columns, rows)?));
         }
         Ok(None)
@@ -178,27 +214,31 @@ impl DirectRows {
     fn next_rows(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, ExecError> {
         let width = self.table.row_key_index() + 1;
         let scanned = &self.scanned;
-        let by_index = |batch: &RecordBatch| {
+        let by_index = |columns: Vec<ArrayRef>| {
             let mut by_index: Vec<Option<ArrayRef>> = vec![None; width];
-            for (&index, array) in scanned.iter().zip(batch.columns()) {
+            for (&index, array) in scanned.iter().zip(columns) {
                 if let Some(place) = by_index.get_mut(index) {
-                    *place = Some(array.clone());
+                    *place = Some(array);
                 }
             }
             by_index
         };
         match &mut self.shape {
-            Shape::Rows(Items::Columns(places)) => Ok(self
-                .source
-                .next_batch()?
-                .map(|batch| (places.iter().map(|&p| batch.column(p).clone()).collect(), batch.num_rows()))),
+            Shape::Rows(Items::Columns(places)) => {
+                let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
+                let is_in_place = places.len() == columns.len() && places.iter().enumerate().all(|(i, p)| i == *p);
+                if is_in_place {
+                    return Ok(Some((columns, rows)));
+                }
+                Ok(Some((places.iter().filter_map(|&p| columns.get(p).cloned()).collect(), rows)))
+            }
             Shape::Rows(Items::Computed(outputs)) => {
-                let Some(batch) = self.source.next_batch()? else { return Ok(None) };
+                let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
                 // Rows that are passed over are not computed: they may fail.
-                let skipped = (batch.num_rows() as u64).min(self.skip) as usize;
+                let skipped = (rows as u64).min(self.skip) as usize;
                 self.skip -= skipped as u64;
-                let batch = batch.slice(skipped, batch.num_rows() - skipped);
-                let (columns, rows) = (by_index(&batch), batch.num_rows());
+                let rows = rows - skipped;
+                let columns = by_index(columns.into_iter().map(|column| column.slice(skipped, rows)).collect());
                 let named = |(output, c): (&Output, &ResultColumn)| {
                     let values = output.compute(&columns, rows);
                     values.map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
@@ -214,8 +254,8 @@ impl DirectRows {
                 if *at_end {
                     return Ok(None);
                 }
-                match self.source.next_batch()? {
-                    Some(batch) => groups.add(&by_index(&batch), batch.num_rows())?,
+                match self.source.next_columns()? {
+                    Some((columns, rows)) => groups.add(&by_index(columns), rows)?,
                     None => {
                         *at_end = true;
                         groups.end()?;
@@ -234,6 +274,12 @@ impl DirectRows {
     pub fn keys_read(&self) -> u64 {
         self.context.counters.keys_read.load(Relaxed)
     }
+}
+
+/// Whether values of a type are the same in a row as in a batch: not all instants have a place in one, and decimals
+/// have a form of their own there.
+fn is_plain(ty: SqlType) -> bool {
+    !ty.is_timestamp() && !matches!(ty, SqlType::Decimal(_))
 }
 
 /// The columns of the table that expressions name, each once, by index.

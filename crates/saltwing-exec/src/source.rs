@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Schema;
-use saltwing_bind::access::{PlannedSelect, PointKey, PrefixScans, Reading};
-use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, TableError};
+use saltwing_bind::access::{KeyPart, PlannedSelect, PrefixScans, Reading};
+use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, ScanRoute, ScanShape, TableError};
 
 use crate::ExecError;
 
@@ -18,27 +18,31 @@ pub(crate) enum Source {
     Prefixes(Box<Prefixes>),
 }
 
+/// The columns of a batch, and how many rows they have.
+pub(crate) type Columns = (Vec<ArrayRef>, usize);
+
 impl Source {
-    /// Starts reading; `limit` rows are enough, and of the first batch perhaps `first_batch`.
+    /// Starts reading; `limit` rows are enough, and of the first batch perhaps `first_batch`. Of an access's ranges
+    /// only `part` is read, where there is one.
     pub(crate) fn start(
         store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        (planned, point): (&PlannedSelect, Option<&PointKey>),
+        (planned, part): (&PlannedSelect, Option<&KeyPart>),
+        shape: &Arc<ScanShape>,
         columns: &[usize],
         (limit, first_batch): (Option<u64>, Option<u64>),
         context: &ScanContext,
     ) -> Result<Self, ExecError> {
         match &planned.reading {
             Reading::Rows | Reading::Groups => {
-                let mut request = planned.access.scan_request(columns.to_vec(), limit);
-                request.first_batch = first_batch;
-                if let Some(point) = point {
-                    point.narrow(&mut request);
-                }
-                let second = planned.access.second_request(columns.to_vec(), limit);
-                let requests = second.into_iter().chain([request]);
-                let scans = requests.map(|request| store.scan(view.clone(), request, context.clone()));
-                Ok(Self::Scans(scans.collect::<Result<_, _>>()?))
+                let route = |route: ScanRoute| ScanRoute { first_batch, ..route };
+                let scan = |route| store.scan_shaped(&view, shape, route, context.clone());
+                let Some(part) = part else {
+                    let second = planned.access.second_route(limit).map(scan).transpose()?;
+                    let first = scan(route(planned.access.route(limit)))?;
+                    return Ok(Self::Scans(second.into_iter().chain([first]).collect()));
+                };
+                Ok(Self::Scans(vec![scan(route(part.route(&planned.access, limit)))?]))
             }
             Reading::Ends(ends) => {
                 let end = |access: &saltwing_bind::access::TableAccess| {
@@ -59,19 +63,22 @@ impl Source {
         }
     }
 
-    /// The next batch, never an empty one; `None` at the end.
-    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
+    /// The columns of the next rows, never of none; `None` at the end.
+    pub(crate) fn next_columns(&mut self) -> Result<Option<Columns>, TableError> {
         match self {
             Self::Scans(scans) => {
                 while let Some(scan) = scans.last_mut() {
-                    if let Some(batch) = scan.next_batch()? {
-                        return Ok(Some(batch));
+                    if let Some(columns) = scan.next_columns()? {
+                        return Ok(Some(columns));
                     }
                     scans.pop();
                 }
                 Ok(None)
             }
-            Self::Prefixes(prefixes) => prefixes.next_batch(),
+            Self::Prefixes(prefixes) => {
+                let batch = prefixes.next_batch()?;
+                Ok(batch.map(|batch| (batch.columns().to_vec(), batch.num_rows())))
+            }
         }
     }
 }

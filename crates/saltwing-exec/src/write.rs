@@ -58,8 +58,7 @@ impl Writer<'_> {
             return Ok(rows.len() as u64);
         }
         retried(|| {
-            let view = self.store.view()?;
-            let token = view.token();
+            let (view, token) = self.store.begin()?;
             let writes =
                 if bound.insert { self.inserts(bound, rows, &view)? } else { self.merges(bound, rows, &view)? };
             // What the view alone still sees can be given back.
@@ -147,8 +146,7 @@ impl Writer<'_> {
     pub fn delete(&self, access: &TableAccess, context: &ScanContext) -> Result<DeleteOutcome, ExecError> {
         let table = access.table();
         retried(|| {
-            let view = self.store.view()?;
-            let token = view.token();
+            let (view, token) = self.store.begin()?;
             let request = access.scan_request(vec![table.row_key_index()], None);
             let mut scan = self.store.scan(view, request, context.clone())?;
             let mut writes = WriteSet::new();

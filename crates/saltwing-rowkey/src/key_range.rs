@@ -51,6 +51,11 @@ impl KeyRange {
         self.end.as_deref()
     }
 
+    /// Both: the first key, and the first one behind the range.
+    pub fn into_bounds(self) -> (Key, Option<Key>) {
+        (self.start, self.end)
+    }
+
     /// Whether `key` lies in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_slice() <= key && self.end().is_none_or(|end| key < end)

@@ -127,9 +127,9 @@ impl BucketScan {
     }
 
     fn walk_over(&self, range: &KeyRange, rules: WalkRules) -> Walk {
-        let physical = self.bucket.map(|bucket| range.in_bucket(bucket));
-        let range = physical.as_ref().unwrap_or(range);
-        Walk::new(self.rows.clone(), range.start().to_vec(), range.end().map(<[u8]>::to_vec), rules)
+        let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+        let (start, end) = physical.into_bounds();
+        Walk::new(self.rows.clone(), start, end, rules)
     }
 
     /// Positions at a range: a point is got at once, for anything else a walk begins.

@@ -87,18 +87,12 @@ impl RowDecoder {
     /// Adds rows. About how many stored bytes it touched: none where only rows are counted.
     pub(crate) fn append(&mut self, table: &Table, piece: &Piece, direction: Direction) -> Result<u64, TableError> {
         match piece {
-            _ if self.columns.is_empty() => Ok(0),
-            Piece::Row { key, row } => {
-                self.append_row(table, key, row)?;
-                Ok((key.len() + row.0.len()) as u64)
-            }
-            Piece::Block { block, rows } => {
-                self.append_block(table, block, rows.clone(), direction)?;
-                let share = rows.len() as u64 * u64::from(block.summary.bytes);
-                Ok(share / u64::from(block.summary.rows.max(1)))
-            }
-            Piece::Passed(_) => Ok(0),
+            _ if self.columns.is_empty() => return Ok(0),
+            Piece::Row { key, row } => self.append_row(table, key, row)?,
+            Piece::Block { block, rows } => self.append_block(table, block, rows.clone(), direction)?,
+            Piece::Passed(_) => {}
         }
+        Ok(piece.bytes())
     }
 
     fn append_row(&mut self, table: &Table, key: &[u8], row: &StoredRow) -> Result<(), TableError> {
@@ -283,95 +277,95 @@ fn push_key(
     }
 }
 
-/// One row, the first of a piece, as one value a column of the table.
-pub(crate) fn row_values(table: &Table, piece: &Piece) -> Result<Vec<Value>, TableError> {
-    let def = table.def();
-    let mut row = vec![Value::Null; def.columns.len()];
-    let mut key = Vec::new();
-    piece.first_key(Direction::Forward, &mut key)?;
-    for (key_column, value) in def.key.columns.iter().zip(table.codec().decode(&key)?) {
-        // A computed part is no column of the row.
-        if let Some(place) = key_column.column().and_then(|column| row.get_mut(column)) {
-            *place = value;
-        }
-    }
-    for family in 0..table.family_count() {
-        match piece {
-            Piece::Row { row: stored, .. } => delta_values(table, &key, stored, family, &mut row)?,
-            Piece::Block { block, rows } => block_values(table, block, rows.start, family, &mut row)?,
-            Piece::Passed(_) => {}
-        }
-    }
-    Ok(row)
-}
-
-fn delta_values(
+/// Values of the first row of a piece, whose key is given: one for each of these columns, by index.
+pub(crate) fn row_values(
     table: &Table,
     key: &[u8],
-    stored: &StoredRow,
-    family: usize,
-    row: &mut [Value],
-) -> Result<(), TableError> {
-    let (Some(bytes), Some(layout)) = (stored.family(family), table.layout(family)) else {
-        absent_values(table, family, row);
-        return Ok(());
-    };
-    let stored = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
-    for column in table.slot_columns(family) {
-        let (Some(def), Some(place)) = (table.def().columns.get(column), row.get_mut(column)) else { continue };
-        *place = match stored.slot(def.slot.into()).ok_or_else(|| corrupt(table, key, "column"))? {
-            SlotBytes::Null => Value::Null,
-            SlotBytes::Absent => table.absent(column).clone(),
-            SlotBytes::Value(bytes) => slot_value(def.ty, bytes).ok_or_else(|| corrupt(table, key, "column"))?,
-        };
+    piece: &Piece,
+    columns: impl ExactSizeIterator<Item = usize>,
+) -> Result<Vec<Value>, TableError> {
+    let mut values = Vec::with_capacity(columns.len());
+    let mut parts = RowParts::default();
+    for column in columns {
+        values.push(match (source(table, column), piece) {
+            (Source::RowKey, _) => Value::Bytes(key.to_vec()),
+            (Source::Key { position, .. }, _) => {
+                if parts.slices.is_empty() {
+                    table.codec().split(key, &mut parts.slices)?;
+                }
+                table.codec().decode_column(key, &parts.slices, position)?
+            }
+            (Source::Stored { family, slot }, Piece::Row { row, .. }) => {
+                recent_value(table, key, row.family(family), (family, slot), column)?
+            }
+            (Source::Stored { family, slot }, Piece::Block { block, rows }) => {
+                parts.value(table, block, rows.start, (family, slot), column)?
+            }
+            (Source::Stored { .. }, Piece::Passed(_)) => Value::Null,
+        });
     }
-    Ok(())
+    Ok(values)
 }
 
-/// A family that the row does not have.
-fn absent_values(table: &Table, family: usize, row: &mut [Value]) {
-    for column in table.slot_columns(family) {
-        if let Some(place) = row.get_mut(column) {
-            place.clone_from(table.absent(column));
+fn recent_value(
+    table: &Table,
+    key: &[u8],
+    stored: Option<&[u8]>,
+    (family, slot): (usize, u16),
+    column: usize,
+) -> Result<Value, TableError> {
+    let (Some(bytes), Some(layout)) = (stored, table.layout(family)) else { return Ok(table.absent(column).clone()) };
+    let row = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
+    match row.slot(slot.into()).ok_or_else(|| corrupt(table, key, "column"))? {
+        SlotBytes::Null => Ok(Value::Null),
+        SlotBytes::Absent => Ok(table.absent(column).clone()),
+        SlotBytes::Value(bytes) => {
+            slot_value(table.column_type(column), bytes).ok_or_else(|| corrupt(table, key, "column"))
         }
     }
 }
 
-fn block_values(
-    table: &Table,
-    block: &Arc<BlockRef>,
-    at: usize,
-    family: usize,
-    row: &mut [Value],
-) -> Result<(), TableError> {
-    let number = family as u8;
-    let Some(fix) = block.fix(number)? else {
-        absent_values(table, family, row);
-        return Ok(());
-    };
-    let mut var = None;
-    for column in table.slot_columns(family) {
-        let (Some(def), Some(place)) = (table.def().columns.get(column), row.get_mut(column)) else { continue };
-        let value = match fix.column(def.slot) {
-            None => Some(table.absent(column).clone()),
-            Some(stored) if stored.nulls.is_null(fix.bytes(), at) => Some(Value::Null),
-            Some(stored) => match stored.cells {
-                FixCells::Ints(ints) => Some(int_value(def.ty, ints.get(fix.bytes(), at))),
-                FixCells::Raw { width, at: start } => {
-                    fix.bytes().get(start + at * width..start + (at + 1) * width).and_then(|b| slot_value(def.ty, b))
+/// What is needed of a block for single values, as far as it was read.
+#[derive(Default)]
+struct RowParts {
+    slices: KeySlices,
+    fix: Option<(usize, Option<Arc<FixPart>>)>,
+    var: Option<(usize, Option<Arc<VarPart>>)>,
+}
+
+impl RowParts {
+    fn value(
+        &mut self,
+        table: &Table,
+        block: &Arc<BlockRef>,
+        row: usize,
+        (family, slot): (usize, u16),
+        column: usize,
+    ) -> Result<Value, TableError> {
+        if self.fix.as_ref().is_none_or(|(of, _)| *of != family) {
+            self.fix = Some((family, block.fix(family as u8)?));
+        }
+        let Some((_, Some(fix))) = &self.fix else { return Ok(table.absent(column).clone()) };
+        let Some(stored) = fix.column(slot) else { return Ok(table.absent(column).clone()) };
+        if stored.nulls.is_null(fix.bytes(), row) {
+            return Ok(Value::Null);
+        }
+        let ty = table.column_type(column);
+        let value = match stored.cells {
+            FixCells::Ints(ints) => Some(int_value(ty, ints.get(fix.bytes(), row))),
+            FixCells::Raw { width, at } => {
+                fix.bytes().get(at + row * width..at + (row + 1) * width).and_then(|bytes| slot_value(ty, bytes))
+            }
+            FixCells::Var => {
+                if self.var.as_ref().is_none_or(|(of, _)| *of != family) {
+                    self.var = Some((family, block.var(family as u8)?));
                 }
-                FixCells::Var => {
-                    if var.is_none() {
-                        var = block.var(number)?;
-                    }
-                    let part = var.as_ref();
-                    part.and_then(|part| slot_value(def.ty, part.column(def.slot)?.value(part.bytes(), at)?))
-                }
-            },
+                let part = self.var.as_ref().and_then(|(_, part)| part.as_ref());
+                part.and_then(|part| slot_value(ty, part.column(slot)?.value(part.bytes(), row)?))
+            }
         };
-        *place = value.ok_or_else(|| block.damaged("a value"))?;
+        value.ok_or_else(|| block.damaged("a value"))
     }
-    Ok(())
 }
 
 /// A value that blocks keep as an integer.

@@ -8,18 +8,16 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::compute::filter;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use futures_core::Stream;
-use saltwing_expr::Filter;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 use saltwing_types::Expr;
 
 use crate::bucket::BucketScan;
 use crate::decode::RowDecoder;
+use crate::shape::ScanShape;
 use crate::walk::{Piece, WalkRules};
-use crate::zone_filter::ZoneFilter;
 use crate::{ReadView, ScanContext, Table, TableError};
 
 /// Rows of a full batch.
@@ -92,20 +90,32 @@ pub struct ScanRequest {
     pub first_batch: Option<u64>,
 }
 
+/// Which rows of a table a scan reads, and in which order.
+#[derive(Clone)]
+pub struct ScanRoute {
+    /// Ranges.
+    pub ranges: Arc<dyn RangeSource>,
+    /// Buckets.
+    pub buckets: Buckets,
+    /// Direction.
+    pub direction: Direction,
+    /// Order.
+    pub order: ScanOrder,
+    /// As [`ScanRequest::limit`].
+    pub limit: Option<u64>,
+    /// As [`ScanRequest::first_batch`].
+    pub first_batch: Option<u64>,
+}
+
 /// Batches as they are read.
 pub type BatchStream = Pin<Box<dyn Stream<Item = Result<RecordBatch, TableError>> + Send>>;
 
 /// A running scan: the synchronous lane.
 pub struct Scan {
-    table: Arc<Table>,
+    shape: Arc<ScanShape>,
     rows: Rows,
     decoder: RowDecoder,
     direction: Direction,
-    schema: SchemaRef,
-    /// Place among the decoded columns of each table column that the filter needs.
-    decoded: Vec<usize>,
-    put_out: usize,
-    filter: Option<Filter>,
     remaining: Option<u64>,
     batch_rows: usize,
     /// Rows of the batch before.
@@ -119,29 +129,35 @@ enum Rows {
     Merged(Merge),
 }
 
+impl ScanRequest {
+    /// What scans of the request put out and check, and the way of this one.
+    pub(crate) fn into_parts(self) -> Result<(Arc<ScanShape>, ScanRoute), TableError> {
+        let Self { table, ranges, buckets, columns, filter, direction, order, limit, first_batch } = self;
+        let shape = ScanShape::new(&table, &columns, filter)?;
+        Ok((Arc::new(shape), ScanRoute { ranges, buckets, direction, order, limit, first_batch }))
+    }
+}
+
 impl Scan {
-    pub(crate) fn new(view: Arc<ReadView>, request: ScanRequest, context: ScanContext) -> Result<Self, TableError> {
-        let ScanRequest { table, ranges, buckets, columns, filter, direction, order, limit, first_batch } = request;
-        let mut decoded = columns.clone();
-        for column in filter.iter().flat_map(Expr::columns) {
-            if !decoded.contains(&column) {
-                decoded.push(column);
-            }
-        }
+    pub(crate) fn new(
+        view: &ReadView,
+        shape: Arc<ScanShape>,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Self, TableError> {
+        let ScanRoute { ranges, buckets, direction, order, limit, first_batch } = route;
+        let table = shape.table();
         // With a filter, the first batch is as small as the limit, so that few rows are read for few.
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
-        let decoder = RowDecoder::new(&table, &decoded);
-        let fields: Vec<_> = columns.iter().map(|&c| table.schema().field(c).clone()).collect();
         // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
         let may_stop = limit.or(first_batch).is_some();
-        let zones = if order == ScanOrder::Merged && may_stop { None } else { ZoneFilter::new(&table, &filter) };
         let rules = WalkRules {
             direction,
             expired_ms: table.expired_ms(view.now_ms()),
-            zones: zones.map(Arc::new),
+            zones: shape.zones().filter(|_| order != ScanOrder::Merged || !may_stop).cloned(),
             counters: context.counters.clone(),
         };
-        let stored = view.rows_for(&table)?;
+        let stored = view.rows_for(table)?;
         let bucket_scan = |bucket| {
             let ranges = ranges.ranges(bucket, direction);
             BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, context.clone())
@@ -158,30 +174,22 @@ impl Scan {
                 Rows::ByBucket(scans)
             }
         };
-        let schema = Arc::new(Schema::new(fields));
-        let put_out = columns.len();
-        let done = limit == Some(0);
-        let filter = if filter.is_empty() { None } else { Some(Filter::new(filter)?) };
         Ok(Self {
-            table,
+            decoder: RowDecoder::new(table, shape.decoded()),
+            shape,
             rows,
-            decoder,
             direction,
-            schema,
-            decoded,
-            put_out,
-            filter,
             remaining: limit,
             batch_rows,
             rows_before: 0,
             context,
-            done,
+            done: limit == Some(0),
         })
     }
 
     /// The schema of the batches: the columns asked for, named as declared.
     pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+        self.shape.schema()
     }
 
     /// The next batch, never an empty one; `None` at the end.
@@ -189,32 +197,44 @@ impl Scan {
     /// # Errors
     /// What the store or the filter fail with; cancel, timeout and budget.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
-        let started = Instant::now();
-        let batch = self.read_batch();
-        let micros = started.elapsed().as_micros() as u64;
-        self.context.counters.micros.fetch_add(micros, Relaxed);
-        if let Ok(Some(batch)) = &batch {
-            self.context.counters.batches.fetch_add(1, Relaxed);
-            self.context.counters.rows_out.fetch_add(batch.num_rows() as u64, Relaxed);
-        }
-        batch
+        let Some((columns, rows)) = self.next_columns()? else { return Ok(None) };
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(Some(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?))
     }
 
-    fn read_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
+    /// As [`Scan::next_batch`], as columns, and how many rows they have.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        let started = Instant::now();
+        let columns = self.read_columns();
+        let micros = started.elapsed().as_micros() as u64;
+        self.context.counters.micros.fetch_add(micros, Relaxed);
+        if let Ok(Some((_, rows))) = &columns {
+            self.context.counters.batches.fetch_add(1, Relaxed);
+            self.context.counters.rows_out.fetch_add(*rows as u64, Relaxed);
+        }
+        columns
+    }
+
+    fn read_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
         while !self.done {
             self.context.check()?;
-            let wanted = match (&self.filter, self.remaining) {
-                (None, Some(remaining)) => remaining.min(BATCH_ROWS_MAX as u64) as usize,
+            let wanted = match (self.shape.is_filtered(), self.remaining) {
+                (false, Some(remaining)) => remaining.min(BATCH_ROWS_MAX as u64) as usize,
                 _ => self.batch_rows,
             };
             let (read, decoded) = self.decode_rows(wanted)?;
             self.done = read < wanted;
             self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS_MAX);
-            let batch = self.filtered(decoded)?;
-            if batch.num_rows() == 0 {
+            if decoded == 0 {
                 continue;
             }
-            return Ok(Some(self.limited(batch)));
+            let (columns, rows) = self.shape.put_out(self.decoder.finish()?, decoded)?;
+            if rows > 0 {
+                return Ok(Some(self.limited(columns, rows)));
+            }
         }
         Ok(None)
     }
@@ -225,50 +245,30 @@ impl Scan {
         while read < wanted {
             let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS))? else { break };
             let rows = piece.len();
-            if read == 0 {
+            let is_decoded = !matches!(piece, Piece::Passed(_));
+            if decoded == 0 && is_decoded {
                 // A point takes room for a row; what goes on is as long as it was before.
                 self.decoder.begin(rows.max(self.rows_before.min(wanted)));
             }
-            let bytes = self.decoder.append(&self.table, &piece, self.direction)?;
+            let bytes = self.decoder.append(self.shape.table(), &piece, self.direction)?;
             read += rows;
-            decoded += if matches!(piece, Piece::Passed(_)) { 0 } else { rows };
+            decoded += if is_decoded { rows } else { 0 };
             self.context.book(rows as u64, bytes)?;
         }
         self.rows_before = decoded;
         Ok((read, decoded))
     }
 
-    /// The decoded rows that meet the filter, with the columns put out.
-    fn filtered(&mut self, rows: usize) -> Result<RecordBatch, TableError> {
-        let mut columns = self.decoder.finish()?;
-        let mut rows = rows;
-        if let Some(wanted) = &self.filter
-            && rows > 0
-        {
-            let mut by_index: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
-            for (&index, array) in self.decoded.iter().zip(&columns) {
-                if let Some(place) = by_index.get_mut(index) {
-                    *place = Some(array.clone());
-                }
-            }
-            let mask = wanted.mask(&by_index, rows)?;
-            columns.truncate(self.put_out);
-            if mask.true_count() < rows {
-                rows = mask.true_count();
-                columns = columns.iter().map(|c| filter(c, &mask)).collect::<Result<_, _>>()?;
-            }
+    fn limited(&mut self, columns: Vec<ArrayRef>, rows: usize) -> (Vec<ArrayRef>, usize) {
+        let Some(remaining) = self.remaining else { return (columns, rows) };
+        let taken = (rows as u64).min(remaining);
+        self.remaining = Some(remaining - taken);
+        self.done |= remaining == taken;
+        let taken = taken as usize;
+        if taken == rows {
+            return (columns, rows);
         }
-        columns.truncate(self.put_out);
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
-    }
-
-    fn limited(&mut self, batch: RecordBatch) -> RecordBatch {
-        let Some(remaining) = self.remaining else { return batch };
-        let rows = (batch.num_rows() as u64).min(remaining);
-        self.remaining = Some(remaining - rows);
-        self.done |= remaining == rows;
-        if rows < batch.num_rows() as u64 { batch.slice(0, rows as usize) } else { batch }
+        (columns.iter().map(|column| column.slice(0, taken)).collect(), taken)
     }
 }
 

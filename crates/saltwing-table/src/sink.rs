@@ -60,9 +60,13 @@ pub(crate) struct Run<'a> {
 type Appended = Option<Result<(), ValueError>>;
 
 impl Texts {
+    /// Without room it takes no memory, and can take no rows: see [`Sink::reserve`].
     fn new(capacity: usize) -> Self {
-        let mut offsets = Vec::with_capacity(capacity + 1);
-        offsets.push(0);
+        let mut offsets = Vec::new();
+        if capacity > 0 {
+            offsets.reserve_exact(capacity + 1);
+            offsets.push(0);
+        }
         Self { offsets, bytes: Vec::with_capacity(capacity * TEXT_BYTES_EXPECTED) }
     }
 
@@ -78,6 +82,11 @@ impl Texts {
 
     fn push_null(&mut self) {
         self.offsets.push(self.offsets.last().copied().unwrap_or(0));
+    }
+
+    fn into_buffers(self) -> (OffsetBuffer<i32>, Buffer) {
+        let offsets = if self.offsets.is_empty() { vec![0] } else { self.offsets };
+        (OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from_vec(self.bytes))
     }
 
     fn extend(&mut self, column: &VarColumn, part: &[u8], rows: Range<usize>) -> Appended {
@@ -175,7 +184,7 @@ impl Values {
 }
 
 impl Sink {
-    /// An empty column.
+    /// An empty column, which takes rows after [`Sink::reserve`].
     pub(crate) fn new(ty: SqlType) -> Self {
         Self { ty, values: Values::new(ty, 0), nulls: NullBufferBuilder::new(0) }
     }
@@ -389,12 +398,12 @@ impl Sink {
             Values::Float32(rows) => numbers::<Float32Type>(rows, nulls)?,
             Values::Float64(rows) => numbers::<Float64Type>(rows, nulls)?,
             Values::Text(texts) => {
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(texts.offsets));
-                Arc::new(StringArray::try_new(offsets, Buffer::from_vec(texts.bytes), nulls)?)
+                let (offsets, bytes) = texts.into_buffers();
+                Arc::new(StringArray::try_new(offsets, bytes, nulls)?)
             }
             Values::Bytes(texts) => {
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(texts.offsets));
-                Arc::new(BinaryArray::try_new(offsets, Buffer::from_vec(texts.bytes), nulls)?)
+                let (offsets, bytes) = texts.into_buffers();
+                Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?)
             }
             Values::Other(mut builder) => builder.finish(),
         })

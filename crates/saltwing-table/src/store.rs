@@ -9,9 +9,10 @@ use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::decode::row_values;
-use crate::packed::{LayoutOptions, Packed, RowChange, StorageStats, Worker};
-use crate::scan::{BatchStream, Scan, ScanRequest};
-use crate::walk::find;
+use crate::packed::{LayoutOptions, Moment, Packed, RowChange, StorageStats, Worker};
+use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
+use crate::shape::ScanShape;
+use crate::walk::{find, place};
 use crate::write_set::RowWrite;
 use crate::{CommitLog, CommitNo, ReadToken, ReadView, ScanContext, Table, TableError, WriteSet};
 
@@ -37,6 +38,9 @@ pub trait TableStore: Send + Sync {
 
     /// Everything committed so far.
     async fn view(&self) -> Result<Arc<ReadView>, TableError>;
+
+    /// Everything committed so far, and what a commit on it is checked against.
+    async fn begin(&self) -> Result<(Arc<ReadView>, Arc<ReadToken>), TableError>;
 
     /// Starts a scan.
     async fn scan(
@@ -72,6 +76,15 @@ impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as i64)
     }
+}
+
+/// A row that was read by its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointRow {
+    /// The columns asked for.
+    pub values: Vec<Value>,
+    /// Stored bytes that were touched for them, about.
+    pub bytes: u64,
 }
 
 /// Tables on an [`OrderedKv`] in this process.
@@ -211,10 +224,23 @@ impl EmbeddedTables {
     /// # Errors
     /// None on an embedded store.
     pub fn view(&self) -> Result<Arc<ReadView>, TableError> {
+        let (moment, ()) = self.packed.moment(|| ());
+        Ok(self.view_of(moment))
+    }
+
+    /// Everything committed so far, and what a commit on it is checked against: while the token lives, later commits are
+    /// remembered. It may outlive the view.
+    ///
+    /// # Errors
+    /// None on an embedded store.
+    pub fn begin(&self) -> Result<(Arc<ReadView>, Arc<ReadToken>), TableError> {
         let (moment, token) = self.packed.moment(|| self.log.begin());
+        Ok((self.view_of(moment), Arc::new(token)))
+    }
+
+    fn view_of(&self, moment: Moment) -> Arc<ReadView> {
         // After the moment: no row that it has was dropped for a later time.
-        let now_ms = self.packed.clock().now_ms();
-        Ok(Arc::new(ReadView::new(moment, now_ms, token)))
+        Arc::new(ReadView::new(moment, self.clock().now_ms()))
     }
 
     /// Starts a scan.
@@ -222,7 +248,22 @@ impl EmbeddedTables {
     /// # Errors
     /// The store's.
     pub fn scan(&self, view: Arc<ReadView>, request: ScanRequest, context: ScanContext) -> Result<Scan, TableError> {
-        Scan::new(view, request, context)
+        let (shape, route) = request.into_parts()?;
+        Scan::new(&view, shape, route, context)
+    }
+
+    /// Starts a scan of a shape that was made ready before.
+    ///
+    /// # Errors
+    /// As [`EmbeddedTables::scan`].
+    pub fn scan_shaped(
+        &self,
+        view: &ReadView,
+        shape: &Arc<ScanShape>,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Scan, TableError> {
+        Scan::new(view, shape.clone(), route, context)
     }
 
     /// One row by its physical key: a value for each column of the table; `None` when it is not there.
@@ -231,7 +272,25 @@ impl EmbeddedTables {
     /// The store's; [`TableError::Corrupt`], [`TableError::CorruptBlock`].
     pub fn get(&self, view: &ReadView, table: &Table, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
-        found.map(|piece| row_values(table, &piece)).transpose()
+        found.map(|piece| row_values(table, row_key, &piece, 0..table.def().columns.len())).transpose()
+    }
+
+    /// One row as it is now, by its physical key, without a view: these columns of it, by index;
+    /// `None` when it is not there.
+    ///
+    /// # Errors
+    /// As [`EmbeddedTables::get`]; [`TableError::DefinitionChanged`] where the row may be written by a later definition.
+    pub fn point(&self, table: &Table, row_key: &[u8], columns: &[usize]) -> Result<Option<PointRow>, TableError> {
+        let found = self.packed.with_rows(table.def().id, |rows| Some((rows.definition, place(rows, row_key))));
+        let Some((definition, place)) = found else { return Ok(None) };
+        if definition > table.version() {
+            return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
+        }
+        // After the moment, as for a view.
+        let expired_ms = table.def().ttl_s.and_then(|_| table.expired_ms(self.clock().now_ms()));
+        let Some(piece) = place.map_or(Ok(None), |place| place.read(row_key, expired_ms))? else { return Ok(None) };
+        let values = row_values(table, row_key, &piece, columns.iter().copied())?;
+        Ok(Some(PointRow { values, bytes: if columns.is_empty() { 0 } else { piece.bytes() } }))
     }
 
     /// Whether a row is there.
@@ -317,6 +376,10 @@ impl TableStore for EmbeddedTables {
 
     async fn view(&self) -> Result<Arc<ReadView>, TableError> {
         EmbeddedTables::view(self)
+    }
+
+    async fn begin(&self) -> Result<(Arc<ReadView>, Arc<ReadToken>), TableError> {
+        EmbeddedTables::begin(self)
     }
 
     async fn scan(

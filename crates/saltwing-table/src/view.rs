@@ -1,12 +1,10 @@
 //! What a statement sees.
 
-use std::sync::Arc;
-
 use saltwing_types::TableId;
 
 use crate::packed::Moment;
 use crate::packed::delta::TableRows;
-use crate::{ReadToken, Table, TableError};
+use crate::{Table, TableError};
 
 /// One moment of all tables: it holds off nobody, and never changes.
 ///
@@ -16,22 +14,16 @@ use crate::{ReadToken, Table, TableError};
 pub struct ReadView {
     moment: Moment,
     now_ms: i64,
-    token: Arc<ReadToken>,
 }
 
 impl ReadView {
-    pub(crate) fn new(moment: Moment, now_ms: i64, token: ReadToken) -> Self {
-        Self { moment, now_ms, token: Arc::new(token) }
+    pub(crate) fn new(moment: Moment, now_ms: i64) -> Self {
+        Self { moment, now_ms }
     }
 
     /// The time by which rows expire, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.now_ms
-    }
-
-    /// What a commit on this view is checked against; it outlives the view.
-    pub fn token(&self) -> Arc<ReadToken> {
-        self.token.clone()
     }
 
     /// The rows of a table, for a reader who knows it by this definition.

@@ -37,6 +37,17 @@ impl Piece {
         }
     }
 
+    /// Bytes of its rows as stored, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Block { block, rows } => {
+                rows.len() as u64 * u64::from(block.summary.bytes) / u64::from(block.summary.rows.max(1))
+            }
+            Self::Row { key, row } => (key.len() + row.0.len()) as u64,
+            Self::Passed(_) => 0,
+        }
+    }
+
     /// Takes the first `count` rows in the direction of travel off; `count` is less than there are.
     pub(crate) fn split(&mut self, count: usize, direction: Direction) -> Self {
         match self {
@@ -135,47 +146,52 @@ impl Walk {
             self.done = true;
             return Ok(());
         };
+        let (walk_start, walk_end) = (std::mem::take(&mut self.start), self.end.take());
         let entry_end = directory.end(self.index).map(|end| &**end);
-        let start = entry.fence.as_ref().max(&self.start[..]).to_vec();
-        let end = match (self.end.as_deref(), entry_end) {
+        let start = entry.fence.as_ref().max(&walk_start[..]);
+        let end = match (walk_end.as_deref(), entry_end) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        let mut end = end.map(<[u8]>::to_vec);
-        let mut start = start;
         self.recent.clear();
-        let mut complete = true;
-        if entry.is_dirty() && end.as_ref().is_none_or(|end| start < *end) {
+        // Where the rest of the entry begins, or in reverse ends, when its delta rows are taken in parts.
+        let mut rest = None;
+        if entry.is_dirty() && end.is_none_or(|end| start < end) {
             let direction = self.rules.direction;
-            complete = self.rows.collect(&start, end.as_deref(), direction, self.recent_most, &mut self.recent);
+            let complete = self.rows.collect(start, end, direction, self.recent_most, &mut self.recent);
             self.recent_most = (2 * self.recent_most).min(DELTA_ROWS_MAX);
             if let (false, Some((last, _))) = (complete, self.recent.last()) {
-                match direction {
-                    Direction::Forward => end = Some([&last[..], &[0]].concat()),
-                    Direction::Reverse => start = last.to_vec(),
-                }
+                rest = Some(match direction {
+                    Direction::Forward => [&last[..], &[0]].concat(),
+                    Direction::Reverse => last.to_vec(),
+                });
             }
             if direction == Direction::Reverse {
                 self.recent.reverse();
             }
         }
-        self.find_pieces(entry.block.as_ref(), &start, end.as_deref())?;
-        match self.rules.direction {
-            Direction::Forward if complete => {
-                let is_last = match (entry_end, self.end.as_deref()) {
+        let (start, end) = match self.rules.direction {
+            Direction::Forward => (start, rest.as_deref().or(end)),
+            Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
+        };
+        let found = self.find_pieces(entry.block.as_ref(), start, end);
+        (self.start, self.end) = (walk_start, walk_end);
+        found?;
+        match (self.rules.direction, rest) {
+            (Direction::Forward, None) => {
+                self.done = match (entry_end, self.end.as_deref()) {
                     (None, _) => true,
                     (Some(entry_end), Some(end)) => end <= entry_end,
                     (Some(_), None) => false,
                 };
                 self.index += 1;
-                self.done = is_last;
             }
-            Direction::Reverse if complete => {
+            (Direction::Reverse, None) => {
                 self.done = self.index == 0 || *self.start >= *entry.fence;
                 self.index = self.index.saturating_sub(1);
             }
-            Direction::Forward => self.start = end.unwrap_or_default(),
-            Direction::Reverse => self.end = Some(start),
+            (Direction::Forward, Some(rest)) => self.start = rest,
+            (Direction::Reverse, Some(rest)) => self.end = Some(rest),
         }
         Ok(())
     }
@@ -303,24 +319,43 @@ impl Walk {
     }
 }
 
-/// One row by its key, if it is there and not expired.
-pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Piece>, TableError> {
+/// What is known of a row without reading a block.
+pub(crate) enum Place {
+    /// It stands in a delta.
+    Recent(StoredRow),
+    /// If it is there, it stands in this block.
+    Block(Arc<BlockRef>),
+}
+
+/// Where the row of a key stands; `None` where it is known that there is none.
+pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
     let directory = &rows.directory;
-    let Some(entry) = directory.entry(directory.floor(key)) else { return Ok(None) };
+    let entry = directory.entry(directory.floor(key))?;
     if entry.is_dirty()
         && let Some(recent) = rows.recent(key)
     {
-        let alive = recent.as_ref().filter(|row| expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms));
-        return Ok(alive.map(|row| Piece::Row { key: Bytes::new(key), row: row.clone() }));
+        return recent.clone().map(Place::Recent);
     }
-    let Some(block) = &entry.block else { return Ok(None) };
-    if *block.summary.last_key < *key {
-        return Ok(None);
+    let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key)?;
+    Some(Place::Block(block.clone()))
+}
+
+impl Place {
+    /// The row of the key that this is the place of, if it is there and not expired.
+    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Piece>, TableError> {
+        let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
+        match self {
+            Self::Recent(row) => Ok(is_alive(row.time_ms()).then(|| Piece::Row { key: Bytes::new(key), row })),
+            Self::Block(block) => {
+                let lead = block.lead()?;
+                let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
+                Ok(found.map(|row| Piece::Block { block, rows: row..row + 1 }))
+            }
+        }
     }
-    let lead = block.lead()?;
-    let Ok(row) = lead.search(key) else { return Ok(None) };
-    if expired_ms.is_some_and(|limit_ms| lead.time_ms(row) <= limit_ms) {
-        return Ok(None);
-    }
-    Ok(Some(Piece::Block { block: block.clone(), rows: row..row + 1 }))
+}
+
+/// One row by its key, if it is there and not expired.
+pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Piece>, TableError> {
+    place(rows, key).map_or(Ok(None), |place| place.read(key, expired_ms))
 }

@@ -221,12 +221,12 @@ fn the_first_committer_wins() {
         writes.put(&table, row(1, None, Some(v), None, None)).unwrap();
         writes
     };
-    let (first, second) = (store.view().unwrap(), store.view().unwrap());
-    store.commit(&writes(1), Some(&first.token()), Durability::Synced).unwrap();
-    let error = store.commit(&writes(2), Some(&second.token()), Durability::Synced).unwrap_err();
+    let ((_, first), (_, second)) = (store.begin().unwrap(), store.begin().unwrap());
+    store.commit(&writes(1), Some(&first), Durability::Synced).unwrap();
+    let error = store.commit(&writes(2), Some(&second), Durability::Synced).unwrap_err();
     assert_eq!(error.code().as_str(), "conflict");
-    let third = store.view().unwrap();
-    store.commit(&writes(3), Some(&third.token()), Durability::Synced).unwrap();
+    let (_, third) = store.begin().unwrap();
+    store.commit(&writes(3), Some(&third), Durability::Synced).unwrap();
     assert_eq!(read(&store, request(&table, vec![2]), &context()), [[Value::Int(3)]]);
 }
 

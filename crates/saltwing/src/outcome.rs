@@ -7,7 +7,10 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::DirectRows;
-use saltwing_table::{Counters, ScanContext};
+use saltwing_exec::select::result_schema;
+use saltwing_expr::ColumnBuilder;
+use saltwing_table::{Counters, ScanContext, TableError};
+use saltwing_types::Value;
 
 use crate::Error;
 
@@ -45,6 +48,8 @@ pub(crate) struct RowsOutcome {
     pub(crate) context: Option<ScanContext>,
     /// What each of its scans counts.
     pub(crate) counters: Vec<Arc<Counters>>,
+    /// What was read already, beside what is counted there.
+    pub(crate) read: Stats,
     pub(crate) notices: Vec<String>,
     /// What else may have to be noticed when the rows were read to the end.
     pub(crate) warning: Option<ScanWarning>,
@@ -82,6 +87,8 @@ impl ScanWarning {
 pub(crate) enum BatchSource {
     /// Made already.
     Ready(VecDeque<RecordBatch>),
+    /// One row that was read already: a value for each of the columns.
+    Row(Option<Vec<Value>>, Arc<[ResultColumn]>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
     /// Another thread or task.
@@ -94,6 +101,7 @@ impl BatchSource {
         loop {
             let batch = match self {
                 BatchSource::Ready(batches) => batches.pop_front(),
+                BatchSource::Row(row, columns) => row.take().map(|row| one_row(columns, &row)).transpose()?,
                 BatchSource::Direct(rows) => rows.next_batch()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
@@ -118,14 +126,29 @@ impl BatchSource {
 impl RowsOutcome {
     /// A result that is made already: `columns` with one batch.
     pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
-        let source = BatchSource::Ready(VecDeque::from([batch]));
-        Self {
-            columns: columns.into(),
-            source,
-            context: None,
-            counters: Vec::new(),
-            notices: Vec::new(),
-            warning: None,
-        }
+        Self::of(columns.into(), BatchSource::Ready(VecDeque::from([batch])), Stats::default())
     }
+
+    /// A result of the one row of a key, if it is there.
+    pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<Vec<Value>>) -> Self {
+        let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
+        let source = BatchSource::Row(row, columns.clone());
+        Self::of(columns, source, read)
+    }
+
+    /// A result of which nothing is still to run.
+    fn of(columns: Arc<[ResultColumn]>, source: BatchSource, read: Stats) -> Self {
+        let (counters, notices) = (Vec::new(), Vec::new());
+        Self { columns, source, context: None, counters, read, notices, warning: None }
+    }
+}
+
+fn one_row(columns: &[ResultColumn], row: &[Value]) -> Result<RecordBatch, Error> {
+    let array = |(column, value): (&ResultColumn, &Value)| {
+        let mut builder = ColumnBuilder::new(column.ty, 1);
+        builder.append_value(value)?;
+        Ok::<_, Error>(builder.finish())
+    };
+    let arrays = columns.iter().zip(row).map(array).collect::<Result<_, _>>()?;
+    Ok(RecordBatch::try_new(result_schema(columns), arrays).map_err(TableError::from)?)
 }

@@ -9,7 +9,7 @@ use saltwing_table::ScanContext;
 use saltwing_types::ErrorCode;
 
 use crate::explain::Explained;
-use crate::outcome::{BatchSource, RowsOutcome};
+use crate::outcome::{BatchSource, RowsOutcome, Stats};
 use crate::run::QueryRun;
 use crate::session::Session;
 use crate::{Builder, Error};
@@ -38,7 +38,8 @@ impl Session {
         let counters = planned.counters();
         let source = BatchSource::Channel(self.pump(Arc::new(planned))?);
         let warning = Some(self.scan_warning(&context));
-        Ok(RowsOutcome { columns, source, context: Some(context), counters, notices, warning })
+        let (context, read) = (Some(context), Stats::default());
+        Ok(RowsOutcome { columns, source, context, counters, read, notices, warning })
     }
 
     /// What PREPARE can tell of a query before its parameters have values: a name that is not there, a full scan.

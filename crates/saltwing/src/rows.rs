@@ -1,7 +1,7 @@
 //! The rows of a result.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -9,7 +9,7 @@ use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
 use saltwing_table::{Counters, ScanContext};
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
 use crate::{Error, FromValue};
@@ -17,19 +17,20 @@ use crate::{Error, FromValue};
 /// A result as Arrow batches. Dropping it stops the statement.
 pub struct ArrowRows {
     columns: Arc<[ResultColumn]>,
-    schema: SchemaRef,
+    /// Made when it is asked for: who takes values by row needs none.
+    schema: OnceLock<SchemaRef>,
     source: BatchSource,
     context: Option<ScanContext>,
     counters: Vec<Arc<Counters>>,
+    read: Stats,
     notices: Vec<String>,
     warning: Option<ScanWarning>,
 }
 
 impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        let schema = result_schema(&outcome.columns);
-        let RowsOutcome { columns, source, context, counters, notices, warning } = outcome;
-        Self { columns, schema, source, context, counters, notices, warning }
+        let RowsOutcome { columns, source, context, counters, read, notices, warning } = outcome;
+        Self { columns, schema: OnceLock::new(), source, context, counters, read, notices, warning }
     }
 
     /// The columns.
@@ -39,7 +40,7 @@ impl ArrowRows {
 
     /// The batches' schema.
     pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+        self.schema.get_or_init(|| result_schema(&self.columns))
     }
 
     /// What the user should know; when the rows were read to the end, also that they were many (`rows_warn`).
@@ -49,7 +50,7 @@ impl ArrowRows {
 
     /// What was read so far.
     pub fn stats(&self) -> Stats {
-        let mut stats = Stats::default();
+        let mut stats = self.read;
         for scan in &self.counters {
             stats.keys_read += scan.keys_read.load(Relaxed);
             stats.seeks += scan.seeks.load(Relaxed);
@@ -100,7 +101,8 @@ impl Drop for ArrowRows {
 /// The rows of a result, one by one. Dropping it stops the statement.
 pub struct Rows {
     batches: ArrowRows,
-    current: Option<(Arc<RecordBatch>, usize)>,
+    /// The rows that came last, and how many of them are given out.
+    current: Option<(Arc<RowSet>, usize)>,
 }
 
 impl Rows {
@@ -128,8 +130,9 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        if self.current.is_none() {
-            self.current = self.batches.next().await?.map(|batch| (Arc::new(batch), 0));
+        if self.is_used_up() && !self.take_one() {
+            let batch = self.batches.next().await?;
+            self.put(batch.map(Cells::Batch));
         }
         Ok(self.take())
     }
@@ -139,8 +142,9 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
-        if self.current.is_none() {
-            self.current = self.batches.next_blocking()?.map(|batch| (Arc::new(batch), 0));
+        if self.is_used_up() && !self.take_one() {
+            let batch = self.batches.next_blocking()?;
+            self.put(batch.map(Cells::Batch));
         }
         Ok(self.take())
     }
@@ -157,20 +161,65 @@ impl Rows {
         Ok(rows)
     }
 
+    fn is_used_up(&self) -> bool {
+        self.current.as_ref().is_none_or(|(set, given)| *given >= set.rows())
+    }
+
+    /// Takes a row that is there as values: it needs no batch.
+    fn take_one(&mut self) -> bool {
+        let BatchSource::Row(row, _) = &mut self.batches.source else { return false };
+        let row = row.take().map(Cells::One);
+        self.put(row)
+    }
+
+    fn put(&mut self, cells: Option<Cells>) -> bool {
+        let set = |cells| Arc::new(RowSet { columns: self.batches.columns.clone(), cells });
+        self.current = cells.map(|cells| (set(cells), 0));
+        self.current.is_some()
+    }
+
     fn take(&mut self) -> Option<Row> {
-        let (batch, index) = self.current.take()?;
-        if index + 1 < batch.num_rows() {
-            self.current = Some((batch.clone(), index + 1));
+        let (set, given) = self.current.as_mut()?;
+        *given += 1;
+        Some(Row { set: set.clone(), index: *given - 1 })
+    }
+}
+
+/// Rows that came together.
+#[derive(Debug)]
+struct RowSet {
+    columns: Arc<[ResultColumn]>,
+    cells: Cells,
+}
+
+#[derive(Debug)]
+enum Cells {
+    /// Rows of a batch.
+    Batch(RecordBatch),
+    /// One row.
+    One(Vec<Value>),
+}
+
+impl RowSet {
+    fn rows(&self) -> usize {
+        match &self.cells {
+            Cells::Batch(batch) => batch.num_rows(),
+            Cells::One(_) => 1,
         }
-        Some(Row { columns: self.batches.columns.clone(), batch, index })
+    }
+
+    fn value(&self, row: usize, column: usize, ty: SqlType) -> Result<Value, Error> {
+        Ok(match &self.cells {
+            Cells::Batch(batch) => value_at(batch.column(column), row, ty)?,
+            Cells::One(values) => values.get(column).cloned().unwrap_or(Value::Null),
+        })
     }
 }
 
 /// One row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    columns: Arc<[ResultColumn]>,
-    batch: Arc<RecordBatch>,
+    set: Arc<RowSet>,
     index: usize,
 }
 
@@ -204,7 +253,7 @@ impl ColumnIndex for &str {
 impl Row {
     /// The columns.
     pub fn columns(&self) -> &[ResultColumn] {
-        &self.columns
+        &self.set.columns
     }
 
     /// A value as a Rust type; `Option` takes NULL.
@@ -213,14 +262,15 @@ impl Row {
     /// No such column; a value that is none of the type; NULL where the type takes none.
     pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
         let missing = || Error::new(ErrorCode::NoSuchColumn, format!("the result has no {}", column.describe()));
-        let place = column.place(&self.columns).ok_or_else(missing)?;
-        let meta = self.columns.get(place).ok_or_else(missing)?;
-        let value = value_at(self.batch.column(place), self.index, meta.ty)?;
-        let shown = saltwing_types::text::literal(&value, meta.ty);
-        T::from_value(value, meta.ty).ok_or_else(|| {
-            let text = format!("{}: {shown} is {}, and {} was asked for", column.describe(), meta.ty, T::EXPECTED);
-            Error::new(ErrorCode::TypeMismatch, text)
-        })
+        let place = column.place(self.columns()).ok_or_else(missing)?;
+        let meta = self.columns().get(place).ok_or_else(missing)?;
+        let value = || self.set.value(self.index, place, meta.ty);
+        if let Some(wanted) = T::from_value(value()?, meta.ty) {
+            return Ok(wanted);
+        }
+        let shown = saltwing_types::text::literal(&value()?, meta.ty);
+        let text = format!("{}: {shown} is {}, and {} was asked for", column.describe(), meta.ty, T::EXPECTED);
+        Err(Error::new(ErrorCode::TypeMismatch, text))
     }
 
     /// All values.
@@ -228,6 +278,6 @@ impl Row {
     /// # Errors
     /// A value that has no form: a broken invariant.
     pub fn values(&self) -> Result<Vec<Value>, Error> {
-        (0..self.columns.len()).map(|i| self.get(i)).collect()
+        (0..self.columns().len()).map(|i| self.get(i)).collect()
     }
 }

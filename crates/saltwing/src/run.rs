@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::access::{AccessRequest, Guard, PointKey, TableAccess, plan, plan_select};
+use saltwing_bind::access::{AccessRequest, Guard, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, Params, alter_table, create_table, delete, query, resolve, upsert,
 };
@@ -14,7 +14,7 @@ use saltwing_table::{Budget, ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
-use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
+use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Stats};
 use crate::session::{ExecutorChoice, Session};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
@@ -119,8 +119,11 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        let view = self.database().shared.tables.view()?;
-        Ok(QueryRun { statement, params, view, catalog: self.catalog(), guard: self.guard(&statement.hints) })
+        Ok(self.query_run_on(self.database().shared.tables.view()?, statement, params))
+    }
+
+    fn query_run_on<'a>(&self, view: Arc<ReadView>, statement: &'a QueryStatement, params: Params<'a>) -> QueryRun<'a> {
+        QueryRun { statement, params, view, catalog: self.catalog(), guard: self.guard(&statement.hints) }
     }
 
     /// Runs a write; anew, from its names on, when a table got another definition meanwhile.
@@ -149,19 +152,38 @@ impl Session {
         params: &[Value],
         known: &CachedStatement,
     ) -> Result<RowsOutcome, Error> {
-        if self.settings().executor == ExecutorChoice::DataFusion {
+        let settings = self.settings();
+        if settings.executor == ExecutorChoice::DataFusion {
             return self.run_query(statement, params);
         }
-        // Before the catalog, as in a QueryRun.
-        let view = self.database().shared.tables.view()?;
-        match known.planned(statement, &self.catalog(), params) {
-            None => self.run_query(statement, params),
-            Some(ReadyPlan { plan, point }) => {
-                let context = self.begin();
-                let notices = plan.access().judge_with(&self.guard(&statement.hints))?;
-                self.start_planned(&plan, point.as_ref(), view, context, notices)
-            }
+        let catalog = self.catalog();
+        let Some(ReadyPlan { plan, part }) = known.planned(statement, &catalog, params) else {
+            return self.run_query(statement, params);
+        };
+        let tables = &self.database().shared.tables;
+        if let Some(row_key) = part.as_ref().and_then(KeyPart::row_key)
+            && plan.is_plain()
+            && settings.lets_a_row_pass()
+        {
+            // It is read at once: there is nothing to stop, and nothing to be told at its end.
+            return match plan.point(tables, row_key).map_err(Error::from) {
+                Ok(row) => Ok(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values))),
+                Err(error) if error.code() == ErrorCode::Conflict => self.run_query(statement, params),
+                Err(error) => Err(error),
+            };
         }
+        let view = tables.view()?;
+        // Rows are not read by a definition that is older than they are.
+        if self.catalog().version() != catalog.version() {
+            return self.run_query(statement, params);
+        }
+        let context = self.begin();
+        let notices = match plan.access().access().verdict.allowed {
+            // What is allowed by itself needs no override.
+            Some(true) => None,
+            _ => plan.access().judge_with(&self.guard(&statement.hints))?,
+        };
+        self.start_planned(&plan, part.as_ref(), view, context, notices)
     }
 
     fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
@@ -186,10 +208,11 @@ impl Session {
             BoundQuery::Relational => None,
             BoundQuery::Single(bound) => plan_select(*bound)?,
         };
-        let planned = planned.map(|mut planned| {
+        let ready = |mut planned: PlannedSelect| {
             planned.access = planned.access.with_overrides(&run.guard);
             SelectPlan::new(planned)
-        });
+        };
+        let planned = planned.map(ready).transpose()?;
         match (planned, choice) {
             (None, ExecutorChoice::Direct) => {
                 Err(not_supported("this query on the direct path", run.statement.span, "SET executor = 'auto'"))
@@ -211,19 +234,20 @@ impl Session {
     fn start_planned(
         &self,
         planned: &SelectPlan,
-        point: Option<&PointKey>,
+        part: Option<&KeyPart>,
         view: Arc<ReadView>,
         context: ScanContext,
         notices: Option<String>,
     ) -> Result<RowsOutcome, Error> {
         let shared = &self.database().shared;
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
-        let rows = planned.start(tables, view, point, context.clone(), bytes_max)?;
+        let rows = planned.start(tables, view, part, context.clone(), bytes_max)?;
         let columns = rows.columns().clone();
         let warning = Some(self.scan_warning(&context));
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
         let source = BatchSource::Direct(Box::new(rows));
-        Ok(RowsOutcome { columns, source, context: Some(context), counters, notices, warning })
+        let (context, read) = (Some(context), Stats::default());
+        Ok(RowsOutcome { columns, source, context, counters, read, notices, warning })
     }
 
     fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {
@@ -314,9 +338,9 @@ impl Session {
         context: ScanContext,
     ) -> Result<Outcome, Error> {
         let query = saltwing_bind::row_key_query(statement)?;
-        let run = self.query_run(&query, Params::Given(params))?;
+        let (view, token) = self.database().shared.tables.begin()?;
+        let run = self.query_run_on(view, &query, Params::Given(params));
         let table = resolve(&run.catalog, &statement.table)?;
-        let token = run.view.token();
         let rows = self.start_relational(&run, context)?;
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());

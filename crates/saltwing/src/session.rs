@@ -1,8 +1,6 @@
 //! A connection's state: settings, what runs, prepared statements.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -54,6 +52,14 @@ pub struct Settings {
     pub executor: ExecutorChoice,
 }
 
+impl Settings {
+    /// Whether reading one row meets no limit and is never noticed.
+    pub(crate) fn lets_a_row_pass(&self) -> bool {
+        let Self { bytes_max, rows_warn, bytes_warn, time_warn, .. } = self;
+        bytes_max.is_none() && bytes_warn.is_none() && time_warn.is_none() && rows_warn.is_none_or(|rows| rows > 1)
+    }
+}
+
 /// Rows scanned from which a statement is noticed unless said otherwise.
 const ROWS_WARN: u64 = 10_000_000;
 
@@ -77,28 +83,37 @@ pub(crate) struct Session {
     settings: Arc<Mutex<Settings>>,
     /// Where the context of the statement that runs is found, for cancel.
     slot: Arc<Slot>,
+    /// Those of all sessions of the connection.
+    slots: Slots,
     progress: Arc<Mutex<Option<ProgressReport>>>,
 }
 
-/// The statements that run on a connection: one for each of its sessions.
-type Running = Arc<Mutex<HashMap<u64, ScanContext>>>;
-
-/// One session's place among them.
+/// Where the statement that a session runs, or has run last, is found.
+#[derive(Default)]
 struct Slot {
-    id: u64,
-    running: Running,
+    context: Mutex<Option<ScanContext>>,
 }
 
+/// The slots of a connection's sessions.
+#[derive(Clone, Default)]
+struct Slots(Arc<Mutex<Vec<Weak<Slot>>>>);
+
 impl Slot {
-    fn new(running: Running) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { id: NEXT.fetch_add(1, Relaxed), running }
+    fn cancel(&self) {
+        if let Some(context) = self.context.lock().as_ref() {
+            context.cancel();
+        }
     }
 }
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.running.lock().remove(&self.id);
+impl Slots {
+    /// A slot for another session.
+    fn add(&self) -> Arc<Slot> {
+        let slot = Arc::new(Slot::default());
+        let mut slots = self.0.lock();
+        slots.retain(|slot| slot.strong_count() > 0);
+        slots.push(Arc::downgrade(&slot));
+        slot
     }
 }
 
@@ -117,12 +132,9 @@ impl Session {
             durability: database.shared.options.durability,
             executor: ExecutorChoice::Auto,
         };
-        Self {
-            database,
-            settings: Arc::new(Mutex::new(settings)),
-            slot: Arc::new(Slot::new(Running::default())),
-            progress: Arc::default(),
-        }
+        let slots = Slots::default();
+        let slot = slots.add();
+        Self { database, settings: Arc::new(Mutex::new(settings)), slot, slots, progress: Arc::default() }
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -131,7 +143,7 @@ impl Session {
 
     /// The same connection, with a running statement of its own: for cancel by future.
     pub(crate) fn fork(&self) -> Self {
-        Self { slot: Arc::new(Slot::new(self.slot.running.clone())), ..self.clone() }
+        Self { slot: self.slots.add(), ..self.clone() }
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -140,14 +152,13 @@ impl Session {
 
     /// Cancels what this session runs.
     pub(crate) fn cancel(&self) {
-        if let Some(context) = self.slot.running.lock().get(&self.slot.id) {
-            context.cancel();
-        }
+        self.slot.cancel();
     }
 
     /// Cancels what any session of the connection runs.
     pub(crate) fn cancel_all(&self) {
-        self.slot.running.lock().values().for_each(ScanContext::cancel);
+        let slots: Vec<Arc<Slot>> = self.slots.0.lock().iter().filter_map(Weak::upgrade).collect();
+        slots.iter().for_each(|slot| slot.cancel());
     }
 
     pub(crate) fn on_copy_progress(&self, report: ProgressReport) {
@@ -168,7 +179,7 @@ impl Session {
             bytes_max: settings.bytes_max,
             time_max: settings.statement_timeout,
         });
-        self.slot.running.lock().insert(self.slot.id, context.clone());
+        *self.slot.context.lock() = Some(context.clone());
         context
     }
 
@@ -180,7 +191,7 @@ impl Session {
 
     /// The context of the statement that ran last.
     pub(crate) fn last_context(&self) -> Option<ScanContext> {
-        self.slot.running.lock().get(&self.slot.id).cloned()
+        self.slot.context.lock().clone()
     }
 
     /// What may override a refusal of a statement with these hints.

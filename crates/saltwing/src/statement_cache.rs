@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_bind::access::{PlannedSelect, PointKey, SelectTemplate, plan_select};
+use saltwing_bind::access::{KeyPart, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, Params, query};
 use saltwing_catalog::CatalogView;
 use saltwing_exec::SelectPlan;
@@ -42,7 +42,7 @@ struct CachedPlan {
 enum PlanKind {
     /// Planned to the end: there are no parameters.
     Whole(Arc<SelectPlan>),
-    /// Waits for values; with the plan for those of which it makes a row key.
+    /// Waits for values; with the plan for those of which it makes a part of the key.
     Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
     /// Planned anew each time.
     None,
@@ -51,8 +51,8 @@ enum PlanKind {
 /// A plan to be run now.
 pub(crate) struct ReadyPlan {
     pub(crate) plan: Arc<SelectPlan>,
-    /// The one row key that it reads.
-    pub(crate) point: Option<PointKey>,
+    /// What it reads of the key, where that is known without its ranges.
+    pub(crate) part: Option<KeyPart>,
 }
 
 impl CachedStatement {
@@ -75,15 +75,15 @@ impl CachedStatement {
             plan
         });
         match &plan.kind {
-            PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), point: None }),
-            PlanKind::Template(template, point_plan) => {
-                if let Some(plan) = point_plan
-                    && let Some(point) = template.point(values)
+            PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
+            PlanKind::Template(template, part_plan) => {
+                if let Some(plan) = part_plan
+                    && let Some(part) = template.key_part(values)
                 {
-                    return Some(ReadyPlan { plan: plan.clone(), point: Some(point) });
+                    return Some(ReadyPlan { plan: plan.clone(), part: Some(part) });
                 }
-                let plan = Arc::new(SelectPlan::new(template.bind(values)?));
-                Some(ReadyPlan { plan, point: None })
+                let plan = Arc::new(SelectPlan::new(template.bind(values)?).ok()?);
+                Some(ReadyPlan { plan, part: None })
             }
             PlanKind::None => None,
         }
@@ -94,13 +94,13 @@ impl CachedStatement {
 fn kind(statement: &QueryStatement, catalog: &CatalogView, has_parameters: bool) -> PlanKind {
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
     let Ok(BoundQuery::Single(bound)) = query(statement, catalog, params) else { return PlanKind::None };
-    let ready = |planned: PlannedSelect| Arc::new(SelectPlan::new(planned));
+    let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
     if has_parameters {
         let Some(template) = SelectTemplate::new(*bound) else { return PlanKind::None };
-        let point_plan = template.point_plan().ok().flatten().map(ready);
-        return PlanKind::Template(Box::new(template), point_plan);
+        let part_plan = template.part_plan().and_then(ready);
+        return PlanKind::Template(Box::new(template), part_plan);
     }
-    plan_select(*bound).ok().flatten().map_or(PlanKind::None, |planned| PlanKind::Whole(ready(planned)))
+    plan_select(*bound).ok().flatten().and_then(ready).map_or(PlanKind::None, PlanKind::Whole)
 }
 
 /// The statements of a database.

@@ -2,6 +2,7 @@
 
 mod explain;
 mod guard;
+mod key_part;
 mod prefix;
 mod select;
 mod template;
@@ -13,14 +14,15 @@ use saltwing_plan::{
     RowLimit, Use, choose,
 };
 use saltwing_rowkey::KeyRange;
-use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, Table};
+use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, ScanRoute, Table};
 use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
+pub use key_part::KeyPart;
 pub use prefix::PrefixScans;
 pub use select::{PlannedSelect, Reading, plan_select};
-pub use template::{PointKey, SelectTemplate};
+pub use template::SelectTemplate;
 
 use crate::error::Result;
 
@@ -160,33 +162,46 @@ impl TableAccess {
     ///
     /// Only for an access whose parameters are all known. Where NULLs are read apart, it is the first part.
     pub fn scan_request(&self, columns: Vec<usize>, limit: Option<u64>) -> ScanRequest {
-        let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
-        self.request_of(ranges, columns, limit)
+        self.request_of(self.route(limit), columns)
     }
 
     /// The scan that goes on where that of [`TableAccess::scan_request`] ends; `None` where that reads everything.
     pub fn second_request(&self, columns: Vec<usize>, limit: Option<u64>) -> Option<ScanRequest> {
-        let [_, second] = self.access.in_turn.as_ref()?;
-        Some(self.request_of(second, columns, limit))
+        Some(self.request_of(self.second_route(limit)?, columns))
     }
 
-    fn request_of(&self, ranges: &Ranges, columns: Vec<usize>, limit: Option<u64>) -> ScanRequest {
+    /// The rows that [`TableAccess::scan_request`] reads.
+    pub fn route(&self, limit: Option<u64>) -> ScanRoute {
+        let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
+        self.route_over(Arc::new(PlannedRanges(ranges.clone())), self.buckets(), limit)
+    }
+
+    /// The rows that [`TableAccess::second_request`] reads.
+    pub fn second_route(&self, limit: Option<u64>) -> Option<ScanRoute> {
+        let [_, second] = self.access.in_turn.as_ref()?;
+        Some(self.route_over(Arc::new(PlannedRanges(second.clone())), self.buckets(), limit))
+    }
+
+    /// Other ranges and buckets, read as this access is.
+    fn route_over(
+        &self,
+        ranges: Arc<dyn RangeSource>,
+        buckets: saltwing_table::Buckets,
+        limit: Option<u64>,
+    ) -> ScanRoute {
         let (direction, order) = match self.access.order {
             OrderKind::None => (Direction::Forward, ScanOrder::ByBucket),
             OrderKind::Key => (Direction::Forward, ScanOrder::Merged),
             OrderKind::Reverse => (Direction::Reverse, ScanOrder::Merged),
         };
-        ScanRequest {
-            table: self.table.clone(),
-            ranges: Arc::new(PlannedRanges(ranges.clone())),
-            buckets: self.buckets(),
-            columns,
-            filter: self.residual(),
-            direction,
-            order,
-            limit: if self.access.kind == AccessKind::Empty { Some(0) } else { limit },
-            first_batch: None,
-        }
+        let limit = if self.access.kind == AccessKind::Empty { Some(0) } else { limit };
+        ScanRoute { ranges, buckets, direction, order, limit, first_batch: None }
+    }
+
+    fn request_of(&self, route: ScanRoute, columns: Vec<usize>) -> ScanRequest {
+        let ScanRoute { ranges, buckets, direction, order, limit, first_batch } = route;
+        let (table, filter) = (self.table.clone(), self.residual());
+        ScanRequest { table, ranges, buckets, columns, filter, direction, order, limit, first_batch }
     }
 
     /// The buckets that are read.

@@ -2,31 +2,21 @@
 //!
 //! With its values a statement whose parameters are compared with columns needs no parsing and no names any more: the
 //! conditions are made anew by the typing rules, so that they are the same as if the values had stood in the text.
-//! Where each key column equals one value, the row key is encoded at once, and nothing is planned.
+//! Where they ask for one row key or one range of them, it is encoded at once, and nothing is planned: see `KeyTemplate`.
 
-use std::sync::Arc;
+use saltwing_plan::Condition;
+use saltwing_types::{Expr, Value, ValueError, typing};
 
-use saltwing_plan::{Access, AccessKind, Condition};
-use saltwing_rowkey::KeyRange;
-use saltwing_table::{Buckets, Direction, RangeIter, RangeSource, ScanRequest};
-use saltwing_types::{CompareOp, Expr, SqlType, Value, ValueError, typing};
-
+use super::key_part::{KeyPart, KeyTemplate};
 use super::select::{PlannedSelect, plan_select};
-use crate::error::Result;
 use crate::select::row_count;
 use crate::{BoundSelect, Output};
 
 /// A SELECT whose parameters have no values yet.
 pub struct SelectTemplate {
     open: BoundSelect,
-    /// What each key column equals (NULL stands for a computed one), where that is all that is asked.
-    key: Option<Vec<Expr>>,
-}
-
-/// A row key that was encoded without a plan.
-pub struct PointKey {
-    key: KeyRange,
-    bucket: Option<u8>,
+    /// Where one row key or one range of them is all that is asked for.
+    key: Option<KeyTemplate>,
 }
 
 impl SelectTemplate {
@@ -41,20 +31,15 @@ impl SelectTemplate {
         if in_output || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
-        let key = key_values(&open).filter(|_| !open.limit_open);
+        let key = KeyTemplate::of(&open);
         Some(Self { open, key })
     }
 
-    /// The plan for all values of which [`SelectTemplate::point`] makes a row key; `None` where there
+    /// The plan for all values of which [`SelectTemplate::key_part`] makes a part of the key; `None` where there
     /// is more to plan.
-    ///
-    /// # Errors
-    /// As [`plan_select`].
-    pub fn point_plan(&self) -> Result<Option<PlannedSelect>> {
-        if self.key.is_none() {
-            return Ok(None);
-        }
-        Ok(plan_select(self.open.clone())?.filter(|planned| reads_points(planned.access.access())))
+    pub fn part_plan(&self) -> Option<PlannedSelect> {
+        let samples = self.key.as_ref()?.samples(&self.open.table)?;
+        self.bind(&samples).filter(KeyPart::is_all_of)
     }
 
     /// The SELECT with values; `None` where it needs to be planned from its text, also to say what is wrong.
@@ -74,54 +59,10 @@ impl SelectTemplate {
         plan_select(bound).ok()?
     }
 
-    /// The one row key that these values ask for, where each is of its column's type as it stands.
-    pub fn point(&self, values: &[Value]) -> Option<PointKey> {
-        let key = self.key.as_ref()?;
-        let (def, codec) = (self.open.table.def(), self.open.table.codec());
-        let mut row = if def.key.has_computed() { vec![Value::Null; def.columns.len()] } else { Vec::new() };
-        let mut parts = vec![Value::Null; key.len()];
-        for ((expr, column), part) in key.iter().zip(&def.key.columns).zip(&mut parts) {
-            let Some(index) = column.column() else { continue };
-            let value = match expr {
-                Expr::Param(index, _) => values.get(*index)?,
-                Expr::Literal(value, _) => value,
-                _ => return None,
-            };
-            is_plain_value(value, column.ty).then_some(())?;
-            part.clone_from(value);
-            row.get_mut(index).into_iter().for_each(|place| place.clone_from(value));
-        }
-        for (column, part) in def.key.columns.iter().zip(&mut parts).filter(|(column, _)| column.computed().is_some()) {
-            *part = column.value(&row).ok()?;
-        }
-        let logical = codec.encode_logical(&parts).ok()?;
-        let bucket = def.key.salt.map(|_| codec.bucket(&logical));
-        Some(PointKey { key: KeyRange::point(logical), bucket })
+    /// What these values ask for of the key, where each is of its column's type as it stands and a row can have it.
+    pub fn key_part(&self, values: &[Value]) -> Option<KeyPart> {
+        self.key.as_ref()?.part(&self.open.table, values)
     }
-}
-
-impl PointKey {
-    /// Makes a scan read this key alone.
-    pub fn narrow(&self, request: &mut ScanRequest) {
-        request.ranges = Arc::new(OnePoint(self.key.clone()));
-        if let Some(bucket) = self.bucket {
-            request.buckets = Buckets::Some(vec![bucket]);
-        }
-        request.limit = request.limit.or(Some(1));
-    }
-}
-
-struct OnePoint(KeyRange);
-
-impl RangeSource for OnePoint {
-    fn ranges(&self, _: Option<u8>, _: Direction) -> RangeIter {
-        Box::new(std::iter::once(self.0.clone()))
-    }
-}
-
-/// Whether whole keys are all that is asked for.
-fn reads_points(access: &Access) -> bool {
-    access.kind == AccessKind::Point && access.residual.is_empty() && access.verdict.allowed == Some(true)
 }
 
 fn has_parameter(e: &Expr) -> bool {
@@ -182,35 +123,5 @@ fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueErr
             typing::like((**text).clone(), with_values(pattern, values)?, *escape, *ignore_case, false)
         }
         other => Ok(other.clone()),
-    }
-}
-
-/// What each key column equals (NULL stands for a computed one), where the conditions say that of all of them, and nothing else.
-fn key_values(bound: &BoundSelect) -> Option<Vec<Expr>> {
-    let key = &bound.table.def().key;
-    let columns = key.columns.iter().filter(|part| part.column().is_some()).count();
-    let is_plain = matches!(bound.output, Output::Rows(_)) && bound.conditions.len() == columns;
-    let mut values = vec![Expr::NULL; key.columns.len()];
-    for condition in bound.conditions.iter().filter(|_| is_plain) {
-        let Expr::Compare(CompareOp::Eq, a, b) = &condition.expr else { return None };
-        let (column, value) = match (&**a, &**b) {
-            (Expr::Column(column), value) | (value, Expr::Column(column)) => (column, value),
-            _ => return None,
-        };
-        *values.get_mut(key.position(column.index)?)? = value.clone();
-    }
-    let is_value = |e: &Expr| matches!(e, Expr::Param(..) | Expr::Literal(..)) && *e != Expr::NULL;
-    let is_told = values.iter().zip(&key.columns).all(|(value, part)| part.computed().is_some() || is_value(value));
-    (is_plain && is_told).then_some(values)
-}
-
-/// Whether a value is one of the column's, and stands in keys as it is.
-fn is_plain_value(value: &Value, ty: SqlType) -> bool {
-    match value {
-        Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n)),
-        Value::Text(_) => ty == SqlType::Varchar(None),
-        Value::Bool(_) => ty == SqlType::Boolean,
-        Value::Date(_) => ty == SqlType::Date,
-        _ => false,
     }
 }

@@ -155,6 +155,11 @@ impl Packed {
         (rows.clone(), also())
     }
 
+    /// What `of` gives of a table's rows as they are now. It must not wait for anything: memory does not change meanwhile.
+    pub(crate) fn with_rows<T>(&self, table: TableId, of: impl FnOnce(&TableRows) -> Option<T>) -> Option<T> {
+        self.rows.read().get(&table.0).and_then(of)
+    }
+
     /// Writes rows, all or none: `check` may refuse them, and `record` is called when they are there.
     ///
     /// Neither another commit nor a moment falls between `check` and `record`.

@@ -40,8 +40,7 @@ fn rows_are_written_by_the_newest_definition_only() {
     let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
     put_all(&mut world, (0..10).map(|k| (k, k)));
     let old = world.table.clone();
-    let token = world.store.view().unwrap().token();
-    let view = world.store.view().unwrap();
+    let (view, token) = world.store.begin().unwrap();
     let new = world.store.register(Arc::new(with_more_columns(old.def()))).unwrap();
     for read_at in [None, Some(&*token)] {
         let refused = world.store.commit(&written(&old, plain_row(3, 99)), read_at, Durability::Buffered);

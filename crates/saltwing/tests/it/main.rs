@@ -10,6 +10,7 @@ mod forms;
 mod key_expression;
 mod mobile_log;
 mod prepare;
+mod prepared_values;
 mod runtime;
 mod statements;
 mod storage;

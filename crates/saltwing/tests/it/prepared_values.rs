@@ -1,0 +1,156 @@
+//! Statements with parameters read what the same statements with their values in the text read.
+
+use proptest::prelude::*;
+use saltwing::{Database, Stats, Value, blocking, text};
+
+const TABLES: [&str; 7] = [
+    "(a VARCHAR NOT NULL, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b DESC, c))",
+    "(a VARCHAR NOT NULL, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b DESC, c)) \
+     SALT_BUCKETS = 4, SALT_BY = (a)",
+    "(a VARCHAR NOT NULL, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (b, c, a)) \
+     SALT_BUCKETS = 3",
+    "(a VARCHAR, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (c DESC, a, b))",
+    "(a VARCHAR NOT NULL, b UNSIGNED_INT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (b, a DESC, c)) \
+     SALT_BUCKETS = 2, SALT_BY = (b)",
+    "(a VARCHAR NOT NULL, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, \
+     CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(a), 1, 2), a, b DESC, c)) SALT_BUCKETS = 2, SALT_BY = (a)",
+    "(a VARCHAR NOT NULL, b DATE NOT NULL, c TINYINT NOT NULL, v INTEGER, \
+     CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(a), 1, 1), a, b, c))",
+];
+
+/// The one whose `b` is an instant.
+const DATES: usize = 6;
+
+const OUTPUTS: [&str; 6] = ["*", "v, a, v", "b", "v + 1 AS w, c", "count(*), sum(v), min(c)", "DISTINCT a"];
+
+const ORDERS: [&str; 8] = [
+    "",
+    " LIMIT 3",
+    " ORDER BY a, b DESC, c LIMIT 4",
+    " ORDER BY b, c LIMIT 2 OFFSET 1",
+    " ORDER BY c DESC, a, b",
+    " ORDER BY a DESC NULLS LAST LIMIT 3",
+    " ORDER BY c, a NULLS LAST LIMIT 2",
+    " LIMIT 0",
+];
+
+fn texts() -> Vec<&'static str> {
+    vec!["", "a", "aa", "ab", "b", "ü"]
+}
+
+fn row() -> impl Strategy<Value = (usize, i64, i64, i64)> {
+    (1usize..6, 0i64..4, 0i64..3, 0i64..100)
+}
+
+/// Column, comparison, whether the value stands in front of it, and a number that the value is made of.
+type Comparison = (char, &'static str, bool, u8);
+
+fn comparison() -> impl Strategy<Value = Comparison> {
+    let op = prop::sample::select(vec!["=", "=", "=", "<", "<=", ">", ">=", "between", "<>"]);
+    (prop::sample::select(vec!['a', 'b', 'c']), op, any::<bool>(), 0u8..12)
+}
+
+fn value(table: usize, column: char, seed: u8) -> Value {
+    match (column, seed) {
+        (_, 11) => Value::Null,
+        ('b', seed) if table == DATES => Value::from(format!("1970-01-0{}", seed % 5)),
+        ('a', seed) => texts().get(usize::from(seed % 6)).map_or(Value::Null, |text| Value::from(*text)),
+        (_, 10) => Value::from(i64::MAX),
+        (_, 9) => Value::from(-200),
+        (_, seed) => Value::from(i64::from(seed) - 1),
+    }
+}
+
+/// The condition with marks, and its values.
+fn condition(table: usize, (column, op, turned, seed): Comparison) -> (String, Vec<Value>) {
+    let one = value(table, column, seed);
+    match op {
+        "between" => (format!("{column} BETWEEN ? AND ?"), vec![one, value(table, column, (seed + 2) % 11)]),
+        _ if turned => {
+            let op = match op {
+                "<" => ">",
+                "<=" => ">=",
+                ">" => "<",
+                ">=" => "<=",
+                same => same,
+            };
+            (format!("? {op} {column}"), vec![one])
+        }
+        _ => (format!("{column} {op} ?"), vec![one]),
+    }
+}
+
+fn with_literals(sql: &str, values: &[Value]) -> String {
+    let mut values = values.iter();
+    let literal = |value: &Value| match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Text(text) => format!("'{text}'"),
+        other => text::format(other, saltwing::SqlType::BigInt).unwrap(),
+    };
+    sql.split('?').enumerate().fold(String::new(), |text, (i, part)| {
+        let value = if i == 0 { String::new() } else { values.next().map(literal).unwrap() };
+        text + &value + part
+    })
+}
+
+type Answer = Result<(Vec<Vec<Value>>, Stats), &'static str>;
+
+fn answer(rows: Result<blocking::Rows, saltwing::Error>) -> Answer {
+    let code = |error: saltwing::Error| error.code().as_str();
+    let mut rows = rows.map_err(code)?;
+    let values = rows.by_ref().map(|row| row.and_then(|row| row.values())).collect::<Result<_, _>>().map_err(code)?;
+    Ok((values, rows.stats()))
+}
+
+fn arrow_rows(rows: Result<saltwing::ArrowRows, saltwing::Error>) -> Result<usize, &'static str> {
+    let code = |error: saltwing::Error| error.code().as_str();
+    let (mut rows, mut count) = (rows.map_err(code)?, 0);
+    while let Some(batch) = rows.next_blocking().map_err(code)? {
+        assert_eq!(batch.schema(), *rows.schema());
+        count += batch.num_rows();
+    }
+    Ok(count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn values_are_as_good_as_literals(
+        table in 0..TABLES.len(),
+        rows in prop::collection::vec(row(), 0..40),
+        statements in prop::collection::vec(
+            (0..OUTPUTS.len(), prop::collection::vec(comparison(), 1..4), 0..ORDERS.len(), prop::collection::vec(0u8..12, 9)),
+            1..24,
+        ),
+        allowed: bool,
+    ) {
+        let connection = Database::memory().unwrap().connect().blocking();
+        connection.execute(&format!("CREATE TABLE t {}", TABLES[table]), ()).unwrap();
+        if allowed {
+            connection.execute("SET full_scan = 'allow'", ()).unwrap();
+        }
+        for (a, b, c, v) in rows {
+            let b = if table == DATES { format!("'1970-01-0{}'", b + 1) } else { b.to_string() };
+            let sql = format!("UPSERT INTO t (a, b, c, v) VALUES ('{}', {b}, {c}, {v})", texts()[a]);
+            connection.execute(&sql, ()).unwrap();
+        }
+        for (output, comparisons, order, others) in statements {
+            let parts: Vec<_> = comparisons.iter().map(|comparison| condition(table, *comparison)).collect();
+            let conditions: Vec<&str> = parts.iter().map(|(text, _)| text.as_str()).collect();
+            let sql = format!("SELECT {} FROM t WHERE {}{}", OUTPUTS[output], conditions.join(" AND "), ORDERS[order]);
+            let Ok(statement) = connection.prepare(&sql) else { continue };
+            // The same statement with other values: what it kept of the first ones must not matter.
+            let other = |((column, op, turned, _), seed): (&Comparison, &u8)| (*column, *op, *turned, *seed);
+            let again: Vec<Comparison> = comparisons.iter().zip(&others).map(other).collect();
+            for comparisons in [&comparisons, &again] {
+                let values: Vec<Value> = comparisons.iter().flat_map(|comparison| condition(table, *comparison).1).collect();
+                let wanted = answer(connection.query(&with_literals(&sql, &values), ()));
+                let found = answer(statement.query(values.clone()));
+                prop_assert_eq!(&found, &wanted, "{} with {:?}", sql, values);
+                let in_batches = arrow_rows(statement.query_arrow(values));
+                prop_assert_eq!(in_batches, wanted.map(|(rows, _)| rows.len()));
+            }
+        }
+    }
+}
