@@ -259,11 +259,10 @@ impl<'a> Candidate<'a> {
     /// it: each box, with the columns that its ranges do not hold exactly taken
     /// as full, lies inside one box of an exact cover of the condition.
     fn uses(&self) -> Vec<Use> {
-        let pairs = match &self.in_turn {
-            None => self.all.boxes.iter().zip(self.products.iter()).collect::<Vec<_>>(),
-            Some(parts) => parts.iter().flat_map(|part| part.boxes.iter().zip(part.products.iter())).collect(),
-        };
-        let produced: Vec<Cow<'_, KeyBox>> = pairs.iter().map(|(b, product)| b.truncated(product.columns())).collect();
+        // Ranges that are read in turn may imply more than they do as a whole; what is said holds of both.
+        let in_turn = self.in_turn.iter().flatten().flat_map(|part| part.boxes.iter().zip(part.products.iter()));
+        let pairs = self.all.boxes.iter().zip(self.products.iter()).chain(in_turn);
+        let produced: Vec<Cow<'_, KeyBox>> = pairs.map(|(b, product)| b.truncated(product.columns())).collect();
         let reach = self.products.iter().map(|product| product.reach).max().unwrap_or_default();
         let of = |cover: &Cover| {
             if cover.is_exact_in(&produced, &self.space) && Inclusion::new(cover, &self.space).holds_all(&produced) {
