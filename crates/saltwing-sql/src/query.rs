@@ -180,6 +180,10 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
             }
             error(format!("expected something between \"(\" and {upper}")).with_help(quote)
         }
+        // sqlparser would take WITH for the name of a table.
+        Some(Token::LParen) if keyword == WITH && !begins_named_query(cursor, index) => {
+            error("expected the name of a query and AS behind WITH".to_owned()).with_help(quote)
+        }
         Some(Token::Comma) if starts_nothing => {
             error(format!("expected something between \",\" and {upper}")).with_help("take the comma out")
         }
@@ -206,6 +210,13 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
         Some(Token::Mul) if keyword == EXCEPT => return Ok(()),
         _ => return Ok(()),
     })
+}
+
+/// Whether `WITH [RECURSIVE] name AS` or `WITH [RECURSIVE] name (` stands here.
+fn begins_named_query(cursor: &Cursor<'_>, index: usize) -> bool {
+    let name = index + 1 + usize::from(is_word(cursor, index + 1, "RECURSIVE"));
+    let is_name = matches!(cursor.token(name).token, Token::Word(_));
+    is_name && (is_word(cursor, name + 1, "AS") || cursor.token(name + 1).token == Token::LParen)
 }
 
 /// Words that would be names, or worse, to sqlparser.
