@@ -23,14 +23,15 @@ const DATES: usize = 6;
 
 const OUTPUTS: [&str; 6] = ["*", "v, a, v", "b", "v + 1 AS w, c", "count(*), sum(v), min(c)", "DISTINCT a"];
 
+/// Those that are sorted leave no ties: of equal rows, any may come first.
 const ORDERS: [&str; 8] = [
     "",
     " LIMIT 3",
     " ORDER BY a, b DESC, c LIMIT 4",
-    " ORDER BY b, c LIMIT 2 OFFSET 1",
+    " ORDER BY b, c, a LIMIT 2 OFFSET 1",
     " ORDER BY c DESC, a, b",
-    " ORDER BY a DESC NULLS LAST LIMIT 3",
-    " ORDER BY c, a NULLS LAST LIMIT 2",
+    " ORDER BY a DESC NULLS LAST, b, c LIMIT 3",
+    " ORDER BY c, a NULLS LAST, b LIMIT 2",
     " LIMIT 0",
 ];
 
