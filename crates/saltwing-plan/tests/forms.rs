@@ -19,14 +19,12 @@
 mod support;
 
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 use saltwing_plan::{Access, AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, choose};
 use saltwing_types::{Expr, Salt, SortOrder, SqlType, Value, number};
 
 use support::brute_force::{Stored, check_rows};
-use support::{Table, parser, random};
+use support::{Table, golden, parser, random};
 
 /// A kind of key.
 struct Variant {
@@ -250,25 +248,10 @@ fn rewritten(text: &str) -> String {
 
 #[test]
 fn forms_are_planned_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/forms");
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let mut wrong = Vec::new();
-    for path in files {
-        let text = fs::read_to_string(&path).unwrap();
-        let now = rewritten(&text);
+    golden::assert_files("forms", |path, text| {
+        let now = rewritten(text);
         let failed: Vec<&str> = now.lines().filter(|line| line.contains(" error ")).collect();
         assert!(failed.is_empty(), "{}: {failed:#?}", path.display());
-        if now == text {
-            continue;
-        }
-        if update {
-            fs::write(&path, &now).unwrap();
-            continue;
-        }
-        let differing = text.lines().zip(now.lines()).enumerate().find(|(_, (was, is))| was != is);
-        wrong.push(format!("{} {differing:#?}", path.display()));
-    }
-    assert!(wrong.is_empty(), "UPDATE_GOLDEN=1 writes them anew:\n{}", wrong.join("\n"));
+        now
+    });
 }

@@ -17,13 +17,11 @@
 mod support;
 
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 use saltwing_plan::{AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, choose};
 use saltwing_types::SortOrder;
 
-use support::{Table, parser};
+use support::{Table, golden, parser};
 
 /// The plan of a case as text.
 fn plan(lines: &[&str]) -> Result<String, String> {
@@ -120,24 +118,5 @@ fn rewritten(text: &str) -> String {
 
 #[test]
 fn plans_are_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let mut files: Vec<_> =
-        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
-    files.sort();
-    let mut wrong = Vec::new();
-    for path in files {
-        let text = fs::read_to_string(&path).unwrap();
-        let now = rewritten(&text);
-        if now == text {
-            continue;
-        }
-        if update {
-            fs::write(&path, &now).unwrap();
-            continue;
-        }
-        let differing = text.lines().zip(now.lines()).enumerate().find(|(_, (was, is))| was != is);
-        wrong.push(format!("{} {differing:#?}", path.display()));
-    }
-    assert!(wrong.is_empty(), "UPDATE_GOLDEN=1 writes them anew:\n{}", wrong.join("\n"));
+    golden::assert_files("", |_, text| rewritten(text));
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod brute_force;
+pub mod golden;
 pub mod parser;
 pub mod random;
 
