@@ -1,31 +1,25 @@
 //! Random histories of rows against a map, on tables of several shapes.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{
-    Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext,
-    ScanOrder, ScanRequest, Table, WriteSet,
+    Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder,
+    ScanRequest, Table, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
-
-#[derive(Default)]
-struct ManualClock(AtomicI64);
-
-impl Clock for ManualClock {
-    fn now_ms(&self) -> i64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+use support::{ManualClock, Ranges};
 
 /// Key (k INTEGER [DESC], s VARCHAR), values v INTEGER and, in families of their own, f.a VARCHAR and g.b BIGINT.
 fn table(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
@@ -67,18 +61,6 @@ fn table(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         ttl_s,
         options: Vec::new(),
         history: TableHistory::default(),
-    }
-}
-
-struct Ranges(Vec<KeyRange>);
-
-impl RangeSource for Ranges {
-    fn ranges(&self, _bucket: Option<u8>, direction: Direction) -> RangeIter {
-        let list = self.0.clone();
-        match direction {
-            Direction::Forward => Box::new(list.into_iter()),
-            Direction::Reverse => Box::new(list.into_iter().rev()),
-        }
     }
 }
 

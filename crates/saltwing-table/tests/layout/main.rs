@@ -11,4 +11,6 @@ mod killed;
 mod long_values;
 mod merging;
 mod storage;
+#[path = "../support/mod.rs"]
+mod support;
 mod world;

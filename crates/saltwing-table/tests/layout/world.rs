@@ -8,8 +8,8 @@ use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{KeyBounds, OrderedKv, Space};
 use saltwing_table::{
-    Buckets, Budget, Clock, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeIter, RangeSource,
-    ReadView, ScanContext, ScanOrder, ScanRequest, Table, TableError, WriteSet,
+    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, ScanContext, ScanOrder,
+    ScanRequest, Table, TableError, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -17,14 +17,7 @@ use saltwing_types::{
     TableId, TableName, Value,
 };
 
-#[derive(Default)]
-pub(crate) struct ManualClock(pub(crate) AtomicI64);
-
-impl Clock for ManualClock {
-    fn now_ms(&self) -> i64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+pub(crate) use crate::support::{ManualClock, Ranges};
 
 /// The value columns: name, type, family.
 pub(crate) const COLUMNS: [(&str, SqlType, usize); 8] = [
@@ -88,18 +81,6 @@ pub(crate) fn tailed(def: TableDef) -> TableDef {
 
 pub(crate) fn is_tailed(def: &TableDef) -> bool {
     def.key.columns[0].column() == Some(1)
-}
-
-pub(crate) struct Ranges(pub(crate) Vec<KeyRange>);
-
-impl RangeSource for Ranges {
-    fn ranges(&self, _bucket: Option<u8>, direction: Direction) -> RangeIter {
-        let list = self.0.clone();
-        match direction {
-            Direction::Forward => Box::new(list.into_iter()),
-            Direction::Reverse => Box::new(list.into_iter().rev()),
-        }
-    }
 }
 
 pub(crate) type Rows = BTreeMap<Vec<u8>, Vec<Value>>;
