@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
