@@ -329,8 +329,7 @@ pub(crate) enum Place {
 
 /// Where the row of a key stands; `None` where it is known that there is none.
 pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
-    let directory = &rows.directory;
-    let entry = directory.entry(directory.floor(key))?;
+    let entry = rows.directory.owner(key)?;
     if entry.is_dirty()
         && let Some(recent) = rows.recent(key)
     {

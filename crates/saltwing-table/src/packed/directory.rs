@@ -5,21 +5,13 @@
 //! 2. All keys of an entry's block lie among those that it owns.
 //! 3. An entry that is not dirty has no row in a delta of any reader that got the directory: its block alone is true.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use saltwing_store::Bytes;
-use saltwing_types::TableId;
 
-use super::bits::Reader;
-use super::block_ref::{BlockRef, Shelf, Summary};
-use super::far::Far;
-use super::zone::{Bounds, Zone};
-
-/// Flags of a column's smallest and largest value: one is NULL; there are such; they take 16 bytes, else 8.
-const HAS_NULL: u8 = 1;
-const HAS_BOUNDS: u8 = 2;
-const HAS_WIDE: u8 = 4;
+use super::block_ref::BlockRef;
 
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
@@ -43,15 +35,54 @@ impl Entry {
     pub(crate) fn mark_dirty(&self) {
         self.dirty.store(true, Relaxed);
     }
+
+    /// What its block holds.
+    fn size(&self) -> Size {
+        let Some(block) = &self.block else { return Size::default() };
+        Size { blocks: 1, rows: block.summary.rows.into(), bytes: block.summary.bytes.into() }
+    }
 }
 
 /// The blocks of one table in key order. It never changes, but for what is dirty.
+///
+/// Its entries lie in chunks, which the directory that a merge step puts in its place shares as far as the step left
+/// them alone: publishing one costs what the step has touched, and a count of references a chunk.
 pub(crate) struct Directory {
+    /// None of them empty, but for what all are.
+    chunks: Vec<Arc<Chunk>>,
+    /// Of each chunk: the head of its first fence, and how many entries come before it.
+    heads: Vec<u128>,
+    starts: Vec<usize>,
+    size: Size,
+}
+
+/// Neighbours among a directory's entries.
+struct Chunk {
     entries: Vec<Arc<Entry>>,
     /// The first bytes of each fence as a number: most look-ups need no more.
     heads: Vec<u128>,
-    rows: u64,
+    size: Size,
 }
+
+/// What blocks hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) blocks: u64,
+    pub(crate) rows: u64,
+    /// Bytes of rows as a delta has them, about.
+    pub(crate) bytes: u64,
+}
+
+impl Size {
+    fn add(self, other: Self) -> Self {
+        Self { blocks: self.blocks + other.blocks, rows: self.rows + other.rows, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// Entries of a chunk as it is made, and those that it is merged below and split above.
+const CHUNK_ENTRIES: usize = 512;
+const CHUNK_ENTRIES_MIN: usize = CHUNK_ENTRIES / 4;
+const CHUNK_ENTRIES_MAX: usize = CHUNK_ENTRIES * 2;
 
 /// The first bytes of a key; what is missing is zero, so that order is kept. Half as many would not do: keys of a bucket
 /// often begin with the same letters or digits.
@@ -64,131 +95,212 @@ fn head(key: &[u8]) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
+/// How many of some ascending keys, which are those that `is_before` holds for, come before the one with a head.
+fn count_before(heads: &[u128], wanted: u128, is_before: impl Fn(usize) -> bool) -> usize {
+    let start = heads.partition_point(|head| *head < wanted);
+    let (mut low, mut high) = (start, start);
+    high += heads.get(start..).unwrap_or_default().partition_point(|head| *head == wanted);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
 impl Default for Directory {
     fn default() -> Self {
         Self::new(Vec::new())
     }
 }
 
+/// Ranges of entries, ascending, and what comes in their places.
+pub(super) type Edits = Vec<(Range<usize>, Vec<Arc<Entry>>)>;
+
 impl Directory {
     /// A directory of entries with ascending fences.
-    pub(crate) fn new(mut entries: Vec<Arc<Entry>>) -> Self {
-        if entries.first().is_none_or(|first| !first.fence.is_empty()) {
-            entries.insert(0, Arc::new(Entry::new(Bytes::default(), None, false)));
+    pub(crate) fn new(entries: Vec<Arc<Entry>>) -> Self {
+        let mut chunks = Chunks::default();
+        entries.into_iter().for_each(|entry| chunks.push(entry));
+        chunks.finish()
+    }
+
+    /// The directory after some edits, and where in it entries own other keys than before: the new ones, and those in
+    /// front of them.
+    pub(super) fn edited(&self, edits: Edits) -> (Self, Vec<Range<usize>>) {
+        let mut chunks = Chunks::default();
+        let mut touched = Vec::with_capacity(edits.len());
+        let mut at = 0;
+        for (range, new) in edits {
+            self.copy(at..range.start, &mut chunks);
+            let before = chunks.count;
+            new.into_iter().for_each(|entry| chunks.push(entry));
+            touched.push(before.saturating_sub(1)..chunks.count);
+            at = range.end;
         }
-        let rows = entries.iter().filter_map(|e| e.block.as_ref()).map(|b| u64::from(b.summary.rows)).sum();
-        let heads = entries.iter().map(|entry| head(&entry.fence)).collect();
-        Self { entries, heads, rows }
+        self.copy(at..self.len(), &mut chunks);
+        (chunks.finish(), touched)
     }
 
-    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
-        &self.entries
+    /// Adds some of the entries: those of whole chunks by their chunks.
+    fn copy(&self, range: Range<usize>, to: &mut Chunks) {
+        let mut at = range.start;
+        while at < range.end
+            && let Some((chunk, start)) = self.chunk_of(at)
+        {
+            let end = (start + chunk.entries.len()).min(range.end);
+            if at == start && end == start + chunk.entries.len() && to.can_share(chunk) {
+                to.share(chunk);
+            } else {
+                let entries = chunk.entries.get(at - start..end - start).unwrap_or_default();
+                entries.iter().for_each(|entry| to.push(entry.clone()));
+            }
+            at = end;
+        }
     }
 
-    /// Rows in blocks.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0) + self.chunks.last().map_or(0, |chunk| chunk.entries.len())
+    }
+
+    /// All entries in key order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.chunks.iter().flat_map(|chunk| &chunk.entries)
+    }
+
+    /// What the blocks hold.
+    pub(crate) fn size(&self) -> Size {
+        self.size
     }
 
     /// The entry that owns a key.
+    pub(crate) fn owner(&self, key: &[u8]) -> Option<&Arc<Entry>> {
+        let (chunk, count) = self.count_before(key, |fence| *fence <= *key);
+        self.chunks.get(chunk)?.entries.get(count.saturating_sub(1))
+    }
+
+    /// The index of the entry that owns a key.
     pub(crate) fn floor(&self, key: &[u8]) -> usize {
-        self.count_before(key, |fence| *fence <= *key).saturating_sub(1)
+        self.index(self.count_before(key, |fence| *fence <= *key))
     }
 
     /// The last entry that owns a key below `end`; `None` is above all keys.
     pub(crate) fn last_below(&self, end: Option<&[u8]>) -> usize {
-        let count = end.map_or(self.entries.len(), |end| self.count_before(end, |fence| *fence < *end));
-        count.saturating_sub(1)
+        match end {
+            Some(end) => self.index(self.count_before(end, |fence| *fence < *end)),
+            None => self.len().saturating_sub(1),
+        }
     }
 
-    /// How many fences, which are those that `is_before` holds for, come before a key.
-    fn count_before(&self, key: &[u8], is_before: impl Fn(&[u8]) -> bool) -> usize {
+    fn index(&self, (chunk, count): (usize, usize)) -> usize {
+        (self.starts.get(chunk).copied().unwrap_or(0) + count).saturating_sub(1)
+    }
+
+    /// The last chunk with a fence, which are those that `is_before` holds for, before a key, and how many of its are.
+    fn count_before(&self, key: &[u8], is_before: impl Fn(&[u8]) -> bool) -> (usize, usize) {
         let wanted = head(key);
-        let start = self.heads.partition_point(|head| *head < wanted);
-        let same = self.heads.get(start..).unwrap_or_default().partition_point(|head| *head == wanted);
-        let entries = self.entries.get(start..start + same).unwrap_or_default();
-        start + entries.partition_point(|entry| is_before(&entry.fence))
+        let first = |chunk: usize| self.chunks.get(chunk).and_then(|chunk| chunk.entries.first());
+        let chunks =
+            count_before(&self.heads, wanted, |chunk| first(chunk).is_some_and(|entry| is_before(&entry.fence)));
+        let index = chunks.saturating_sub(1);
+        let Some(chunk) = self.chunks.get(index) else { return (0, 0) };
+        let fence = |at: usize| chunk.entries.get(at).is_some_and(|entry| is_before(&entry.fence));
+        (index, count_before(&chunk.heads, wanted, fence))
+    }
+
+    /// The chunk of an entry, and how many entries come before it.
+    fn chunk_of(&self, index: usize) -> Option<(&Arc<Chunk>, usize)> {
+        let chunk = self.starts.partition_point(|start| *start <= index).checked_sub(1)?;
+        Some((self.chunks.get(chunk)?, *self.starts.get(chunk)?))
     }
 
     pub(crate) fn entry(&self, index: usize) -> Option<&Arc<Entry>> {
-        self.entries.get(index)
+        let (chunk, start) = self.chunk_of(index)?;
+        chunk.entries.get(index - start)
     }
 
     /// The first key that an entry does not own any more.
     pub(crate) fn end(&self, index: usize) -> Option<&Bytes> {
-        self.entries.get(index + 1).map(|next| &next.fence)
+        self.entry(index + 1).map(|next| &next.fence)
     }
 }
 
-impl Summary {
-    /// The directory entry of a block that names these values, as stored.
-    pub(super) fn write(&self, id: u64, far: &[u64]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64);
-        out.extend_from_slice(&id.to_le_bytes());
-        out.extend_from_slice(&self.rows.to_le_bytes());
-        out.extend_from_slice(&self.bytes.to_le_bytes());
-        out.extend_from_slice(&self.times_ms.0.to_le_bytes());
-        out.extend_from_slice(&self.times_ms.1.to_le_bytes());
-        out.extend_from_slice(&(self.last_key.len() as u16).to_le_bytes());
-        out.extend_from_slice(&self.last_key);
-        out.push(self.families.len() as u8);
-        out.extend_from_slice(&self.families);
-        out.extend_from_slice(&(self.zones.len() as u16).to_le_bytes());
-        for (family, zone) in &self.zones {
-            out.push(*family);
-            out.extend_from_slice(&zone.slot.to_le_bytes());
-            let has_null = if zone.has_null { HAS_NULL } else { 0 };
-            match &zone.bounds {
-                None => out.push(has_null),
-                Some(Bounds::Narrow(min, max)) => {
-                    out.push(has_null | HAS_BOUNDS);
-                    out.extend_from_slice(&min.to_le_bytes());
-                    out.extend_from_slice(&max.to_le_bytes());
-                }
-                Some(Bounds::Wide(bounds)) => {
-                    out.push(has_null | HAS_BOUNDS | HAS_WIDE);
-                    out.extend_from_slice(&bounds.0.to_le_bytes());
-                    out.extend_from_slice(&bounds.1.to_le_bytes());
-                }
-            }
-        }
-        out.extend_from_slice(&(far.len() as u32).to_le_bytes());
-        far.iter().for_each(|id| out.extend_from_slice(&id.to_le_bytes()));
-        super::bits::seal(out)
-    }
-
-    fn read(bytes: &[u8]) -> Option<(u64, Self, Vec<u64>)> {
-        let mut reader = Reader::checked(bytes)?;
-        let (id, rows, bytes) = (reader.u64()?, reader.u32()?, reader.u32()?);
-        let times_ms = (reader.i64()?, reader.i64()?);
-        let key_bytes = reader.u16()?;
-        let last_key = Bytes::from(reader.bytes(key_bytes.into())?);
-        let family_count = reader.u8()?;
-        let families = reader.bytes(family_count.into())?.to_vec();
-        let zone_count = reader.u16()?;
-        let mut zones = Vec::with_capacity(zone_count.into());
-        for _ in 0..zone_count {
-            let (family, slot, flags) = (reader.u8()?, reader.u16()?, reader.u8()?);
-            let bounds = match flags & (HAS_BOUNDS | HAS_WIDE) {
-                0 => None,
-                HAS_BOUNDS => Some(Bounds::Narrow(reader.u64()?, reader.u64()?)),
-                _ => Some(Bounds::Wide(Box::new((reader.u128()?, reader.u128()?)))),
-            };
-            zones.push((family, Zone { slot, bounds, has_null: flags & HAS_NULL != 0 }));
-        }
-        let far_count = reader.u32()?;
-        let far = (0..far_count).map_while(|_| reader.u64()).collect();
-        reader.is_at_end().then_some((id, Self { rows, bytes, last_key, times_ms, families, zones }, far))
+impl Chunk {
+    fn new(entries: Vec<Arc<Entry>>) -> Self {
+        let heads = entries.iter().map(|entry| head(&entry.fence)).collect();
+        let size = entries.iter().map(|entry| entry.size()).fold(Size::default(), Size::add);
+        Self { entries, heads, size }
     }
 }
 
-impl Entry {
-    /// An entry as stored; `None` when the bytes are none.
-    pub(super) fn read(table: TableId, fence: &[u8], bytes: &[u8], shelf: &Arc<Shelf>) -> Option<Self> {
-        let (id, summary, far) = Summary::read(bytes)?;
-        let far = far.into_iter().map(|id| Arc::new(Far::new(id, table, shelf.clone()))).collect();
-        let block = Arc::new(BlockRef::new(id, table, summary, far, shelf.clone()));
-        Some(Self::new(Bytes::from(fence), Some(block), false))
+/// The chunks of a directory that is being made.
+#[derive(Default)]
+struct Chunks {
+    chunks: Vec<Arc<Chunk>>,
+    /// Entries behind them.
+    open: Vec<Arc<Entry>>,
+    /// Entries in all.
+    count: usize,
+}
+
+impl Chunks {
+    /// Adds an entry; in front of the first, one that owns the keys before it.
+    fn push(&mut self, entry: Arc<Entry>) {
+        if self.count == 0 && !entry.fence.is_empty() {
+            self.push(Arc::new(Entry::new(Bytes::default(), None, false)));
+        }
+        self.open.push(entry);
+        self.count += 1;
+    }
+
+    /// Whether a chunk can follow: what stands before it is enough for one of its own, or it is the first and can be.
+    fn can_share(&self, chunk: &Chunk) -> bool {
+        match self.count {
+            0 => chunk.entries.first().is_some_and(|first| first.fence.is_empty()),
+            _ => self.open.is_empty() || self.open.len() >= CHUNK_ENTRIES_MIN,
+        }
+    }
+
+    /// Adds a chunk of another directory.
+    fn share(&mut self, chunk: &Arc<Chunk>) {
+        self.close();
+        self.count += chunk.entries.len();
+        self.chunks.push(chunk.clone());
+    }
+
+    /// Makes chunks of the entries behind the last one.
+    fn close(&mut self) {
+        let parts = match self.open.len() {
+            0 => return,
+            len if len <= CHUNK_ENTRIES_MAX => 1,
+            len => len.div_ceil(CHUNK_ENTRIES),
+        };
+        let size = self.open.len().div_ceil(parts);
+        let mut open = std::mem::take(&mut self.open).into_iter();
+        while open.len() > 0 {
+            self.chunks.push(Arc::new(Chunk::new(open.by_ref().take(size).collect())));
+        }
+    }
+
+    fn finish(mut self) -> Directory {
+        if self.count == 0 {
+            self.push(Arc::new(Entry::new(Bytes::default(), None, false)));
+        }
+        if (1..CHUNK_ENTRIES_MIN).contains(&self.open.len())
+            && let Some(last) = self.chunks.pop()
+        {
+            self.open.splice(0..0, last.entries.iter().cloned());
+        }
+        self.close();
+        let mut starts = Vec::with_capacity(self.chunks.len());
+        let mut start = 0;
+        for chunk in &self.chunks {
+            starts.push(start);
+            start += chunk.entries.len();
+        }
+        let heads = self.chunks.iter().filter_map(|chunk| chunk.heads.first().copied()).collect();
+        let size = self.chunks.iter().map(|chunk| chunk.size).fold(Size::default(), Size::add);
+        Directory { chunks: self.chunks, heads, starts, size }
     }
 }
 
@@ -207,39 +319,88 @@ mod tests {
         ]
     }
 
+    fn entry(fence: &[u8]) -> Arc<Entry> {
+        Arc::new(Entry::new(Bytes::from(fence), None, false))
+    }
+
+    fn fences(directory: &Directory) -> Vec<Bytes> {
+        directory.entries().map(|entry| entry.fence.clone()).collect()
+    }
+
+    /// Keys that are far enough apart to stand in many chunks.
+    fn numbered(number: u32) -> Vec<u8> {
+        [&[1; 14], &number.to_be_bytes()[..]].concat()
+    }
+
     proptest! {
         #[test]
         fn look_ups_find_the_owner(fences in prop::collection::btree_set(key(), 0..30), key in key()) {
-            let entry = |fence: &Vec<u8>| Arc::new(Entry::new(Bytes::from(fence), None, false));
-            let directory = Directory::new(fences.iter().map(entry).collect());
+            let directory = Directory::new(fences.iter().map(|fence| entry(fence)).collect());
+            let entries: Vec<_> = directory.entries().collect();
             let last = |holds: &dyn Fn(&[u8]) -> bool| {
-                directory.entries().iter().rposition(|entry| holds(&entry.fence)).unwrap_or(0)
+                entries.iter().rposition(|entry| holds(&entry.fence)).unwrap_or(0)
             };
             prop_assert_eq!(directory.floor(&key), last(&|fence| *fence <= *key));
+            prop_assert!(Arc::ptr_eq(directory.owner(&key).unwrap(), entries[last(&|fence| *fence <= *key)]));
             prop_assert_eq!(directory.last_below(Some(&key)), last(&|fence| *fence < *key));
-            prop_assert_eq!(directory.last_below(None), directory.entries().len() - 1);
+            prop_assert_eq!(directory.last_below(None), entries.len() - 1);
         }
     }
 
-    #[test]
-    fn a_summary_reads_as_it_was_written() {
-        let zone = |slot, bounds| Zone { slot, bounds, has_null: slot == 1 };
-        let summary = Summary {
-            rows: 256,
-            bytes: 1000,
-            last_key: Bytes::from(b"last key of more than twenty bytes"),
-            times_ms: (-1, i64::MAX),
-            families: vec![0, 2],
-            zones: vec![
-                (0, zone(0, Some(Bounds::Narrow(0, 5)))),
-                (2, zone(1, None)),
-                (2, zone(3, Some(Bounds::Wide(Box::new((7, u128::MAX)))))),
-            ],
-        };
-        let stored = summary.write(7, &[9, u64::MAX]);
-        assert_eq!(Summary::read(&stored), Some((7, summary, vec![9, u64::MAX])));
-        for at in 0..stored.len() {
-            assert_eq!(Summary::read(&stored[..at]), None);
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20))]
+
+        /// Directory after directory is one that was made of its entries at once, and shares what was left alone.
+        #[test]
+        fn edits_put_entries_in_the_place_of_others(
+            count in 0u32..6000,
+            rounds in prop::collection::vec(prop::collection::vec((0u32..6000, 1u32..3000, prop_oneof![0u32..5, 0u32..2500]), 0..4), 1..4),
+            probes in prop::collection::vec(0u32..90_000, 10),
+        ) {
+            let mut directory = Directory::new((0..count).map(|i| entry(&numbered(10 * i))).collect());
+            for round in rounds {
+                let mut wanted = fences(&directory);
+                let mut edits = Vec::new();
+                let mut behind = 0;
+                for (start, length, new) in round {
+                    let start = behind + start as usize;
+                    let end = start + length as usize;
+                    // Keys that do not stand between those around them would be no directory.
+                    let (Some(first), Some(_)) = (wanted.get(start), wanted.get(end)) else { break };
+                    let new: Vec<_> = (0..new).map(|i| entry(&[&first[..], &i.to_be_bytes()].concat())).collect();
+                    edits.push((start..end, new));
+                    behind = end;
+                }
+                for (range, new) in edits.iter().rev() {
+                    wanted.splice(range.clone(), new.iter().map(|entry| entry.fence.clone()));
+                }
+                if wanted.first().is_none_or(|first| !first.is_empty()) {
+                    wanted.insert(0, Bytes::default());
+                }
+                let news: Vec<Arc<Entry>> = edits.iter().flat_map(|(_, new)| new.clone()).collect();
+                let left_alone = directory.chunks.len().saturating_sub(
+                    edits.iter().map(|(range, _)| 3 + range.len() / CHUNK_ENTRIES_MIN).sum::<usize>());
+                let (edited, touched) = directory.edited(edits);
+                prop_assert_eq!(&fences(&edited), &wanted);
+                prop_assert_eq!(edited.len(), wanted.len());
+                let shared = edited.chunks.iter().filter(|new| directory.chunks.iter().any(|old| Arc::ptr_eq(old, new)));
+                prop_assert!(shared.count() >= left_alone);
+                prop_assert!(edited.chunks.iter().all(|chunk| chunk.entries.len() <= CHUNK_ENTRIES_MAX));
+                prop_assert!(edited.chunks.len() <= 1 || edited.chunks.iter().all(|chunk| chunk.entries.len() >= CHUNK_ENTRIES_MIN));
+                for new in &news {
+                    let index = (0..edited.len()).find(|i| Arc::ptr_eq(edited.entry(*i).unwrap(), new)).unwrap();
+                    prop_assert!(touched.iter().any(|range| range.contains(&index)));
+                }
+                for probe in &probes {
+                    let key = numbered(*probe);
+                    let owner = wanted.partition_point(|fence| **fence <= *key) - 1;
+                    prop_assert_eq!(edited.floor(&key), owner);
+                    prop_assert_eq!(&edited.owner(&key).unwrap().fence, &wanted[owner]);
+                    prop_assert_eq!(edited.end(owner), wanted.get(owner + 1));
+                    prop_assert_eq!(edited.last_below(Some(&key)), wanted.partition_point(|fence| **fence < *key).saturating_sub(1));
+                }
+                directory = edited;
+            }
         }
     }
 }

@@ -235,12 +235,12 @@ impl Packed {
         let mut merge = self.merging.lock();
         let removed = self.rows.write().remove(&table.0);
         if let Some(rows) = &removed {
-            let blocks = rows.directory.entries().iter().filter_map(|entry| entry.block.as_ref());
+            let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
             blocks.for_each(|block| {
                 block.replace();
                 block.far.iter().for_each(|far| far.leave());
             });
-            self.base_rows.fetch_sub(rows.directory.rows(), Relaxed);
+            self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
         }
         drop(removed);
         let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;

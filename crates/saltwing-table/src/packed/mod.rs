@@ -30,6 +30,7 @@ mod far;
 mod merge;
 mod meta;
 mod options;
+mod record;
 mod recovery;
 mod spaces;
 mod stats;
@@ -204,7 +205,7 @@ impl Packed {
             counters.bytes_written.fetch_add(rows.iter().map(Encoded::bytes).sum(), Relaxed);
             for row in rows {
                 let key = row.key();
-                if let Some(entry) = of_table.directory.entry(of_table.directory.floor(&key)) {
+                if let Some(entry) = of_table.directory.owner(&key) {
                     entry.mark_dirty();
                 }
                 of_table.active.insert(key, row.row());

@@ -52,9 +52,9 @@ impl Packed {
         })?;
         let mut base_rows = 0;
         for rows in tables.values() {
-            base_rows += rows.directory.rows();
+            base_rows += rows.directory.size().rows;
             rows.active.keys().chain(rows.frozen.keys()).for_each(|key| {
-                if let Some(entry) = rows.directory.entry(rows.directory.floor(key)) {
+                if let Some(entry) = rows.directory.owner(key) {
                     entry.mark_dirty();
                 }
             });

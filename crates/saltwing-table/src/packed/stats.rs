@@ -114,7 +114,8 @@ impl Packed {
 
     fn table_storage(&self, table: TableId, rows: &TableRows) -> TableStorage {
         let counters = self.shelf.counters(table);
-        let blocks = || rows.directory.entries().iter().filter_map(|entry| entry.block.as_ref());
+        let size = rows.directory.size();
+        let live_hits = rows.directory.entries().filter_map(|entry| entry.block.as_ref()).map(|block| block.hits());
         let row_bytes = |delta: &Delta| -> u64 {
             let bytes = |row: &super::delta::StoredRow| row.0.len();
             delta.iter().map(|(key, row)| (key.len() + row.as_ref().map_or(0, bytes)) as u64).sum()
@@ -123,15 +124,15 @@ impl Packed {
             table,
             delta_rows: (rows.active.len() + rows.frozen.len()) as u64,
             delta_bytes: row_bytes(&rows.active) + row_bytes(&rows.frozen),
-            blocks: blocks().count() as u64,
-            block_rows: rows.directory.rows(),
-            block_bytes: blocks().map(|block| u64::from(block.summary.bytes)).sum(),
+            blocks: size.blocks,
+            block_rows: size.rows,
+            block_bytes: size.bytes,
             rows_written: counters.rows_written.load(Relaxed),
             bytes_written: counters.bytes_written.load(Relaxed),
             merge_steps: counters.merge_steps.load(Relaxed),
             block_rows_written: counters.block_rows_written.load(Relaxed),
             block_bytes_written: counters.block_bytes_written.load(Relaxed),
-            cache_hits: counters.cache_hits.load(Relaxed) + blocks().map(|block| block.hits()).sum::<u64>(),
+            cache_hits: counters.cache_hits.load(Relaxed) + live_hits.sum::<u64>(),
             cache_misses: counters.cache_misses.load(Relaxed),
         }
     }

@@ -12,7 +12,7 @@ use super::block::FixPart;
 use super::block_ref::BlockRef;
 use super::cut::{Pending, RowRef};
 use super::delta::{StoredRow, TableRows};
-use super::directory::{Directory, Entry};
+use super::directory::{Directory, Edits, Entry};
 use super::far::{Ahead, Far, NAMED_BYTES};
 use super::meta::{Cursor, Meta};
 use super::options::BlockLimits;
@@ -32,7 +32,7 @@ pub(super) struct Rewrite<'a> {
     limit_ms: Option<i64>,
     pub(super) next_block: u64,
     /// Ranges of entries, ascending, and what comes in their places.
-    edits: Vec<(Range<usize>, Vec<Arc<Entry>>)>,
+    edits: Edits,
     pub(super) batch: WriteBatch,
     replaced: Vec<Arc<BlockRef>>,
     /// Values that lie by themselves: those to be written with the batch, those that are written, and all that the
@@ -133,7 +133,7 @@ impl<'a> Rewrite<'a> {
         if also == Also::None {
             return changed;
         }
-        let until = changed.map_or(directory.entries().len(), |changed| changed.max(from));
+        let until = changed.map_or(directory.len(), |changed| changed.max(from));
         let meant = (from..until).find(|index| match also {
             Also::None => false,
             Also::Expired => self.limit_ms.is_some_and(|limit_ms| self.holds_since(*index, limit_ms)),
@@ -320,32 +320,19 @@ impl<'a> Rewrite<'a> {
         counters.merge_steps.fetch_add(1, Relaxed);
         counters.block_rows_written.fetch_add(self.made.0, Relaxed);
         counters.block_bytes_written.fetch_add(self.made.1, Relaxed);
-        let mut entries = Vec::with_capacity(self.rows.directory.entries().len() + self.blocks);
-        let mut at = 0;
-        // Where new entries stand, and those before them, which may own more than they did.
-        let mut touched = Vec::new();
-        for (range, new) in self.edits {
-            entries.extend(self.rows.directory.entries().get(at..range.start).unwrap_or_default().iter().cloned());
-            touched.push(entries.len().saturating_sub(1)..entries.len() + new.len());
-            entries.extend(new);
-            at = range.end;
-        }
-        entries.extend(self.rows.directory.entries().get(at..).unwrap_or_default().iter().cloned());
-        let before = entries.len();
-        let directory = Directory::new(entries);
-        let shift = directory.entries().len() - before;
+        let (directory, touched) = self.rows.directory.edited(self.edits);
         {
             let mut moment = self.packed.rows.write();
             if let Some(rows) = moment.get_mut(&id.0) {
-                for index in std::iter::once(0).chain(touched.into_iter().flatten().map(|index| index + shift)) {
+                for index in std::iter::once(0).chain(touched.into_iter().flatten()) {
                     if let Some(entry) = directory.entry(index)
                         && rows.is_active_between(&entry.fence, directory.end(index).map(|end| &**end))
                     {
                         entry.mark_dirty();
                     }
                 }
-                self.packed.base_rows.fetch_add(directory.rows(), Relaxed);
-                self.packed.base_rows.fetch_sub(rows.directory.rows(), Relaxed);
+                self.packed.base_rows.fetch_add(directory.size().rows, Relaxed);
+                self.packed.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
                 rows.directory = Arc::new(directory);
             }
         }

@@ -1,0 +1,122 @@
+//! Directory entries as stored.
+//!
+//! ```text
+//! entry  block id 8 | rows 4 | bytes of rows 4 | oldest, newest write time 8 + 8 | last key: length 2, bytes
+//!        families: count 1, numbers | zones: count 2, each: family 1, slot 2, flags 1, min, max
+//!        ids of values in FAR: count 4, 8 each | checksum 4
+//! ```
+
+use std::sync::Arc;
+
+use saltwing_store::Bytes;
+use saltwing_types::TableId;
+
+use super::bits::Reader;
+use super::block_ref::{BlockRef, Shelf, Summary};
+use super::directory::Entry;
+use super::far::Far;
+use super::zone::{Bounds, Zone};
+
+/// Flags of a column's smallest and largest value: one is NULL; there are such; they take 16 bytes, else 8.
+const HAS_NULL: u8 = 1;
+const HAS_BOUNDS: u8 = 2;
+const HAS_WIDE: u8 = 4;
+
+impl Summary {
+    /// The directory entry of a block that names these values, as stored.
+    pub(super) fn write(&self, id: u64, far: &[u64]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64);
+        out.extend_from_slice(&id.to_le_bytes());
+        out.extend_from_slice(&self.rows.to_le_bytes());
+        out.extend_from_slice(&self.bytes.to_le_bytes());
+        out.extend_from_slice(&self.times_ms.0.to_le_bytes());
+        out.extend_from_slice(&self.times_ms.1.to_le_bytes());
+        out.extend_from_slice(&(self.last_key.len() as u16).to_le_bytes());
+        out.extend_from_slice(&self.last_key);
+        out.push(self.families.len() as u8);
+        out.extend_from_slice(&self.families);
+        out.extend_from_slice(&(self.zones.len() as u16).to_le_bytes());
+        for (family, zone) in &self.zones {
+            out.push(*family);
+            out.extend_from_slice(&zone.slot.to_le_bytes());
+            let has_null = if zone.has_null { HAS_NULL } else { 0 };
+            match &zone.bounds {
+                None => out.push(has_null),
+                Some(Bounds::Narrow(min, max)) => {
+                    out.push(has_null | HAS_BOUNDS);
+                    out.extend_from_slice(&min.to_le_bytes());
+                    out.extend_from_slice(&max.to_le_bytes());
+                }
+                Some(Bounds::Wide(bounds)) => {
+                    out.push(has_null | HAS_BOUNDS | HAS_WIDE);
+                    out.extend_from_slice(&bounds.0.to_le_bytes());
+                    out.extend_from_slice(&bounds.1.to_le_bytes());
+                }
+            }
+        }
+        out.extend_from_slice(&(far.len() as u32).to_le_bytes());
+        far.iter().for_each(|id| out.extend_from_slice(&id.to_le_bytes()));
+        super::bits::seal(out)
+    }
+
+    fn read(bytes: &[u8]) -> Option<(u64, Self, Vec<u64>)> {
+        let mut reader = Reader::checked(bytes)?;
+        let (id, rows, bytes) = (reader.u64()?, reader.u32()?, reader.u32()?);
+        let times_ms = (reader.i64()?, reader.i64()?);
+        let key_bytes = reader.u16()?;
+        let last_key = Bytes::from(reader.bytes(key_bytes.into())?);
+        let family_count = reader.u8()?;
+        let families = reader.bytes(family_count.into())?.to_vec();
+        let zone_count = reader.u16()?;
+        let mut zones = Vec::with_capacity(zone_count.into());
+        for _ in 0..zone_count {
+            let (family, slot, flags) = (reader.u8()?, reader.u16()?, reader.u8()?);
+            let bounds = match flags & (HAS_BOUNDS | HAS_WIDE) {
+                0 => None,
+                HAS_BOUNDS => Some(Bounds::Narrow(reader.u64()?, reader.u64()?)),
+                _ => Some(Bounds::Wide(Box::new((reader.u128()?, reader.u128()?)))),
+            };
+            zones.push((family, Zone { slot, bounds, has_null: flags & HAS_NULL != 0 }));
+        }
+        let far_count = reader.u32()?;
+        let far = (0..far_count).map_while(|_| reader.u64()).collect();
+        reader.is_at_end().then_some((id, Self { rows, bytes, last_key, times_ms, families, zones }, far))
+    }
+}
+
+impl Entry {
+    /// An entry as stored; `None` when the bytes are none.
+    pub(super) fn read(table: TableId, fence: &[u8], bytes: &[u8], shelf: &Arc<Shelf>) -> Option<Self> {
+        let (id, summary, far) = Summary::read(bytes)?;
+        let far = far.into_iter().map(|id| Arc::new(Far::new(id, table, shelf.clone()))).collect();
+        let block = Arc::new(BlockRef::new(id, table, summary, far, shelf.clone()));
+        Some(Self::new(Bytes::from(fence), Some(block), false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_reads_as_it_was_written() {
+        let zone = |slot, bounds| Zone { slot, bounds, has_null: slot == 1 };
+        let summary = Summary {
+            rows: 256,
+            bytes: 1000,
+            last_key: Bytes::from(b"last key of more than twenty bytes"),
+            times_ms: (-1, i64::MAX),
+            families: vec![0, 2],
+            zones: vec![
+                (0, zone(0, Some(Bounds::Narrow(0, 5)))),
+                (2, zone(1, None)),
+                (2, zone(3, Some(Bounds::Wide(Box::new((7, u128::MAX)))))),
+            ],
+        };
+        let stored = summary.write(7, &[9, u64::MAX]);
+        assert_eq!(Summary::read(&stored), Some((7, summary, vec![9, u64::MAX])));
+        for at in 0..stored.len() {
+            assert_eq!(Summary::read(&stored[..at]), None);
+        }
+    }
+}
