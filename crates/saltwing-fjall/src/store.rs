@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use byteview::ByteView;
-use fjall::{Database, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{CompressionType, Database, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::RwLock;
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
@@ -39,8 +39,10 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
 /// keep all of them otherwise, up to fjall's 512 MiB.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 
-/// Most keys that a clear deletes one by one; above it drops the keyspace, which costs some syncs.
+/// Most keys, and most bytes of values, that a clear deletes one by one; above it drops the keyspace, which costs some
+/// syncs, and gives the disk back.
 const CLEAR_KEYS_MAX: usize = 1_000;
+const CLEAR_BYTES_MAX: usize = 1 << 20;
 
 /// An ordered store in a directory, kept by fjall.
 pub struct FjallStore {
@@ -96,7 +98,9 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     let (database, keyspaces) = guard_opening(directory.path(), || {
         let open = || -> fjall::Result<(Database, Keyspaces)> {
             let builder = Database::builder(directory.data_path()).cache_size(options.cache_bytes);
-            let database = builder.max_journaling_size(JOURNAL_BYTES_MAX).open()?;
+            // What is large comes compressed from above.
+            let database =
+                builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
             let keyspaces = Keyspaces::load(&database)?;
             Ok((database, keyspaces))
         };
@@ -134,12 +138,14 @@ impl FjallStore {
         batch.durability(persist).commit().map_err(|error| commit_error(self.inner.path(), &error))
     }
 
-    /// All keys of a space as a batch of deletes; `None` when there are many.
+    /// All keys of a space as a batch of deletes; `None` when there are many, or much is in them.
     fn few_deletes(&self, space: Space) -> Result<Option<WriteBatch>, StoreError> {
         let mut cursor = self.cursor(space, KeyBounds::all(), Direction::Forward)?;
         let mut batch = WriteBatch::new();
-        while let Some((key, _)) = cursor.next()? {
-            if batch.len() == CLEAR_KEYS_MAX {
+        let mut bytes = 0;
+        while let Some((key, value)) = cursor.next()? {
+            bytes += value.len();
+            if batch.len() == CLEAR_KEYS_MAX || bytes > CLEAR_BYTES_MAX {
                 return Ok(None);
             }
             batch.delete(space, key);

@@ -69,26 +69,28 @@ impl FamilyLayout {
         Self { slots }
     }
 
-    /// The stored form; `values` gives each slot's value.
-    pub(crate) fn encode<'a>(&self, time_ms: i64, value: impl Fn(usize) -> &'a Value) -> Vec<u8> {
+    /// Adds the stored form to `out`; `value` gives each slot's value.
+    pub(crate) fn encode<'a>(&self, time_ms: i64, value: impl Fn(usize) -> &'a Value, out: &mut Vec<u8>) {
         let (fixed_bytes, variable_count) = self.sizes(self.slots.len());
         let bitmap_bytes = self.slots.len().div_ceil(8);
-        let ends_at = HEADER_BYTES + bitmap_bytes + fixed_bytes;
-        let mut out = Vec::with_capacity(ends_at + 4 * variable_count + 64);
+        let start = out.len();
         out.push(VERSION);
         out.extend_from_slice(&time_ms.to_le_bytes());
         out.extend_from_slice(&(self.slots.len() as u16).to_le_bytes());
+        let nulls_at = start + HEADER_BYTES;
+        let fixed_at = nulls_at + bitmap_bytes;
+        let ends_at = fixed_at + fixed_bytes;
         out.resize(ends_at + 4 * variable_count, 0);
         let variable_at = out.len();
         for (i, slot) in self.slots.iter().enumerate() {
             let value = value(i);
             if value.is_null() {
-                out[HEADER_BYTES + i / 8] |= 1 << (i % 8);
+                out[nulls_at + i / 8] |= 1 << (i % 8);
             } else if let Some(width) = slot.width {
-                let at = HEADER_BYTES + bitmap_bytes + slot.fixed_before;
+                let at = fixed_at + slot.fixed_before;
                 put_fixed(value, slot.ty, &mut out[at..at + width]);
             } else {
-                put_variable(value, &mut out);
+                put_variable(value, out);
             }
             if slot.width.is_none() {
                 let end = (out.len() - variable_at) as u32;
@@ -96,7 +98,6 @@ impl FamilyLayout {
                 out[at..at + 4].copy_from_slice(&end.to_le_bytes());
             }
         }
-        out
     }
 
     /// Fixed bytes and variable slots among the first `count` slots.
@@ -303,6 +304,13 @@ mod tests {
         (types, values)
     }
 
+    fn encoded(layout: &FamilyLayout, values: &[Value]) -> Vec<u8> {
+        // What stands before does not matter.
+        let mut bytes = vec![0xff; 3];
+        layout.encode(42, |i| &values[i], &mut bytes);
+        bytes.split_off(3)
+    }
+
     fn decode(layout: &FamilyLayout, types: &[SqlType], bytes: &[u8]) -> Option<Vec<Option<Value>>> {
         let stored = layout.read(bytes)?;
         (0..types.len())
@@ -325,7 +333,7 @@ mod tests {
             if let Some(value) = values.get_mut(null) {
                 *value = Value::Null;
             }
-            let bytes = layout.encode(42, |i| &values[i]);
+            let bytes = encoded(&layout, &values);
             assert_eq!(write_time_ms(&bytes), Some(42));
             assert_eq!(decode(&layout, &types, &bytes).unwrap(), values.into_iter().map(Some).collect::<Vec<_>>());
         }
@@ -335,7 +343,7 @@ mod tests {
     fn a_column_added_later_is_absent() {
         let (types, values) = row();
         let old = FamilyLayout::new(types[..4].to_vec());
-        let bytes = old.encode(1, |i| &values[i]);
+        let bytes = encoded(&old, &values);
         let read = decode(&FamilyLayout::new(types.clone()), &types, &bytes).unwrap();
         assert_eq!(read[..4], values[..4].iter().cloned().map(Some).collect::<Vec<_>>());
         assert!(read[4..].iter().all(Option::is_none));
@@ -345,7 +353,7 @@ mod tests {
     fn damaged_bytes_never_panic() {
         let (types, values) = row();
         let layout = FamilyLayout::new(types.clone());
-        let bytes = layout.encode(42, |i| &values[i]);
+        let bytes = encoded(&layout, &values);
         for cut in 0..bytes.len() {
             let _ = decode(&layout, &types, &bytes[..cut]);
         }

@@ -9,7 +9,9 @@ use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::decode::row_values;
-use crate::packed::{LayoutOptions, Moment, Packed, RowChange, StorageStats, Worker};
+use crate::packed::delta::StoredRow;
+use crate::packed::delta_record::{Record, RecordBuilder};
+use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
 use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
 use crate::shape::ScanShape;
 use crate::walk::{find, place};
@@ -315,7 +317,7 @@ impl EmbeddedTables {
         read_at: Option<&ReadToken>,
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
-        let changes = self.encode(writes);
+        let records = self.encode(writes);
         let check = || {
             self.check_definitions(writes)?;
             match read_at {
@@ -323,7 +325,7 @@ impl EmbeddedTables {
                 None => Ok(()),
             }
         };
-        let number = self.packed.write(&changes, check, || self.log.record(writes.keys()))?;
+        let number = self.packed.write(&records, check, || self.log.record(writes.keys()))?;
         // Outside the lock, so that commits at the same time share one sync.
         if durability == Durability::Synced {
             self.packed.kv().write(WriteBatch::new(), Durability::Synced)?;
@@ -343,20 +345,21 @@ impl EmbeddedTables {
         Ok(())
     }
 
-    fn encode(&self, writes: &WriteSet) -> Vec<RowChange> {
+    fn encode(&self, writes: &WriteSet) -> Vec<Record> {
         let time_ms = self.packed.clock().now_ms();
-        let family = |table: &Table, family: usize, row: &[Value]| match table.layout(family) {
-            Some(layout) if table.is_stored(family, row) => {
-                layout.encode(time_ms, |slot| table.slot_value(family, slot, row))
-            }
-            _ => Vec::new(),
-        };
-        let change = |RowWrite { table, key, row }: &RowWrite| RowChange {
-            table: table.def().id,
-            key: key.clone(),
-            families: row.as_ref().map(|row| (0..table.family_count()).map(|f| family(table, f, row)).collect()),
-        };
-        writes.writes.iter().map(change).collect()
+        let mut records = RecordBuilder::new();
+        for RowWrite { table, key, row } in &writes.writes {
+            records.add(table.def().id, key, |out| {
+                let Some(row) = row else { return };
+                StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {
+                    Some(layout) if table.is_stored(family, row) => {
+                        layout.encode(time_ms, |slot| table.slot_value(family, slot, row), out);
+                    }
+                    _ => {}
+                });
+            });
+        }
+        records.finish()
     }
 
     /// Brings everything acknowledged to the disk.

@@ -19,6 +19,11 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A part that has no checksum.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
     /// The content of a part whose checksum is right.
     pub(crate) fn checked(part: &'a [u8]) -> Option<Self> {
         let (content, sum) = part.split_at_checked(part.len().checked_sub(CHECKSUM_BYTES)?)?;

@@ -37,12 +37,22 @@ pub(crate) struct TableRows {
 pub(crate) struct StoredRow(pub(crate) Bytes);
 
 impl StoredRow {
-    /// Adds a row's families to `out`.
-    pub(crate) fn write(families: &[Vec<u8>], out: &mut Vec<u8>) {
-        out.push(families.len() as u8);
-        let lengths = families.len().saturating_sub(1);
-        families.iter().take(lengths).for_each(|bytes| out.extend_from_slice(&(bytes.len() as u32).to_le_bytes()));
-        families.iter().for_each(|bytes| out.extend_from_slice(bytes));
+    /// Adds a row of `count` families to `out`; `write` adds the bytes of each.
+    pub(crate) fn write(count: usize, out: &mut Vec<u8>, mut write: impl FnMut(usize, &mut Vec<u8>)) {
+        out.push(count as u8);
+        let mut length_at = out.len();
+        out.resize(length_at + 4 * count.saturating_sub(1), 0);
+        for family in 0..count {
+            let start = out.len();
+            write(family, out);
+            let bytes = (out.len() - start) as u32;
+            if family + 1 < count
+                && let Some(length) = out.get_mut(length_at..length_at + 4)
+            {
+                length.copy_from_slice(&bytes.to_le_bytes());
+                length_at += 4;
+            }
+        }
     }
 
     /// The bytes of a family; `None` where its columns read as those of a row that is older than they.
@@ -139,7 +149,7 @@ mod tests {
         #[test]
         fn families_come_apart_as_they_were_put_together(families in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..5), 1..5)) {
             let mut bytes = Vec::new();
-            StoredRow::write(&families, &mut bytes);
+            StoredRow::write(families.len(), &mut bytes, |family, out| out.extend_from_slice(&families[family]));
             let row = StoredRow(Bytes::from(bytes));
             prop_assert_eq!(row.family(families.len()), None);
             for (i, family) in families.iter().enumerate() {

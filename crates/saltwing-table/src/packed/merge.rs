@@ -115,7 +115,7 @@ impl Packed {
         }
         let meta = Meta { active: merge.meta.active + 1, frozen: true, cursor: Cursor::default(), ..merge.meta };
         self.write_meta(&meta, WriteBatch::new())?;
-        (commits.active, commits.rows, commits.bytes) = (meta.active, 0, 0);
+        (commits.active, commits.rows, commits.bytes, commits.next_record) = (meta.active, 0, 0, 0);
         merge.meta = meta;
         let mut moment = self.rows.write();
         let tables: Vec<u32> = moment.keys().copied().collect();

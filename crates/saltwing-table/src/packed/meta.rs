@@ -7,7 +7,7 @@ use super::bits::{Reader, seal};
 use crate::TableError;
 
 /// The version of the whole layout.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// The record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -25,6 +25,7 @@ mod block_builder;
 pub(crate) mod block_ref;
 mod cut;
 pub(crate) mod delta;
+pub(crate) mod delta_record;
 pub(crate) mod directory;
 mod far;
 mod merge;
@@ -45,7 +46,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Bytes, Durability, OrderedKv, WriteBatch};
+use saltwing_store::{Durability, OrderedKv, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
@@ -56,9 +57,10 @@ pub(crate) use worker::Worker;
 pub(crate) use zone::{Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
 
 use block_ref::Shelf;
-use delta::{StoredRow, TableRows};
+use delta::TableRows;
+use delta_record::Record;
 use meta::Meta;
-use spaces::{META, META_KEY, TABLE_BYTES, delta_key, delta_space};
+use spaces::{META, META_KEY, delta_space, id_key};
 use worker::Signal;
 
 use crate::{Clock, Table, TableError};
@@ -99,53 +101,18 @@ struct Commits {
     /// Rows and bytes in it.
     rows: u64,
     bytes: u64,
+    /// The number of its next record.
+    next_record: u64,
     /// Whether the store has a [`Meta`].
     has_meta: bool,
 }
 
-/// One row to be written.
-pub(crate) struct RowChange {
-    pub(crate) table: TableId,
-    pub(crate) key: Vec<u8>,
-    /// The families of the row; `None` deletes it.
-    pub(crate) families: Option<Vec<Vec<u8>>>,
-}
-
-/// A [`RowChange`] as the store and the map take it: both share its bytes.
-struct Encoded {
-    table: TableId,
-    store_key: Bytes,
-    value: Bytes,
-}
-
-/// First byte of a delta's value where the row is deleted, and where it is there.
-const DELETED: u8 = 0;
-const PRESENT: u8 = 1;
-
-impl Encoded {
-    fn new(change: &RowChange) -> Self {
-        let mut value = Vec::new();
-        match &change.families {
-            None => value.push(DELETED),
-            Some(families) => {
-                value.push(PRESENT);
-                StoredRow::write(families, &mut value);
-            }
-        }
-        let store_key = Bytes::from(delta_key(change.table, &change.key));
-        Self { table: change.table, store_key, value: Bytes::from(value) }
-    }
-
-    fn key(&self) -> Bytes {
-        self.store_key.slice(TABLE_BYTES..)
-    }
-
-    fn row(&self) -> Option<StoredRow> {
-        (self.value.first() == Some(&PRESENT)).then(|| StoredRow(self.value.slice(1..)))
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.store_key.len() + self.value.len()) as u64
+impl Commits {
+    /// These records are in the active generation.
+    fn count(&mut self, records: &[Record]) {
+        self.next_record += records.len() as u64;
+        self.rows += records.iter().map(|record| record.rows).sum::<u64>();
+        self.bytes += records.iter().map(|record| record.bytes.len() as u64).sum::<u64>();
     }
 }
 
@@ -166,26 +133,26 @@ impl Packed {
     /// Neither another commit nor a moment falls between `check` and `record`.
     pub(crate) fn write<T>(
         &self,
-        changes: &[RowChange],
+        records: &[Record],
         check: impl FnOnce() -> Result<(), TableError>,
         record: impl FnOnce() -> T,
     ) -> Result<T, TableError> {
-        let encoded: Vec<Encoded> = changes.iter().map(Encoded::new).collect();
         self.wait_for_room();
         let (recorded, full) = {
             let mut commits = self.commits.lock();
             check()?;
+            let mut batch = WriteBatch::with_capacity(records.len() + 1);
             let space = delta_space(commits.active);
-            let mut batch = WriteBatch::with_capacity(encoded.len() + 1);
-            encoded.iter().for_each(|row| batch.put(space, row.store_key.clone(), row.value.clone()));
+            for (number, record) in (commits.next_record..).zip(records) {
+                batch.put(space, id_key(record.table, number), record.bytes.clone());
+            }
             if !commits.has_meta {
                 batch.put(META, META_KEY, Meta::default().write());
             }
             self.kv.write(batch, Durability::Buffered)?;
             commits.has_meta = true;
-            commits.rows += encoded.len() as u64;
-            commits.bytes += encoded.iter().map(Encoded::bytes).sum::<u64>();
-            (self.insert(&encoded, record), self.is_full(&commits))
+            commits.count(records);
+            (self.insert(records, record), self.is_full(&commits))
         };
         match self.options.merging {
             Merging::Background => self.signal.committed(full),
@@ -195,20 +162,18 @@ impl Packed {
         Ok(recorded)
     }
 
-    fn insert<T>(&self, encoded: &[Encoded], record: impl FnOnce() -> T) -> T {
+    fn insert<T>(&self, records: &[Record], record: impl FnOnce() -> T) -> T {
         let mut moment = self.rows.write();
-        for rows in encoded.chunk_by(|a, b| a.table == b.table) {
-            let Some(table) = rows.first().map(|row| row.table) else { continue };
-            let of_table = moment.entry(table.0).or_default();
-            let counters = self.shelf.counters(table);
-            counters.rows_written.fetch_add(rows.len() as u64, Relaxed);
-            counters.bytes_written.fetch_add(rows.iter().map(Encoded::bytes).sum(), Relaxed);
-            for row in rows {
-                let key = row.key();
+        for record in records {
+            let of_table = moment.entry(record.table.0).or_default();
+            let counters = self.shelf.counters(record.table);
+            counters.rows_written.fetch_add(record.rows, Relaxed);
+            counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
+            for (key, row) in record.rows() {
                 if let Some(entry) = of_table.directory.owner(&key) {
                     entry.mark_dirty();
                 }
-                of_table.active.insert(key, row.row());
+                of_table.active.insert(key, row);
             }
         }
         record()

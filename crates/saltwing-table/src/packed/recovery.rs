@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv};
-use saltwing_types::TableId;
 
 use super::block_ref::{Shelf, Unread};
-use super::delta::{StoredRow, TableRows};
+use super::delta::TableRows;
+use super::delta_record::{self, Record};
 use super::directory::{Directory, Entry};
-use super::meta::{Cursor, Meta};
+use super::meta::Meta;
 use super::options::LayoutOptions;
-use super::spaces::{DIR, META, META_KEY, OLD_ROWS, REPLACED, delta_space, split_table};
+use super::spaces::{DIR, META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
 use super::worker::Signal;
-use super::{Commits, DELETED, Merge, Moment, PRESENT, Packed};
+use super::{Commits, Merge, Moment, Packed};
 use crate::{Clock, TableError};
 
 impl Packed {
@@ -37,18 +37,19 @@ impl Packed {
             None => Meta::default(),
         };
         let mut tables = directories(&*kv, &shelf)?;
-        let mut commits = Commits { active: meta.active, rows: 0, bytes: 0, has_meta };
+        let mut commits = Commits { active: meta.active, rows: 0, bytes: 0, next_record: 0, has_meta };
         if let Some(frozen) = meta.frozen_generation() {
-            read_generation(&*kv, frozen, |table, key, row, _| {
-                if (Cursor { table, key: key.clone() }) >= meta.cursor {
-                    tables.entry(table.0).or_default().frozen.insert(key, row);
-                }
+            read_generation(&*kv, frozen, |_, record| {
+                let frozen = &mut tables.entry(record.table.0).or_default().frozen;
+                let unmerged = |key: &Bytes| (record.table, &**key) >= (meta.cursor.table, &*meta.cursor.key);
+                record.rows().filter(|(key, _)| unmerged(key)).for_each(|(key, row)| drop(frozen.insert(key, row)));
             })?;
         }
-        read_generation(&*kv, meta.active, |table, key, row, bytes| {
-            commits.rows += 1;
-            commits.bytes += bytes;
-            tables.entry(table.0).or_default().active.insert(key, row);
+        read_generation(&*kv, meta.active, |number, record| {
+            commits.count(std::slice::from_ref(record));
+            commits.next_record = commits.next_record.max(number + 1);
+            let active = &mut tables.entry(record.table.0).or_default().active;
+            record.rows().for_each(|(key, row)| drop(active.insert(key, row)));
         })?;
         let mut base_rows = 0;
         for rows in tables.values() {
@@ -98,21 +99,18 @@ fn directories(kv: &dyn OrderedKv, shelf: &Arc<Shelf>) -> Result<BTreeMap<u32, T
     Ok(entries.into_iter().map(|(table, entries)| (table, rows(entries))).collect())
 }
 
-fn read_generation(
-    kv: &dyn OrderedKv,
-    generation: u64,
-    mut each: impl FnMut(TableId, Bytes, Option<StoredRow>, u64),
-) -> Result<(), TableError> {
+/// Reads the records of a generation in the order of their commits, with their numbers.
+fn read_generation(kv: &dyn OrderedKv, generation: u64, mut each: impl FnMut(u64, &Record)) -> Result<(), TableError> {
     let mut cursor = kv.cursor(delta_space(generation), KeyBounds::all(), Direction::Forward)?;
-    while let Some((key, value)) = cursor.next()? {
-        let row = match value.first() {
-            Some(&DELETED) => None,
-            // Copied, so that no block of the store is kept in memory for one row.
-            Some(&PRESENT) => Some(StoredRow(Bytes::new(value.get(1..).unwrap_or_default()))),
-            _ => return Err(TableError::CorruptLayout("a row of a delta")),
-        };
-        let (table, row_key) = split_table(&key).ok_or(TableError::CorruptLayout("a key of a delta"))?;
-        each(table, Bytes::new(row_key), row, (key.len() + value.len()) as u64);
+    while let Some((key, bytes)) = cursor.next()? {
+        let damaged = || TableError::CorruptLayout("a record of recent rows");
+        let ((table, _), number) = split_table(&key).zip(id_of(&key)).ok_or_else(damaged)?;
+        let mut count = 0;
+        for row in delta_record::rows(&bytes) {
+            row.ok_or_else(damaged)?;
+            count += 1;
+        }
+        each(number, &Record { table, rows: count, bytes });
     }
     Ok(())
 }

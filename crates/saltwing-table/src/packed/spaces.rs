@@ -3,7 +3,7 @@
 //! All keys begin with the table's number, 4 bytes big endian, so that none is empty. `META` has one key.
 //!
 //! ```text
-//! DELTAS   table | row key             -> 0: deleted | 1, row     one space a generation, by turns
+//! DELTAS   table | number 8            -> record of rows           one space a generation, by turns
 //! DIR      table | 0 | fence           -> directory entry
 //! FIX, VAR table | block id 8 | family -> part
 //! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in FAR
@@ -35,11 +35,6 @@ pub(super) fn delta_space(generation: u64) -> Space {
     if generation.is_multiple_of(2) { even } else { odd }
 }
 
-/// The key of a row in a generation's space.
-pub(super) fn delta_key(table: TableId, row_key: &[u8]) -> Vec<u8> {
-    [&table.0.to_be_bytes(), row_key].concat()
-}
-
 /// The key of a directory entry.
 pub(super) fn dir_key(table: TableId, fence: &[u8]) -> Vec<u8> {
     [&table.0.to_be_bytes()[..], &[0], fence].concat()
@@ -50,7 +45,7 @@ pub(super) fn part_key(table: TableId, block: u64, family: u8) -> Vec<u8> {
     [&table.0.to_be_bytes()[..], &block.to_be_bytes(), &[family]].concat()
 }
 
-/// The key of what has a number: a value too long for a block, and what says that it or a block goes.
+/// The key of what has a number: a record of recent rows, a value too long for a block, and what says that it or a block goes.
 pub(super) fn id_key(table: TableId, id: u64) -> Vec<u8> {
     [&table.0.to_be_bytes()[..], &id.to_be_bytes()].concat()
 }
