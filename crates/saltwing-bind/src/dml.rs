@@ -8,7 +8,7 @@ use saltwing_sql::statement::{Delete, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
 use saltwing_table::Table;
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{Expr, eval, number, typing};
+use saltwing_types::{Expr, Value, eval, number, typing};
 use sqlparser::ast::{Query, SetExpr};
 
 use crate::error::{BindError, BindErrorKind, Result};
@@ -18,12 +18,18 @@ use crate::{conditions, resolve};
 
 /// Rows into a table.
 pub struct BoundUpsert {
+    /// Where they go.
+    pub target: UpsertTarget,
+    /// The rows.
+    pub source: BoundSource,
+}
+
+/// Where rows go.
+pub struct UpsertTarget {
     /// The table.
     pub table: Arc<Table>,
     /// The columns written, by index, in the order of the values.
     pub columns: Vec<usize>,
-    /// The rows.
-    pub source: BoundSource,
     /// Whether a key that exists is an error.
     pub insert: bool,
     /// Whether columns that are not written keep what the row has: the row must be read.
@@ -33,7 +39,7 @@ pub struct BoundUpsert {
 /// Where the rows come from.
 pub enum BoundSource {
     /// Constants, computed and brought to the columns' types.
-    Rows(Vec<Vec<saltwing_types::Value>>),
+    Rows(Vec<Vec<Value>>),
     /// A query with as many columns.
     Query(Box<Query>),
 }
@@ -77,7 +83,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
     let def = table.def();
     // What is neither written nor has a DEFAULT of its own keeps its value.
     let partial = !insert && (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
-    Ok(BoundUpsert { table, columns, source, insert, partial })
+    Ok(BoundUpsert { target: UpsertTarget { table, columns, insert, partial }, source })
 }
 
 /// Binds a DELETE.
@@ -160,35 +166,31 @@ fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     Ok(())
 }
 
-fn bind_value(
-    lowerer: &Lowerer<'_>,
-    value: &sqlparser::ast::Expr,
-    table: &Table,
-    column: usize,
-) -> Result<saltwing_types::Value> {
+fn bind_value(lowerer: &Lowerer<'_>, value: &sqlparser::ast::Expr, table: &Table, column: usize) -> Result<Value> {
     let def = table.def();
     let Some(target) = def.columns.get(column) else {
         return Err(BindErrorKind::Syntax("a column is missing".into()).into());
     };
     let place = |error: BindError| error.at(saltwing_sql::expr_span(value));
     if is_default(value) {
-        return target.default.as_ref().map_or(Ok(saltwing_types::Value::Null), |d| Ok(eval::eval(&d.expr, &[])?));
+        return target.default.as_ref().map_or(Ok(Value::Null), |d| Ok(eval::eval(&d.expr, &[])?));
     }
     let lowered = lowerer.lower(value).map_err(|e| place(e.into_error()))?;
     let wrong = |source| {
         let column = Some(format!("{}.{}", def.name, target.name));
         place(BindErrorKind::Value { column, source }.into())
     };
-    match lowered {
+    let value = match lowered {
+        Expr::Literal(value, _) => Ok(value),
         // Judged before the parameters have values.
-        Expr::Param(..) => Ok(saltwing_types::Value::Null),
-        e if !e.is_constant() => Ok(saltwing_types::Value::Null),
-        e => match eval::eval(&e, &[]).and_then(|v| number::assign(v, target.ty)).map_err(wrong)? {
-            saltwing_types::Value::Null if !target.nullable => {
-                Err(place(BindErrorKind::NullGiven(format!("{}.{}", def.name, target.name)).into()))
-            }
-            value => Ok(value),
-        },
+        e if !e.is_constant() => return Ok(Value::Null),
+        e => eval::eval(&e, &[]),
+    };
+    match value.and_then(|v| number::assign(v, target.ty)).map_err(wrong)? {
+        Value::Null if !target.nullable => {
+            Err(place(BindErrorKind::NullGiven(format!("{}.{}", def.name, target.name)).into()))
+        }
+        value => Ok(value),
     }
 }
 

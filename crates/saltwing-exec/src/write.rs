@@ -4,12 +4,13 @@
 //! UPSERT of some columns, DELETE) is a transaction of its own: when another commit
 //! comes first it starts over, up to [`TRIES_MAX`] times.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_bind::BoundUpsert;
+use saltwing_bind::UpsertTarget;
 use saltwing_bind::access::TableAccess;
 use saltwing_expr::value_at;
 use saltwing_store::BATCH_BYTES_MAX;
@@ -43,41 +44,42 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// [`ExecError::DuplicateKey`], [`ExecError::TooLarge`]; those of rows and keys.
-    pub fn upsert(&self, bound: &BoundUpsert, rows: &[Vec<Value>]) -> Result<u64, ExecError> {
-        let first_id = match bound.table.def().has_hidden_key() {
-            true => Some(self.store.allocate_row_ids(&bound.table, rows.len())?.start),
+    pub fn upsert(&self, target: &UpsertTarget, rows: Cow<'_, [Vec<Value>]>) -> Result<u64, ExecError> {
+        let count = rows.len();
+        let first_id = match target.table.def().has_hidden_key() {
+            true => Some(self.store.allocate_row_ids(&target.table, rows.len())?.start),
             false => None,
         };
-        if !bound.insert && !bound.partial || first_id.is_some() {
+        if !target.insert && !target.partial || first_id.is_some() {
             let mut writes = WriteSet::new();
-            for (i, row) in rows.iter().enumerate() {
-                writes.put(&bound.table, fresh_row(bound, row, first_id.map(|id| id + i as i64))?)?;
+            for (i, row) in rows.into_owned().into_iter().enumerate() {
+                writes.put(&target.table, fresh_row(target, row, first_id.map(|id| id + i as i64))?)?;
                 check_size(&writes)?;
             }
             self.store.commit(&writes, None, self.durability)?;
-            return Ok(rows.len() as u64);
+            return Ok(count as u64);
         }
         retried(|| {
             let (view, token) = self.store.begin()?;
             let writes =
-                if bound.insert { self.inserts(bound, rows, &view)? } else { self.merges(bound, rows, &view)? };
+                if target.insert { self.inserts(target, &rows, &view)? } else { self.merges(target, &rows, &view)? };
             // What the view alone still sees can be given back.
             drop(view);
             self.store.commit(&writes, Some(&token), self.durability)?;
-            Ok(rows.len() as u64)
+            Ok(count as u64)
         })
     }
 
     /// Rows whose keys must not be there.
-    fn inserts(&self, bound: &BoundUpsert, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
+    fn inserts(&self, target: &UpsertTarget, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
         let mut writes = WriteSet::new();
         let mut seen = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
-            let row = fresh_row(bound, row, None)?;
-            let key_text = key_text(&bound.table, &row);
-            let key = writes.put(&bound.table, row)?;
-            if seen.insert(key.clone(), ()).is_some() || self.store.contains(view, &bound.table, &key)? {
-                let table = bound.table.def().name.to_string();
+            let row = fresh_row(target, row.clone(), None)?;
+            let key_text = key_text(&target.table, &row);
+            let key = writes.put(&target.table, row)?.to_vec();
+            if seen.insert(key.clone(), ()).is_some() || self.store.contains(view, &target.table, &key)? {
+                let table = target.table.def().name.to_string();
                 return Err(ExecError::DuplicateKey { table, key: key_text, row: index });
             }
             check_size(&writes)?;
@@ -86,20 +88,20 @@ impl Writer<'_> {
     }
 
     /// Rows over what is there: columns that are not written keep their values.
-    fn merges(&self, bound: &BoundUpsert, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
+    fn merges(&self, target: &UpsertTarget, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
         let mut writes = WriteSet::new();
         let mut written: HashMap<Vec<u8>, Vec<Value>> = HashMap::new();
         for row in rows {
-            let fresh = fresh_row(bound, row, None)?;
-            let key = bound.table.row_key(&fresh)?;
+            let fresh = fresh_row(target, row.clone(), None)?;
+            let key = target.table.row_key(&fresh)?;
             let old = match written.remove(&key) {
                 Some(row) => Some(row),
-                None => self.store.get(view, &bound.table, &key)?,
+                None => self.store.get(view, &target.table, &key)?,
             };
             let merged = match old {
                 None => fresh,
                 Some(mut old) => {
-                    for (&column, value) in bound.columns.iter().zip(row) {
+                    for (&column, value) in target.columns.iter().zip(row) {
                         if let Some(place) = old.get_mut(column) {
                             place.clone_from(value);
                         }
@@ -107,7 +109,7 @@ impl Writer<'_> {
                     old
                 }
             };
-            writes.put(&bound.table, merged.clone())?;
+            writes.put(&target.table, merged.clone())?;
             written.insert(key, merged);
             check_size(&writes)?;
         }
@@ -120,7 +122,7 @@ impl Writer<'_> {
     /// As [`Writer::upsert`], and what the batches end with.
     pub fn upsert_batches<E: From<ExecError>>(
         &self,
-        bound: &BoundUpsert,
+        target: &UpsertTarget,
         types: &[SqlType],
         batches: impl Iterator<Item = Result<RecordBatch, E>>,
     ) -> Result<u64, E> {
@@ -133,10 +135,10 @@ impl Writer<'_> {
                 return Err(ExecError::TooLarge { bytes, limit: BATCH_BYTES_MAX }.into());
             }
             for row in 0..batch.num_rows() {
-                rows.push(row_of_batch(bound, types, &batch, row)?);
+                rows.push(row_of_batch(target, types, &batch, row)?);
             }
         }
-        Ok(self.upsert(bound, &rows)?)
+        Ok(self.upsert(target, rows.into())?)
     }
 
     /// Deletes the rows that an access finds; `start` makes the access anew for each try.
@@ -195,8 +197,11 @@ fn check_size(writes: &WriteSet) -> Result<(), ExecError> {
 }
 
 /// A row of all columns: those written, and DEFAULTs for the others.
-fn fresh_row(bound: &BoundUpsert, values: &[Value], row_id: Option<i64>) -> Result<Vec<Value>, ExecError> {
-    let def = bound.table.def();
+fn fresh_row(target: &UpsertTarget, values: Vec<Value>, row_id: Option<i64>) -> Result<Vec<Value>, ExecError> {
+    let def = target.table.def();
+    if target.columns.iter().copied().eq(0..def.columns.len()) {
+        return Ok(values);
+    }
     let mut row = Vec::with_capacity(def.columns.len());
     for column in &def.columns {
         row.push(match (&column.default, row_id) {
@@ -205,9 +210,9 @@ fn fresh_row(bound: &BoundUpsert, values: &[Value], row_id: Option<i64>) -> Resu
             (None, _) => Value::Null,
         });
     }
-    for (&column, value) in bound.columns.iter().zip(values) {
+    for (&column, value) in target.columns.iter().zip(values) {
         if let Some(place) = row.get_mut(column) {
-            place.clone_from(value);
+            *place = value;
         }
     }
     Ok(row)
@@ -220,14 +225,14 @@ fn key_text(table: &Table, row: &[Value]) -> String {
 }
 
 fn row_of_batch(
-    bound: &BoundUpsert,
+    target: &UpsertTarget,
     types: &[SqlType],
     batch: &RecordBatch,
     row: usize,
 ) -> Result<Vec<Value>, ExecError> {
-    let def = bound.table.def();
-    let mut values = Vec::with_capacity(bound.columns.len());
-    for (i, &column) in bound.columns.iter().enumerate() {
+    let def = target.table.def();
+    let mut values = Vec::with_capacity(target.columns.len());
+    for (i, &column) in target.columns.iter().enumerate() {
         let (Some(target), Some(ty)) = (def.columns.get(column), types.get(i)) else { continue };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
         let value = value_at(batch.column(i), row, *ty).map_err(named)?;

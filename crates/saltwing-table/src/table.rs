@@ -85,7 +85,10 @@ impl Table {
     /// [`TableError::Value`] where a part cannot be computed; [`TableError::RowKey`].
     pub fn row_key(&self, row: &[Value]) -> Result<Vec<u8>, TableError> {
         let key = &self.def.key.columns;
-        let computed = key.iter().map(|part| self.computed(part, row)).collect::<Result<Vec<_>, _>>()?;
+        let computed = match key.iter().any(|part| part.computed().is_some()) {
+            true => key.iter().map(|part| self.computed(part, row)).collect::<Result<Vec<_>, _>>()?,
+            false => Vec::new(),
+        };
         let pick = |position: usize| match (key.get(position).and_then(KeyColumn::column), computed.get(position)) {
             (Some(column), _) => row.get(column).unwrap_or(&Value::Null),
             (None, Some(value)) => value,

@@ -35,7 +35,7 @@ impl WriteSet {
     /// # Errors
     /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`]
     /// where the key values have no key; [`TableError::ValueTooLarge`].
-    pub fn put(&mut self, table: &Arc<Table>, row: Vec<Value>) -> Result<Vec<u8>, TableError> {
+    pub fn put(&mut self, table: &Arc<Table>, row: Vec<Value>) -> Result<&[u8], TableError> {
         let def = table.def();
         for (column, value) in def.columns.iter().zip(&row) {
             if value.is_null() && !column.nullable && column.family.is_some() {
@@ -50,8 +50,8 @@ impl WriteSet {
         }
         let key = table.row_key(&row)?;
         self.bytes += key.len();
-        self.writes.push(RowWrite { table: table.clone(), key: key.clone(), row: Some(row) });
-        Ok(key)
+        self.writes.push(RowWrite { table: table.clone(), key, row: Some(row) });
+        Ok(self.writes.last().map_or(&[], |write| &write.key))
     }
 
     /// Deletes a row by its physical key, whether it is there or not.

@@ -174,7 +174,7 @@ fn rows_expire_and_their_space_comes_back() {
     let table = store.register(Arc::new(table(0, false, Some(10)))).unwrap();
     let put = |k: i64| {
         let mut writes = WriteSet::new();
-        let key = writes.put(&table, row(k, None, Some(1), Some("x"), Some(2))).unwrap();
+        let key = writes.put(&table, row(k, None, Some(1), Some("x"), Some(2))).unwrap().to_vec();
         store.commit(&writes, None, Durability::Buffered).unwrap();
         key
     };
@@ -217,7 +217,9 @@ fn a_view_stays_as_it_was() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(3, false, None))).unwrap();
     let mut writes = WriteSet::new();
-    (0..100).for_each(|k| drop(writes.put(&table, row(k, None, Some(0), None, None)).unwrap()));
+    (0..100).for_each(|k| {
+        writes.put(&table, row(k, None, Some(0), None, None)).unwrap();
+    });
     store.commit(&writes, None, Durability::Buffered).unwrap();
     let view = store.view().unwrap();
     let mut scan = store.scan(view, request(&table, vec![0]), context()).unwrap();
@@ -234,7 +236,9 @@ fn budgets_and_cancel_stop_a_scan() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
     let mut writes = WriteSet::new();
-    (0..5000).for_each(|k| drop(writes.put(&table, row(k, None, Some(0), None, None)).unwrap()));
+    (0..5000).for_each(|k| {
+        writes.put(&table, row(k, None, Some(0), None, None)).unwrap();
+    });
     store.commit(&writes, None, Durability::Buffered).unwrap();
     let run = |context: ScanContext| {
         let mut scan = store.scan(store.view().unwrap(), request(&table, vec![0]), context).unwrap();
@@ -280,7 +284,9 @@ fn row_ids_go_on_after_reopening() {
         let ids = store.allocate_row_ids(&table, 10).unwrap();
         assert_eq!(ids, start..start + 10);
         let mut writes = WriteSet::new();
-        ids.for_each(|id| drop(writes.put(&table, vec![Value::Int(id)]).unwrap()));
+        ids.for_each(|id| {
+            writes.put(&table, vec![Value::Int(id)]).unwrap();
+        });
         store.commit(&writes, None, Durability::Buffered).unwrap();
     }
 }

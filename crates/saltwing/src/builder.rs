@@ -236,7 +236,7 @@ impl Builder {
             #[allow(unreachable_patterns)] // which stores are built in hangs on the features
             other => {
                 let _ = (path, options);
-                Err(StoreError::NotSupported { what: "this build without the store's feature", store: other.as_str() }
+                Err(StoreError::NotSupported { what: "a place in this build: its feature is off", store: other.as_str() }
                     .into())
             }
         }

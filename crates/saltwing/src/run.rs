@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use saltwing_bind::access::{AccessRequest, Guard, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, Params, alter_table, create_table, delete, query, resolve, upsert,
+    BoundQuery, BoundSource, BoundUpsert, Params, UpsertTarget, alter_table, create_table, delete, query, resolve,
+    upsert,
 };
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{ExecError, SelectPlan, Writer};
@@ -254,18 +255,18 @@ impl Session {
         self.writable()?;
         let catalog = self.catalog();
         let context = self.begin();
-        let bound = upsert(statement, insert, &catalog, Params::Given(params))?;
+        let BoundUpsert { target, source } = upsert(statement, insert, &catalog, Params::Given(params))?;
         let writer = self.writer();
-        let (rows, notices) = match &bound.source {
+        let (rows, notices) = match source {
             BoundSource::Rows(rows) => {
-                let written = writer.upsert(&bound, rows).map_err(|error| {
+                let written = writer.upsert(&target, rows.into()).map_err(|error| {
                     let span = row_span(statement, &error);
                     Error::from(error).at(span)
                 });
                 (written?, Vec::new())
             }
             BoundSource::Query(query) => {
-                self.upsert_query(&writer, &bound, &statement.source_query(query), params, context)?
+                self.upsert_query(&writer, &target, &statement.source_query(&query), params, context)?
             }
         };
         Ok(ExecResult { rows_affected: rows, notices }.into())
@@ -274,7 +275,7 @@ impl Session {
     fn upsert_query(
         &self,
         writer: &Writer<'_>,
-        bound: &BoundUpsert,
+        target: &UpsertTarget,
         statement: &QueryStatement,
         params: &[Value],
         context: ScanContext,
@@ -284,16 +285,16 @@ impl Session {
             Some(direct) => self.start_direct(&direct, run.view.clone(), context)?,
             None => self.start_relational(&run, context)?,
         };
-        if rows.columns.len() != bound.columns.len() {
+        if rows.columns.len() != target.columns.len() {
             let text =
-                format!("the query gives {} columns for {} to be written", rows.columns.len(), bound.columns.len());
+                format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
             let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
             return Err(error.with_help(Some("Phoenix: ERROR 1020")));
         }
         let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
-        let written = writer.upsert_batches(bound, &types, batches)?;
+        let written = writer.upsert_batches(target, &types, batches)?;
         notices.extend(warning.into_iter().flat_map(|warning| warning.notices()));
         Ok((written, notices))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use saltwing_bind::access::Guard;
-use saltwing_bind::{BoundSource, Params};
+use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
 use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
 use saltwing_plan::Policy;
@@ -64,16 +64,17 @@ impl Database {
             Statement::Upsert(upsert) => {
                 let bound = saltwing_bind::upsert(&upsert, false, &self.catalog.snapshot(), Params::Given(&[]));
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
+                let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };
                 let mut writes = WriteSet::new();
                 for values in rows {
-                    let mut row = vec![Value::Null; bound.table.def().columns.len()];
-                    if bound.table.def().has_hidden_key() {
-                        let id = bound.table.def().column_index("_row_id").unwrap();
+                    let mut row = vec![Value::Null; table.def().columns.len()];
+                    if table.def().has_hidden_key() {
+                        let id = table.def().column_index("_row_id").unwrap();
                         row[id] = Value::Int(self.next_row_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
                     }
-                    bound.columns.iter().zip(values).for_each(|(&column, value)| row[column] = value);
-                    writes.put(&bound.table, row).unwrap();
+                    columns.iter().zip(values).for_each(|(&column, value)| row[column] = value);
+                    writes.put(&table, row).unwrap();
                 }
                 self.tables.commit(&writes, None, Durability::Buffered).unwrap();
             }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
-use saltwing_bind::{BoundSource, BoundUpsert, resolve, target_columns};
+use saltwing_bind::{UpsertTarget, resolve, target_columns};
 use saltwing_exec::ExecError;
 use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
 use saltwing_table::Table;
@@ -78,7 +78,7 @@ impl Session {
         let context = self.begin();
         let mut load = Load {
             session: self,
-            bound: bound(table, columns),
+            target: target(table, columns),
             copy,
             rows: Vec::new(),
             bytes: 0,
@@ -108,10 +108,10 @@ impl Session {
 }
 
 /// What a COPY writes: these columns, by index.
-fn bound(table: Arc<Table>, columns: Vec<usize>) -> BoundUpsert {
+fn target(table: Arc<Table>, columns: Vec<usize>) -> UpsertTarget {
     let def = table.def();
     let partial = (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
-    BoundUpsert { table, columns, source: BoundSource::Rows(Vec::new()), insert: false, partial }
+    UpsertTarget { table, columns, insert: false, partial }
 }
 
 fn count_text(fields: usize, columns: usize) -> String {
@@ -158,7 +158,7 @@ fn header_columns(table: &std::sync::Arc<saltwing_table::Table>, header: &[Strin
 /// A COPY FROM as it goes on.
 struct Load<'a> {
     session: &'a Session,
-    bound: BoundUpsert,
+    target: UpsertTarget,
     copy: &'a CopyFrom,
     rows: Vec<(u64, Vec<Value>)>,
     bytes: usize,
@@ -175,13 +175,13 @@ impl Load<'_> {
             Ok(fields) => fields,
             Err(error) => return self.bad_line(line, None, &error.to_string(), ErrorCode::BadText),
         };
-        if fields.len() != self.bound.columns.len() {
-            let text = count_text(fields.len(), self.bound.columns.len());
+        if fields.len() != self.target.columns.len() {
+            let text = count_text(fields.len(), self.target.columns.len());
             return self.bad_line(line, None, &text, ErrorCode::Syntax);
         }
         let mut row = Vec::with_capacity(fields.len());
-        for (field, &column) in fields.iter().zip(&self.bound.columns) {
-            let Some(def) = self.bound.table.def().columns.get(column) else { continue };
+        for (field, &column) in fields.iter().zip(&self.target.columns) {
+            let Some(def) = self.target.table.def().columns.get(column) else { continue };
             match self.value(field, def.ty) {
                 Ok(Value::Null) if !def.nullable => match &def.default {
                     Some(default) => row.push(eval::eval(&default.expr, &[])?),
@@ -245,7 +245,7 @@ impl Load<'_> {
     /// Writes rows, by the newest definition of the table.
     fn write(&mut self, rows: &[Vec<Value>]) -> Result<Result<u64, ExecError>, Error> {
         loop {
-            let written = self.session.writer().upsert(&self.bound, rows);
+            let written = self.session.writer().upsert(&self.target, rows.into());
             let is_conflict = written.as_ref().is_err_and(|error| error.code() == ErrorCode::Conflict);
             if !is_conflict || !self.rebind()? {
                 return Ok(written);
@@ -256,12 +256,12 @@ impl Load<'_> {
     /// Finds the columns again where the table was altered; whether it was.
     fn rebind(&mut self) -> Result<bool, Error> {
         let table = resolve(&self.session.catalog(), &self.copy.table)?;
-        let (old, new) = (self.bound.table.def(), table.def());
+        let (old, new) = (self.target.table.def(), table.def());
         if (old.id, old.history.version) == (new.id, new.history.version) {
             return Ok(false);
         }
-        let mut columns = Vec::with_capacity(self.bound.columns.len());
-        for known in self.bound.columns.iter().filter_map(|column| old.columns.get(*column)) {
+        let mut columns = Vec::with_capacity(self.target.columns.len());
+        for known in self.target.columns.iter().filter_map(|column| old.columns.get(*column)) {
             let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
             let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
                 let text = format!("column {} was dropped meanwhile; {}", known.name, self.committed());
@@ -269,7 +269,7 @@ impl Load<'_> {
             };
             columns.push(column);
         }
-        self.bound = bound(table, columns);
+        self.target = target(table, columns);
         Ok(true)
     }
 
