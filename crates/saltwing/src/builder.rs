@@ -236,8 +236,11 @@ impl Builder {
             #[allow(unreachable_patterns)] // which stores are built in hangs on the features
             other => {
                 let _ = (path, options);
-                Err(StoreError::NotSupported { what: "a place in this build: its feature is off", store: other.as_str() }
-                    .into())
+                Err(StoreError::NotSupported {
+                    what: "a place in this build: its feature is off",
+                    store: other.as_str(),
+                }
+                .into())
             }
         }
     }

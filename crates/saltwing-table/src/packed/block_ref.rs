@@ -102,14 +102,18 @@ impl BlockRef {
             return Ok(Some(part.clone()));
         }
         let bytes = self.load(FIX, family)?.ok_or_else(|| self.damaged("a part is missing"))?;
-        let size = bytes.len();
-        let part = FixPart::read(bytes, family).map(Arc::new).ok_or_else(|| self.damaged("its fixed part"))?;
-        if part.rows() != self.summary.rows as usize {
-            return Err(self.damaged("its row count"));
-        }
+        let part = self.read_fix(family, bytes)?;
         let read = part.clone();
-        self.keep(size, |parts| parts.fix.push((family, read)));
+        self.keep(part.bytes().len(), |parts| parts.fix.push((family, read)));
         Ok(Some(part))
+    }
+
+    fn read_fix(&self, family: u8, bytes: Bytes) -> Result<Arc<FixPart>, TableError> {
+        let part = FixPart::read(bytes, family).ok_or_else(|| self.damaged("its fixed part"))?;
+        match part.rows() == self.summary.rows as usize {
+            true => Ok(Arc::new(part)),
+            false => Err(self.damaged("its row count")),
+        }
     }
 
     /// Keys and write times, and the first family's columns.
@@ -123,19 +127,34 @@ impl BlockRef {
             self.hit();
             return Ok(part.clone());
         }
-        let rows = self.summary.rows as usize;
-        let part = match self.load(VAR, family)? {
-            None => None,
-            Some(bytes) => {
-                let part = VarPart::read(bytes, family, rows).and_then(|part| part.named_by(self));
-                Some(Arc::new(part.ok_or_else(|| self.damaged("its variable part"))?))
-            }
-        };
-        // Counted as if expanded: a scan expands all of it.
-        let size = part.as_ref().map_or(0, |part| part.bytes().len() + part.expanded_bytes() + 4 * rows);
+        let part = self.load(VAR, family)?.map(|bytes| self.read_var(family, bytes)).transpose()?;
         let read = part.clone();
-        self.keep(size, |parts| parts.var.push((family, read)));
+        self.keep(self.var_size(part.as_deref()), |parts| parts.var.push((family, read)));
         Ok(part)
+    }
+
+    fn read_var(self: &Arc<Self>, family: u8, bytes: Bytes) -> Result<Arc<VarPart>, TableError> {
+        let part = VarPart::read(bytes, family, self.summary.rows as usize).and_then(|part| part.named_by(self));
+        part.map(Arc::new).ok_or_else(|| self.damaged("its variable part"))
+    }
+
+    /// Counted as if expanded: a scan expands all of it.
+    fn var_size(&self, part: Option<&VarPart>) -> usize {
+        part.map_or(0, |part| part.bytes().len() + part.expanded_bytes() + 4 * self.summary.rows as usize)
+    }
+
+    /// Keeps the parts of a new block, by family: what was written last is often read next.
+    pub(super) fn keep_made(self: &Arc<Self>, made: Vec<(u8, Bytes, Option<Bytes>)>) -> Result<(), TableError> {
+        let (mut size, mut fix, mut var) = (0, Vec::with_capacity(made.len()), Vec::with_capacity(made.len()));
+        for (family, fix_bytes, var_bytes) in made {
+            let fix_part = self.read_fix(family, fix_bytes)?;
+            let var_part = var_bytes.map(|bytes| self.read_var(family, bytes)).transpose()?;
+            size += fix_part.bytes().len() + self.var_size(var_part.as_deref());
+            fix.push((family, fix_part));
+            var.push((family, var_part));
+        }
+        self.keep(size, |parts| (parts.fix, parts.var) = (fix, var));
+        Ok(())
     }
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {

@@ -109,7 +109,7 @@ impl Rewrite<'_> {
         self.next_block += 1;
         self.blocks += 1;
         self.made.0 += rows.len() as u64;
-        let (mut families, mut zones, mut far) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut families, mut zones, mut far, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for family in 0..table.family_count() {
             let mut columns = self.columns(&table, family, rows, pending)?;
             if family > 0 && !table.has_default(family) && columns.iter().all(ColumnData::is_all_null) {
@@ -124,13 +124,15 @@ impl Rewrite<'_> {
             families.push(number);
             zones.extend(columns.iter().filter_map(ColumnData::zone).map(|zone| (number, zone)));
             let key = part_key(table.def().id, id, number);
-            let part = fix_part(number, &keys, &times, &columns);
-            self.made.1 += part.len() as u64;
-            self.batch.put(FIX, key.clone(), part);
-            if let Some(part) = var_part(number, &columns) {
+            let fix = Bytes::from(fix_part(number, &keys, &times, &columns));
+            self.made.1 += fix.len() as u64;
+            self.batch.put(FIX, key.clone(), fix.clone());
+            let var = var_part(number, &columns).map(Bytes::from);
+            if let Some(part) = &var {
                 self.made.1 += part.len() as u64;
-                self.batch.put(VAR, key, part);
+                self.batch.put(VAR, key, part.clone());
             }
+            parts.push((number, fix, var));
         }
         zones.truncate(ZONES_MAX);
         let fence =
@@ -152,8 +154,9 @@ impl Rewrite<'_> {
             known.unwrap_or_else(|| Arc::new(Far::new(id, table.def().id, shelf.clone())))
         };
         let far = far.into_iter().map(named).collect();
-        let block = BlockRef::new(id, table.def().id, summary, far, shelf.clone());
-        Ok(Arc::new(Entry::new(fence, Some(Arc::new(block)), false)))
+        let block = Arc::new(BlockRef::new(id, table.def().id, summary, far, shelf.clone()));
+        block.keep_made(parts)?;
+        Ok(Arc::new(Entry::new(fence, Some(block), false)))
     }
 
     /// Adds a value that lies by itself; its number.

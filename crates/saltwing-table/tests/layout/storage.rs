@@ -62,13 +62,15 @@ fn parts_in_memory_are_hits() {
     let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, 0, None)).unwrap();
     put_all(&mut world, (0..40).map(|k| (k, k)));
     world.store.merge().unwrap();
-    let scan = || {
-        read(&world, world.store.view().unwrap(), &request(&world.table, vec![2])).unwrap();
+    let scan = |world: &World| {
+        read(world, world.store.view().unwrap(), &request(&world.table, vec![2])).unwrap();
         let stored = stored(&world.store);
         (stored.cache_hits, stored.cache_misses)
     };
-    assert_eq!(scan(), (0, 10), "the integers of ten blocks");
-    assert_eq!(scan(), (10, 10));
+    assert_eq!(scan(&world), (10, 0), "the integers of ten new blocks");
+    world.reopen().unwrap();
+    assert_eq!(scan(&world), (0, 10));
+    assert_eq!(scan(&world), (10, 10));
     assert!(world.store.storage_stats().cache_bytes > 0);
 }
 
