@@ -1,6 +1,6 @@
 //! What a plan is: which keys are read, and what remains to be checked.
 
-use crate::{Condition, Ranges, Verdict};
+use crate::{Condition, Ranges, Skip, Verdict};
 
 /// How one table is read.
 ///
@@ -22,6 +22,9 @@ pub struct Access {
     /// The ranges in two parts, to be read one after the other in the direction of `order`: the NULLs of the first column that
     /// is ordered by, and all else. Where it is there, only this reading gives the order.
     pub in_turn: Option<[Ranges; 2]>,
+    /// What of the ranges may be passed over: conditions on columns behind a gap in the key. They are in the
+    /// residual all the same.
+    pub skip: Option<Skip>,
     /// Whether the ranges hold no row that fails a condition marked key or both.
     pub exact: bool,
     /// The buckets that hold such rows.
@@ -55,7 +58,7 @@ pub enum AccessKind {
     Point,
     /// One range.
     Range,
-    /// Several ranges, with seeks over what lies between.
+    /// Several ranges, with seeks over what lies between, or inside them.
     SkipScan,
     /// Every key.
     FullScan,

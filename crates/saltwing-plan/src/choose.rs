@@ -17,7 +17,7 @@ use crate::product::Product;
 use crate::ranges::{ColumnTypes, Plan};
 use crate::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderKind, PlanError, PredicateUse, Ranges, Request,
-    RowLimit, Use, Verdict, order, reasons, refusal,
+    RowLimit, Skip, Use, Verdict, order, reasons, refusal,
 };
 
 /// Most combinations of values whose buckets are computed in advance.
@@ -65,6 +65,8 @@ struct Candidate<'a> {
     /// A cover of all of them.
     all: Cover,
     products: Arc<[Product]>,
+    /// What the boxes know beyond the products.
+    skip: Option<Skip>,
     order: OrderKind,
     /// The rows in two parts that are read one after the other.
     in_turn: Option<[Part; 2]>,
@@ -92,7 +94,9 @@ impl<'a> Candidate<'a> {
         let covers: Vec<Cover> = request.conditions.iter().map(|c| reader.cover(&c.expr, Want::TRUE)).collect();
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
         let (all, ties) = computed::derive(all, &space);
-        let products = all.boxes.iter().zip(&ties).map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
+        let pairs = all.boxes.iter().zip(&ties);
+        let products: Arc<[Product]> = pairs.map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
+        let skip = Skip::new(&all.boxes, &products, key.codec, &space);
         let served = order::served(request.order, &all, &space);
         let (order, in_turn) = match served.apart {
             None => (served.kind, None),
@@ -108,7 +112,7 @@ impl<'a> Candidate<'a> {
                 (served.kind, Some(parts))
             }
         };
-        Self { key, space, covers, all, products, order, in_turn }
+        Self { key, space, covers, all, products, skip, order, in_turn }
     }
 
     fn rank(&self, limited: bool) -> Rank {
@@ -166,6 +170,7 @@ impl<'a> Candidate<'a> {
             _ => None,
         };
         let known = !self.is_unknown();
+        let skip = self.skip.clone().filter(|skip| !skip.is_unknown());
         let buckets = if known { self.buckets() } else { Buckets::All };
         let ranges = if known { ranges } else { Ranges::unknown() };
         Ok(Access {
@@ -173,6 +178,7 @@ impl<'a> Candidate<'a> {
             kind,
             ranges,
             in_turn,
+            skip,
             exact,
             buckets,
             order: self.order,
@@ -224,7 +230,7 @@ impl<'a> Candidate<'a> {
         match ranges.first(2).unwrap_or_default().as_slice() {
             [] => AccessKind::Empty,
             [one] if one.is_all() || self.is_open() => AccessKind::FullScan,
-            [_] => AccessKind::Range,
+            [_] if self.skip.is_none() => AccessKind::Range,
             _ => AccessKind::SkipScan,
         }
     }
@@ -263,7 +269,8 @@ impl<'a> Candidate<'a> {
         let in_turn = self.in_turn.iter().flatten().flat_map(|part| part.boxes.iter().zip(part.products.iter()));
         let pairs = self.all.boxes.iter().zip(self.products.iter()).chain(in_turn);
         let produced: Vec<Cow<'_, KeyBox>> = pairs.map(|(b, product)| b.truncated(product.columns())).collect();
-        let reach = self.products.iter().map(|product| product.reach).max().unwrap_or_default();
+        let reach = self.products.iter().map(|product| product.reach).chain(self.skip.as_ref().map(Skip::reach));
+        let reach = reach.max().unwrap_or_default();
         let of = |cover: &Cover| {
             if cover.is_exact_in(&produced, &self.space) && Inclusion::new(cover, &self.space).holds_all(&produced) {
                 return Use::Key;
@@ -289,6 +296,16 @@ impl<'a> Candidate<'a> {
         Some(reasons::too_many(part, count, &self.space))
     }
 
+    /// The columns that are skipped to reach what a condition says of a later one, as a text's end.
+    fn skipped(&self, cover: &Cover) -> String {
+        let in_ranges = self.products.iter().map(Product::columns).min().unwrap_or_default();
+        let narrows = |position: &usize| !cover.fills(*position, &self.space);
+        match (in_ranges..self.space.len()).find(narrows).filter(|_| self.skip.is_some()) {
+            Some(position) => reasons::skipped(&self.all, self.first_open_column()..position, &self.space),
+            None => String::new(),
+        }
+    }
+
     /// The first key column that is no list of values in every box.
     fn first_open_column(&self) -> usize {
         self.products.iter().map(|product| product.lists.len()).min().unwrap_or_default()
@@ -302,8 +319,16 @@ impl<'a> Candidate<'a> {
         };
         let why = match use_ {
             Use::Key => key_use(),
-            Use::Both if cover.is_exact() => format!("{}, not fully in the ranges", key_use()),
-            Use::Both => format!("{}, wider than the condition", key_use()),
+            Use::Both => {
+                let skipped = self.skipped(cover);
+                let held = match (cover.is_exact(), skipped.is_empty()) {
+                    (true, true) => ", not fully in the ranges",
+                    (true, false) => "",
+                    (false, _) => ", wider than the condition",
+                };
+                let too_many = self.too_many(expr).filter(|_| !skipped.is_empty()).map(|why| format!("; {why}"));
+                key_use() + held + &skipped + &too_many.unwrap_or_default()
+            }
             Use::Residual => self
                 .too_many(expr)
                 .unwrap_or_else(|| reasons::residual(expr, cover, self.first_open_column(), &self.space)),

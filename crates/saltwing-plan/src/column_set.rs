@@ -132,9 +132,11 @@ impl ColumnSet {
 
     /// Whether the value, or NULL, is inside.
     pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
-        if value.is_null() {
-            return self.nulls;
-        }
+        if value.is_null() { self.nulls } else { self.span_of(value, domain).is_some() }
+    }
+
+    /// The span that the value, which is not NULL, lies in.
+    pub(crate) fn span_of(&self, value: &Value, domain: &Domain) -> Option<&Span> {
         // The first span that does not end below the value is the only one that may hold it.
         let below = |span: &Span| match &span.hi {
             Cut::Low => true,
@@ -142,7 +144,7 @@ impl ColumnSet {
             Cut::Before(hi) => domain.compare(hi, value).is_le(),
             Cut::High => false,
         };
-        self.spans.get(self.spans.partition_point(below)).is_some_and(|span| span.contains(value, domain))
+        self.spans.get(self.spans.partition_point(below)).filter(|span| span.contains(value, domain))
     }
 
     /// What any of `sets` holds.

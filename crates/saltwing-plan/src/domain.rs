@@ -179,6 +179,11 @@ impl Domain {
             || matches!(self.ty, Boolean | Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp)
     }
 
+    /// The value right above, or below, another one, where that can be told.
+    pub(crate) fn neighbour(&self, value: &Value, above: bool) -> Option<Value> {
+        if above { self.next(value) } else { self.previous(value) }
+    }
+
     fn next(&self, value: &Value) -> Option<Value> {
         if self.is_extreme(value, self.max()) {
             return None;

@@ -18,6 +18,9 @@
 //!                           ▼
 //!                         ranges, made while they are read [80000001 7801 .. 80000002), ..
 //!                         buckets: the salt, last
+//!                           │
+//!                           ▼
+//!                         skip: what columns behind the tail let a scan pass over
 //! ```
 //!
 //! # Laws
@@ -61,6 +64,7 @@ mod refusal;
 mod request;
 mod row_list;
 mod sample;
+mod skip;
 mod span;
 mod trend;
 mod verdict;
@@ -72,4 +76,5 @@ pub use guard::LIMITED_ROWS_MAX;
 pub use ranges::{RangeIter, Ranges, ScanRange};
 pub use refusal::Refusal;
 pub use request::{CandidateKey, Condition, OrderItem, Request, RowLimit};
+pub use skip::{Skip, Stretch, Stretches};
 pub use verdict::{OverrideLadder, Policy, Rule, Verdict, resolve};

@@ -11,9 +11,12 @@
 
 use saltwing_types::{SqlType, Value, text};
 
+use crate::column_set::ColumnSet;
 use crate::cursor::Piece;
+use crate::domain::Domain;
 use crate::product::End;
 use crate::ranges::ColumnTypes;
+use crate::span::{Cut, Span};
 
 /// A range by its typed ends.
 pub(crate) fn piece(piece: &Piece, columns: &[ColumnTypes]) -> String {
@@ -27,6 +30,38 @@ pub(crate) fn piece(piece: &Piece, columns: &[ColumnTypes]) -> String {
         (None, Some(last)) => format!("[.. {last}{close}"),
         (Some(first), Some(last)) => format!("{open}{first} .. {last}{close}"),
     }
+}
+
+/// A column in a set of values, in value order: `c = 3`, `c IN (3, 5)`, `c [.. 3] (7 ..]`.
+pub(crate) fn column_set(name: &str, set: &ColumnSet, domain: &Domain) -> String {
+    const SHOWN: usize = 8;
+    let literal = |value: &Value| literal(value, domain.ty());
+    let more = if set.spans().len() > SHOWN { ", …" } else { "" };
+    if let Some(points) = set.as_points(domain) {
+        let nulls = set.has_null().then(|| "NULL".to_owned());
+        let values: Vec<String> = nulls.into_iter().chain(points.into_iter().take(SHOWN).map(literal)).collect();
+        return match (set.has_null(), values.as_slice()) {
+            (true, [_]) => format!("{name} IS NULL"),
+            (false, [one]) => format!("{name} = {one}"),
+            (_, values) => format!("{name} IN ({}{more})", values.join(", ")),
+        };
+    }
+    let span = |span: &Span| {
+        let lo = match &span.lo {
+            Cut::Before(value) => format!("[{} ", literal(value)),
+            Cut::After(value) => format!("({} ", literal(value)),
+            Cut::Low | Cut::High => "[".to_owned(),
+        };
+        let hi = match &span.hi {
+            Cut::After(value) => format!(" {}]", literal(value)),
+            Cut::Before(value) => format!(" {})", literal(value)),
+            Cut::Low | Cut::High => "]".to_owned(),
+        };
+        format!("{lo}..{hi}")
+    };
+    let nulls = if set.has_null() { "NULL " } else { "" };
+    let spans: Vec<String> = set.spans().iter().take(SHOWN).map(span).collect();
+    format!("{name} {nulls}{}{more}", spans.join(" "))
 }
 
 /// The values in parentheses; `None` when there are none.

@@ -31,7 +31,7 @@ use crate::product::tail::{open_tail, tail};
 use crate::row_list::compare_in_key;
 use crate::{PlanError, guard};
 
-pub(crate) use tail::{End, TailSpan};
+pub(crate) use tail::{End, TailSpan, set_first, set_last, span_first, span_last};
 
 /// Most values of a BOOLEAN or TINYINT span that are stepped through one by one: all that it can have.
 const STEPS_MAX: u64 = 256;

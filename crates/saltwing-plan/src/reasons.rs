@@ -1,8 +1,12 @@
 //! Why a condition is used as it is, in words.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{CompareOp, Expr, Function, SortOrder, SqlType, Value};
 
+use crate::column_set::ColumnSet;
 use crate::computed::{COMBINATIONS_MAX, Effect, Part};
 use crate::forms::{Reader, Want};
 use crate::guard;
@@ -41,6 +45,16 @@ pub(crate) fn effects(effects: &[(usize, Effect)], space: &KeySpace) -> String {
         }
     };
     effects.iter().map(text).collect()
+}
+
+/// Which of some columns are skipped, as a text's end: those that are no list of values.
+pub(crate) fn skipped(all: &Cover, positions: Range<usize>, space: &KeySpace) -> String {
+    let is_list = |key_box: &KeyBox, position| {
+        key_box.get(position).is_some_and(|set: &Arc<ColumnSet>| set.is_list(space.domain(position)))
+    };
+    let is_open = |position: &usize| !all.boxes.iter().all(|key_box| is_list(key_box, *position));
+    let names: Vec<&str> = positions.filter(is_open).map(|position| space.column(position).name.as_str()).collect();
+    if names.is_empty() { String::new() } else { format!(", skipping over {}", names.join(", ")) }
 }
 
 /// The positions that some box narrows.

@@ -97,6 +97,24 @@ impl Span {
             }
     }
 
+    /// Whether it reaches above a value.
+    pub(crate) fn goes_above(&self, value: &Value, domain: &Domain) -> bool {
+        match &self.hi {
+            Cut::High => domain.max().is_none_or(|max| domain.compare(value, max).is_lt()),
+            Cut::Before(hi) | Cut::After(hi) => domain.compare(value, hi).is_lt(),
+            Cut::Low => false,
+        }
+    }
+
+    /// Whether it reaches below a value.
+    pub(crate) fn goes_below(&self, value: &Value, domain: &Domain) -> bool {
+        match &self.lo {
+            Cut::Low => domain.min().is_none_or(|min| domain.compare(value, min).is_gt()),
+            Cut::Before(lo) | Cut::After(lo) => domain.compare(value, lo).is_gt(),
+            Cut::High => false,
+        }
+    }
+
     /// What both hold.
     pub(crate) fn intersect(&self, other: &Span, domain: &Domain) -> Option<Span> {
         let lo = if self.lo.compare(&other.lo, domain).is_ge() { &self.lo } else { &other.lo };

@@ -204,6 +204,9 @@ fn plan_text(access: &Access) -> String {
     if access.kind != AccessKind::Empty {
         write!(line, " {}", access.spans().unwrap().join("  ")).unwrap();
     }
+    if let Some(skip) = &access.skip {
+        write!(line, "; skip {}", skip.text()).unwrap();
+    }
     if let Some(parts) = &access.in_turn {
         let shown = parts.each_ref().map(|ranges| ranges.spans(12).unwrap().join("  "));
         write!(line, "; in turn {}", shown.join(" and ")).unwrap();

@@ -1,7 +1,7 @@
 //! Plans, text in and text out: `testdata/*.txt`. `UPDATE_GOLDEN=1` writes them anew.
 //!
-//! A case is a key, conditions, optionally `order by ..` and `limit ..`, a line `----`,
-//! and what comes of it:
+//! A case is a key, conditions, optionally `order by ..`, `limit ..` and lines `at (..)`, a line `----`,
+//! and what comes of it. At the row key of a row, and back from there, the stretch is told that it lies in:
 //!
 //! ```text
 //! ranges key=(host varchar, ts bigint desc, seq int) values=(v double) buckets=4
@@ -18,8 +18,9 @@ mod support;
 
 use std::fmt::Write;
 
-use saltwing_plan::{AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, choose};
-use saltwing_types::SortOrder;
+use saltwing_plan::{AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, Stretch, choose};
+use saltwing_types::text::hex;
+use saltwing_types::{Expr, SortOrder, Value};
 
 use support::{Table, golden, parser};
 
@@ -27,7 +28,8 @@ use support::{Table, golden, parser};
 fn plan(lines: &[&str]) -> Result<String, String> {
     let (definition, rest) = lines.split_first().ok_or("an empty case")?;
     let table = parser::ranges(definition)?;
-    let (mut texts, mut order, mut limit, mut offset) = (Vec::new(), Vec::new(), RowLimit::None, 0);
+    let (mut texts, mut rows, mut order, mut limit, mut offset) =
+        (Vec::new(), Vec::new(), Vec::new(), RowLimit::None, 0);
     for line in rest {
         if let Some(items) = line.strip_prefix("order by ") {
             order = items.split(',').map(|item| order_item(item, &table)).collect::<Result<_, _>>()?;
@@ -35,6 +37,8 @@ fn plan(lines: &[&str]) -> Result<String, String> {
             let (rows, skipped) = text.split_once(" offset ").unwrap_or((text, "0"));
             limit = if rows == "?" { RowLimit::Unknown } else { RowLimit::Rows(rows.parse().map_err(|_| "limit")?) };
             offset = skipped.parse().map_err(|_| "offset")?;
+        } else if let Some(row) = line.strip_prefix("at ") {
+            rows.push(row);
         } else {
             texts.push(*line);
         }
@@ -62,6 +66,15 @@ fn plan(lines: &[&str]) -> Result<String, String> {
             writeln!(text, "span      {}{more}{buckets}", shown.join("  ")).unwrap();
         }
     }
+    if let Some(skip) = &access.skip {
+        writeln!(text, "skip      {}", skip.text()).unwrap();
+        for row in rows {
+            let key = row_key(row, &table)?;
+            let (mut forward, mut reverse) = (skip.forward(), skip.reverse());
+            writeln!(text, "at        {row}: {}, back {}", stretch(forward.at(&key)), stretch(reverse.at(&key)))
+                .unwrap();
+        }
+    }
     if access.order != OrderKind::None || !order.is_empty() {
         writeln!(text, "order     {}", access.order.as_str()).unwrap();
     }
@@ -87,6 +100,31 @@ fn plan(lines: &[&str]) -> Result<String, String> {
         }
     }
     Ok(text)
+}
+
+/// The logical key of a row, whose key columns are given as literals.
+fn row_key(given: &str, table: &Table) -> Result<Vec<u8>, String> {
+    let columns: Vec<usize> = table.schema.columns.iter().filter_map(|column| column.column()).collect();
+    let names: Vec<&str> = columns.iter().map(|column| table.columns[*column].name.as_str()).collect();
+    let mut row = vec![Value::Null; table.columns.len()];
+    let mut columns = columns.into_iter();
+    parser::condition(&format!("({}) = {given}", names.join(", ")), table)?.walk(&mut |e| {
+        if let Expr::Literal(value, _) = e
+            && let Some(column) = columns.next()
+        {
+            row[column] = value.clone();
+        }
+    });
+    let values = table.key_values(&row).ok_or("no row has such a key")?;
+    table.codec.encode_logical(&values).map_err(|e| e.to_string())
+}
+
+fn stretch(stretch: Stretch<'_>) -> String {
+    let (is_wanted, place) = match stretch {
+        Stretch::Wanted(place) => ("wanted", place),
+        Stretch::Unwanted(place) => ("unwanted", place),
+    };
+    format!("{is_wanted} to {}", place.map_or("the end".into(), hex))
 }
 
 fn order_item(text: &str, table: &Table) -> Result<OrderItem, String> {

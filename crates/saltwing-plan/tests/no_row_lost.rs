@@ -47,7 +47,7 @@ fn check_ranges(access: &Access, keys: &[&[u8]]) -> Result<(), TestCaseError> {
         [one] if one.is_all() => AccessKind::FullScan,
         // The first rows may be left out.
         [one] if access.kind == AccessKind::FullScan && one.end().is_none() => AccessKind::FullScan,
-        [_] => AccessKind::Range,
+        [_] if access.skip.is_none() => AccessKind::Range,
         _ => AccessKind::SkipScan,
     };
     prop_assert_eq!(access.kind, kind);

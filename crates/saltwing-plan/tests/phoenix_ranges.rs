@@ -31,6 +31,8 @@ const WIDER: [(&str, &[u32]); 6] = [
 struct Counts {
     tighter: usize,
     equal: usize,
+    /// Of the equal ones, those in whose ranges we skip, where Phoenix reads on.
+    skipping: usize,
     wider: usize,
 }
 
@@ -79,6 +81,7 @@ fn never_wider_than_phoenix() {
             (false, true) => counts.tighter += 1,
             (false, false) => counts.wider += 1,
         }
+        counts.skipping += usize::from(ours == theirs && access.skip.is_some() && case["bounding"] == false);
         if ours.iter().all(inside) == expected {
             let what = if expected { "no longer wider" } else { "wider" };
             wider.push(format!(
@@ -89,5 +92,5 @@ fn never_wider_than_phoenix() {
     }
     println!("{counts:?}\n{kinds:#?}\nunread {}\n{}", unread.len(), unread.join("\n"));
     assert!(wider.is_empty(), "{} not as expected:\n{}", wider.len(), wider.join("\n"));
-    assert_eq!(counts, Counts { tighter: 170, equal: 395, wider: 25 });
+    assert_eq!(counts, Counts { tighter: 170, equal: 395, skipping: 84, wider: 25 });
 }

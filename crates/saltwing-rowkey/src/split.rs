@@ -70,6 +70,15 @@ impl RowKeyCodec {
             .map_err(|(column, bad)| self.corrupt(column, physical, slices, bad))
     }
 
+    /// As [`RowKeyCodec::split_first`], of a logical key: the places found are those in `logical`.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::split`].
+    pub fn split_logical(&self, logical: &[u8], count: usize, slices: &mut KeySlices) -> Result<(), RowKeyError> {
+        slices.columns.clear();
+        self.split_from(logical, 0, count, slices).map_err(|(column, bad)| self.corrupt(column, logical, slices, bad))
+    }
+
     /// Splits from byte `at` on. An error comes with the index of its column.
     pub(crate) fn split_from(
         &self,

@@ -47,7 +47,7 @@ pub(super) fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &K
         false => set.spans().iter().rev().collect(),
     };
     let mut nulls = set.has_null();
-    let starts_open = in_key_order.first().is_some_and(|span| first_place(span, domain).is_none());
+    let starts_open = in_key_order.first().is_some_and(|span| span_first(span, domain).is_none());
     if nulls && !starts_open {
         let null = || End { values: vec![Value::Null], included: true };
         spans.push(closed(null(), null(), None, true));
@@ -56,11 +56,11 @@ pub(super) fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &K
     for span in in_key_order {
         // NULL stands before an open start, and is one range with it.
         let nulls = std::mem::take(&mut nulls);
-        let (first, starts_open) = match first_place(span, domain) {
+        let (first, starts_open) = match span_first(span, domain) {
             Some(first) => (first, false),
             None => (open_start(nulls, domain), !nulls),
         };
-        let last = last_place(span, domain).unwrap_or(End { values: Vec::new(), included: true });
+        let last = span_last(span, domain).unwrap_or(End { values: Vec::new(), included: true });
         let values = Some((lower(&span.lo), upper(&span.hi)));
         let mut tail = closed(first, last, values, nulls);
         if let Some(first) = smallest_start(key_box, position, space).filter(|_| starts_open) {
@@ -123,28 +123,30 @@ fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, spac
 }
 
 /// The first value of a set in key order; `None` when it starts where the column does.
-fn set_first(set: &ColumnSet, domain: &Domain) -> Option<End> {
+pub(crate) fn set_first(set: &ColumnSet, domain: &Domain) -> Option<End> {
     if set.has_null() {
         return Some(End { values: vec![Value::Null], included: true });
     }
     let span = if domain.is_ascending() { set.spans().first() } else { set.spans().last() };
-    first_place(span?, domain)
+    span_first(span?, domain)
 }
 
 /// The last value of a set in key order; `None` when it ends where the column does.
-fn set_last(set: &ColumnSet, domain: &Domain) -> Option<End> {
+pub(crate) fn set_last(set: &ColumnSet, domain: &Domain) -> Option<End> {
     let span = if domain.is_ascending() { set.spans().last() } else { set.spans().first() };
     match span {
-        Some(span) => last_place(span, domain),
+        Some(span) => span_last(span, domain),
         None => Some(End { values: vec![Value::Null], included: true }),
     }
 }
 
-fn first_place(span: &Span, domain: &Domain) -> Option<End> {
+/// The first value of a span in key order; `None` when it starts where the column does.
+pub(crate) fn span_first(span: &Span, domain: &Domain) -> Option<End> {
     cut_place(if domain.is_ascending() { &span.lo } else { &span.hi }, domain.is_ascending())
 }
 
-fn last_place(span: &Span, domain: &Domain) -> Option<End> {
+/// The last value of a span in key order; `None` when it ends where the column does.
+pub(crate) fn span_last(span: &Span, domain: &Domain) -> Option<End> {
     cut_place(if domain.is_ascending() { &span.hi } else { &span.lo }, !domain.is_ascending())
 }
 

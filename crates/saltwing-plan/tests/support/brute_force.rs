@@ -1,7 +1,7 @@
 //! The laws of a plan, held against rows by the scalar evaluator.
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, Buckets, Condition, ScanRange, Use};
+use saltwing_plan::{Access, Buckets, Condition, ScanRange, Skip, Stretch, Use};
 use saltwing_types::{Value, eval};
 
 /// A row, its logical key and its bucket.
@@ -52,6 +52,42 @@ pub fn check_rows(access: &Access, conditions: &[Condition], stored: &[Stored]) 
                 predicate,
                 row.row
             );
+        }
+    }
+    access.skip.as_ref().map_or(Ok(()), |skip| check_skip(access, skip, conditions, stored))
+}
+
+/// The laws of skipping: no stretch that is passed over has a wanted row, each moves on from the key that was asked for, and
+/// in a wanted one a condition holds that is exact and used for skipping alone.
+fn check_skip(access: &Access, skip: &Skip, conditions: &[Condition], stored: &[Stored]) -> Result<(), TestCaseError> {
+    let is_exact = |why: &str| why.contains(", skipping over ") && !why.contains(", wider than the condition");
+    let used = conditions.iter().zip(&access.predicates);
+    let exact: Vec<&Condition> = used
+        .filter(|(_, use_)| use_.use_ == Use::Both && is_exact(&use_.why))
+        .map(|(condition, _)| condition)
+        .collect();
+    let mut sorted: Vec<&Stored> = stored.iter().collect();
+    sorted.sort_by(|a, b| a.key.cmp(&b.key));
+    for reverse in [false, true] {
+        let mut stretches = if reverse { skip.reverse() } else { skip.forward() };
+        for (i, from) in sorted.iter().enumerate() {
+            let (is_wanted, place) = match stretches.at(&from.key) {
+                Stretch::Wanted(place) => (true, place),
+                Stretch::Unwanted(place) => (false, place),
+            };
+            let holds_key = |key: &[u8]| place.is_none_or(|place| if reverse { place <= key } else { key < place });
+            prop_assert!(holds_key(&from.key), "{:02x?} is not before {:02x?}", from.key, place);
+            let ahead = if reverse { &sorted[..=i] } else { &sorted[i..] };
+            for row in ahead.iter().filter(|row| holds_key(&row.key)) {
+                let about = format!("row {:?}, reverse {reverse}, from {:02x?} to {place:02x?}", row.row, from.key);
+                if is_wanted {
+                    let fails = |condition: &&&Condition| holds([**condition], &row.row) == Some(false);
+                    let failed = exact.iter().find(fails);
+                    prop_assert!(failed.is_none(), "wanted though {failed:?} does not hold: {about}");
+                } else {
+                    prop_assert!(holds(conditions, &row.row) != Some(true), "passed over: {about}");
+                }
+            }
         }
     }
     Ok(())

@@ -1,0 +1,268 @@
+//! Skipping inside the ranges: where the keys lie that the columns behind a gap allow.
+//!
+//! ```text
+//! key (a, b, c)     a = 1 AND c = 3       range [(1) .. (1)], over b to c = 3
+//!
+//!   at (1, 5, 1)    unwanted up to (1, 5, 3)
+//!   at (1, 5, 3)    wanted up to what comes behind (1, 5, 3)
+//!   at (1, 5, 4)    unwanted up to (1, 6, 3); were b a text, up to what comes behind (1, 'x')
+//! ```
+//!
+//! Ranges hold the columns up to the first span; here all columns of the boxes have their say. Nobody has to
+//! ask: a scan that reads on where it could skip reads too much, and the residual filter has each condition that the ranges do not
+//! imply.
+//!
+//! # Laws
+//! For any key that rows can have, in both directions:
+//! 1. no row of an unwanted stretch meets the conditions;
+//! 2. the key that was asked for lies in the stretch, so that who goes on behind it moves;
+//! 3. each row of a wanted stretch lies in one of the boxes.
+
+mod stretch;
+
+use std::sync::Arc;
+
+use saltwing_rowkey::{Bound, KeySlices, RowKeyCodec};
+use saltwing_types::Value;
+
+use crate::column_set::ColumnSet;
+use crate::cursor::Direction;
+use crate::domain::Domain;
+use crate::key_box::KeyBox;
+use crate::key_space::KeySpace;
+use crate::notation;
+use crate::product::Product;
+use crate::skip::stretch::{Places, Typed};
+
+/// Most boxes over which there is skipping: at each jump all of them are asked.
+const BOXES_MAX: usize = 16;
+
+/// What an access skips inside its ranges. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Skip {
+    plan: Arc<SkipPlan>,
+}
+
+#[derive(Debug)]
+struct SkipPlan {
+    codec: Arc<RowKeyCodec>,
+    domains: Vec<Domain>,
+    boxes: Vec<SkipBox>,
+    /// Key columns that have a say.
+    reach: usize,
+    text: String,
+}
+
+/// A set for each key column, and how many of them say anything.
+#[derive(Debug)]
+struct SkipBox {
+    sets: Vec<Arc<ColumnSet>>,
+    reach: usize,
+}
+
+/// Keys that lie side by side, from the one asked for in the direction of travel.
+///
+/// A place is a byte string that lies above all keys before it and not above any key behind it. Forward the stretch has the keys
+/// below its place; in reverse it has those from the place on. `None` is where all keys end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch<'p> {
+    /// All of them may be wanted.
+    Wanted(Option<&'p [u8]>),
+    /// None of them is.
+    Unwanted(Option<&'p [u8]>),
+}
+
+impl Skip {
+    /// What the boxes know that their ranges do not hold; `None` when that is nothing.
+    pub(crate) fn new(
+        boxes: &[KeyBox],
+        products: &[Product],
+        codec: &Arc<RowKeyCodec>,
+        space: &KeySpace,
+    ) -> Option<Self> {
+        let has_gap = |(key_box, product): (&KeyBox, &Product)| reach(key_box) > product.columns();
+        if boxes.len() > BOXES_MAX || !boxes.iter().zip(products).any(has_gap) {
+            return None;
+        }
+        let domains: Vec<Domain> = (0..space.len()).map(|position| space.domain(position).clone()).collect();
+        // An index may keep values in another type than that of the sets.
+        if (0..space.len()).any(|position| space.domain(position).ty() != space.column(position).ty) {
+            return None;
+        }
+        let set = |key_box: &KeyBox, position: usize| {
+            let full = || Arc::new(ColumnSet::full(space.domain(position)));
+            key_box.get(position).map_or_else(full, Arc::clone)
+        };
+        let skip_box = |key_box: &KeyBox| SkipBox {
+            sets: (0..space.len()).map(|position| set(key_box, position)).collect(),
+            reach: reach(key_box),
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for (key_box, product) in boxes.iter().zip(products) {
+            let text = text(key_box, product, space);
+            if !text.is_empty() && !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let boxes: Vec<SkipBox> = boxes.iter().map(skip_box).collect();
+        let reach = boxes.iter().map(|b| b.reach).max().unwrap_or_default();
+        let plan = SkipPlan { codec: Arc::clone(codec), domains, boxes, reach, text: texts.join("; ") };
+        Some(Self { plan: Arc::new(plan) })
+    }
+
+    /// Key columns that have a say in what is skipped, the leading ones included.
+    pub(crate) fn reach(&self) -> usize {
+        self.plan.reach
+    }
+
+    /// Whether a made-up value is in it, for a parameter that only execution knows.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.plan.boxes.iter().any(|b| b.sets.iter().any(|set| set.is_unknown()))
+    }
+
+    /// Which columns are skipped to reach which values, as EXPLAIN has it: `over b to c = 3`.
+    pub fn text(&self) -> &str {
+        &self.plan.text
+    }
+
+    /// The stretches as a scan in key order meets them.
+    pub fn forward(&self) -> Stretches {
+        Stretches::new(self.plan.clone(), Direction::Forward)
+    }
+
+    /// As [`Skip::forward`], against the key order.
+    pub fn reverse(&self) -> Stretches {
+        Stretches::new(self.plan.clone(), Direction::Reverse)
+    }
+}
+
+/// Key columns up to the last that a box says anything of.
+fn reach(key_box: &KeyBox) -> usize {
+    key_box.columns().last().map_or(0, |(position, _)| position + 1)
+}
+
+/// `over b to c = 3, over d to e IN (1, 2)`; nothing, where the ranges hold all columns.
+fn text(key_box: &KeyBox, product: &Product, space: &KeySpace) -> String {
+    let mut parts = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    for position in product.lists.len()..reach(key_box) {
+        let (name, domain) = (space.column(position).name.as_str(), space.domain(position));
+        let set = key_box.get(position);
+        if let Some(set) = set.filter(|_| position >= product.columns()) {
+            let target = notation::column_set(name, set, domain);
+            parts.push(match open.is_empty() {
+                true => target,
+                false => format!("over {} to {target}", open.join(", ")),
+            });
+            open.clear();
+        }
+        if set.is_none_or(|set| !set.is_list(domain)) {
+            open.push(name);
+        }
+    }
+    parts.join(", ")
+}
+
+/// Tells of one key after the other in which stretch it lies.
+#[derive(Debug)]
+pub struct Stretches {
+    plan: Arc<SkipPlan>,
+    direction: Direction,
+    slices: KeySlices,
+    row: Vec<Value>,
+    /// The end of the stretch told last.
+    until: Option<Vec<u8>>,
+}
+
+impl Stretches {
+    fn new(plan: Arc<SkipPlan>, direction: Direction) -> Self {
+        Self { plan, direction, slices: KeySlices::new(), row: Vec::new(), until: None }
+    }
+
+    /// The stretch from a logical key on, in the direction of travel.
+    pub fn at(&mut self, logical: &[u8]) -> Stretch<'_> {
+        let told =
+            self.read(logical).and_then(|()| self.find()).filter(|(_, until)| self.moves(logical, until.as_deref()));
+        // Of what cannot be told nothing is skipped, not even a row that cannot be read: it is an error for whoever decodes it.
+        let (wanted, until) = told.unwrap_or_else(|| (true, Some(self.behind(logical))));
+        self.until = until;
+        if wanted { Stretch::Wanted(self.until.as_deref()) } else { Stretch::Unwanted(self.until.as_deref()) }
+    }
+
+    /// Decodes the columns that have a say.
+    fn read(&mut self, logical: &[u8]) -> Option<()> {
+        let Self { plan, slices, row, .. } = self;
+        plan.codec.split_logical(logical, plan.reach, slices).ok()?;
+        row.clear();
+        for column in 0..plan.reach {
+            row.push(plan.codec.decode_column(logical, slices, column).ok()?);
+        }
+        Some(())
+    }
+
+    /// The farthest stretch of the boxes that hold the row, else the nearest start of any; the outer `None` where a place has no bytes.
+    fn find(&self) -> Option<(bool, Option<Vec<u8>>)> {
+        let plan = &*self.plan;
+        let (mut wanted, mut until) = (false, None::<Option<Vec<u8>>>);
+        for skip_box in &plan.boxes {
+            let places =
+                Places { sets: &skip_box.sets, domains: &plan.domains, row: &self.row, direction: self.direction };
+            let (holds, place) = match places.outside(skip_box.reach) {
+                None => (true, places.end_of_stretch(skip_box.reach)),
+                Some(_) if wanted => continue,
+                Some(column) => (false, places.next_from(column)),
+            };
+            let place = match place {
+                Some(place) => self.bytes(&place)?,
+                None => None,
+            };
+            if holds && !wanted {
+                (wanted, until) = (true, Some(place));
+                continue;
+            }
+            until = Some(match until {
+                None => place,
+                Some(other) if self.is_before(&place, &other) == holds => other,
+                Some(_) => place,
+            });
+        }
+        Some((wanted, until.unwrap_or_default()))
+    }
+
+    /// A typed place as bytes; the inner `None` where no key lies behind it in the direction of travel, the outer one
+    /// where a value has no place.
+    fn bytes(&self, place: &Typed) -> Option<Option<Vec<u8>>> {
+        let start = if place.behind { Bound::Excluded(&place.values) } else { Bound::Included(&place.values) };
+        let rest = self.plan.codec.bounds_range(start, Bound::Unbounded).ok()?;
+        let start = rest.map(|range| range.into_bounds().0);
+        Some(match self.direction {
+            Direction::Forward => start,
+            Direction::Reverse => Some(start?).filter(|start| !start.is_empty()),
+        })
+    }
+
+    /// Whether a place is met before another one.
+    fn is_before(&self, a: &Option<Vec<u8>>, b: &Option<Vec<u8>>) -> bool {
+        match (a, b) {
+            (Some(a), Some(b)) if self.direction == Direction::Forward => a < b,
+            (Some(a), Some(b)) => a > b,
+            (a, b) => a.is_some() && b.is_none(),
+        }
+    }
+
+    /// Whether a key lies before a place that it was asked for.
+    fn moves(&self, logical: &[u8], until: Option<&[u8]>) -> bool {
+        until.is_none_or(|until| match self.direction {
+            Direction::Forward => logical < until,
+            Direction::Reverse => until <= logical,
+        })
+    }
+
+    /// The place behind a single key.
+    fn behind(&self, logical: &[u8]) -> Vec<u8> {
+        match self.direction {
+            Direction::Forward => [logical, &[0]].concat(),
+            Direction::Reverse => logical.to_vec(),
+        }
+    }
+}
