@@ -7,6 +7,7 @@ use saltwing_store::Direction;
 
 use crate::packed::delta::TableRows;
 use crate::scan::RangeIter;
+use crate::skip::Skipper;
 use crate::walk::{Piece, Walk, WalkRules, find};
 use crate::{ScanContext, TableError};
 
@@ -22,6 +23,7 @@ pub(crate) struct BucketScan {
     bucket: Option<u8>,
     rules: WalkRules,
     ranges: RangeIter,
+    skipper: Option<Box<Skipper>>,
     context: ScanContext,
     walk: Option<Walk>,
     /// Ranges entered since the last row.
@@ -47,16 +49,22 @@ impl BucketScan {
         bucket: Option<u8>,
         rules: WalkRules,
         ranges: RangeIter,
+        skipper: Option<Skipper>,
         context: ScanContext,
     ) -> Self {
-        Self { rows, bucket, rules, ranges, context, walk: None, misses: 0, ranges_taken: 0, ahead: Ahead::Unknown }
+        let (skipper, ahead) = (skipper.map(Box::new), Ahead::Unknown);
+        Self { rows, bucket, rules, ranges, skipper, context, walk: None, misses: 0, ranges_taken: 0, ahead }
     }
 
     /// The next visible rows, `most` at most.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
         loop {
             if let Some(walk) = &mut self.walk {
-                if let Some(piece) = walk.next(most)? {
+                let piece = match &mut self.skipper {
+                    None => walk.next(most)?,
+                    Some(skipper) => skipper.next(walk, most)?,
+                };
+                if let Some(piece) = piece {
                     self.misses = 0;
                     return Ok(Some(piece));
                 }
@@ -110,7 +118,7 @@ impl BucketScan {
         };
         // A range has an end behind its start, so that the rest is never empty.
         let rest = rest.unwrap_or_else(KeyRange::all);
-        self.context.counters.seeks.fetch_add(1, Relaxed);
+        self.context.counters.count_seek();
         // Expired rows count: they too are where a range may end.
         let rules = WalkRules { expired_ms: None, zones: None, ..self.rules.clone() };
         self.ahead = match self.walk_over(&rest, rules).next(1)? {
@@ -134,7 +142,7 @@ impl BucketScan {
 
     /// Positions at a range: a point is got at once, for anything else a walk begins.
     fn enter(&mut self, range: &KeyRange) -> Result<Option<Piece>, TableError> {
-        self.context.counters.seeks.fetch_add(1, Relaxed);
+        self.context.counters.count_seek();
         self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
         if range.is_point() {
             let found = match self.bucket {

@@ -20,7 +20,7 @@ pub struct Budget {
 /// What a scan did (DESIGN section 11).
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Visible, unexpired rows inside the ranges, up to where the scan stopped.
+    /// Visible, unexpired rows inside the ranges, up to where the scan stopped, but for those that a seek passed over.
     pub keys_read: AtomicU64,
     /// Positionings: one for each (bucket, range), skips included.
     pub seeks: AtomicU64,
@@ -45,6 +45,11 @@ impl Counters {
         if let Some(word) = self.buckets.get(usize::from(bucket / 64)) {
             word.fetch_or(1 << (bucket % 64), Relaxed);
         }
+    }
+
+    /// Counts a positioning.
+    pub(crate) fn count_seek(&self) {
+        self.seeks.fetch_add(1, Relaxed);
     }
 
     /// Buckets in which a range was read.

@@ -17,6 +17,7 @@ use saltwing_types::Expr;
 use crate::bucket::BucketScan;
 use crate::decode::RowDecoder;
 use crate::shape::ScanShape;
+use crate::skip::{KeyStretches, Skipper};
 use crate::walk::{Piece, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
@@ -47,6 +48,14 @@ pub trait RangeSource: Send + Sync {
     /// The ranges, without the bucket byte, that are read in `bucket` (`None`: the
     /// table has no salt), in key order or against it; disjoint.
     fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter;
+
+    /// Which keys inside the ranges are wanted. `None`: all of them may be.
+    ///
+    /// The scan may hand out unwanted rows all the same: its filter must leave them out.
+    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+        let _ = direction;
+        None
+    }
 }
 
 /// Which buckets a scan reads.
@@ -159,8 +168,10 @@ impl Scan {
         };
         let stored = view.rows_for(table)?;
         let bucket_scan = |bucket| {
+            let skipper =
+                ranges.stretches(direction).map(|known| Skipper::new(known, direction, bucket, context.clone()));
             let ranges = ranges.ranges(bucket, direction);
-            BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, context.clone())
+            BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone())
         };
         let mut scans: Vec<BucketScan> = match (table.def().key.salt, buckets) {
             (None, _) => vec![bucket_scan(None)],

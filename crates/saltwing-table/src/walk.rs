@@ -139,6 +139,32 @@ impl Walk {
         }
     }
 
+    /// Whether the range goes on behind a place, in the direction of travel.
+    pub(crate) fn reaches(&self, place: &[u8]) -> bool {
+        match self.rules.direction {
+            Direction::Forward => self.end.as_deref().is_none_or(|end| place < end),
+            Direction::Reverse => *self.start < *place,
+        }
+    }
+
+    /// Leaves out the rows before a place that the walk [reaches](Walk::reaches): forward those below it, in reverse
+    /// the others.
+    pub(crate) fn seek(&mut self, place: &[u8]) {
+        match self.rules.direction {
+            Direction::Forward => {
+                self.index = self.rows.directory.floor(place);
+                self.start = place.to_vec();
+            }
+            Direction::Reverse => {
+                self.index = self.rows.directory.last_below(Some(place));
+                self.end = Some(place.to_vec());
+            }
+        }
+        self.pieces.clear();
+        self.recent_most = DELTA_ROWS_MIN;
+        self.done = false;
+    }
+
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.
     fn read_entry(&mut self) -> Result<(), TableError> {
         let directory = self.rows.directory.clone();

@@ -1,0 +1,209 @@
+//! Skipping inside ranges: what is left out, what is counted, and that neither depends on where rows lie.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+use saltwing_expr::value_at;
+use saltwing_rowkey::KeyRange;
+use saltwing_store::MemoryStore;
+use saltwing_table::{
+    Buckets, Budget, Direction, KeyStretches, LayoutOptions, RangeIter, RangeSource, ScanContext, ScanOrder,
+    ScanRequest, Stretch,
+};
+use saltwing_types::Value;
+
+use crate::world::{Ranges, World, plain_row, table};
+
+/// Ranges, and keys that begin stretches: wanted ones and unwanted ones by turns, an unwanted one first.
+#[derive(Clone)]
+struct Gaps {
+    ranges: Vec<KeyRange>,
+    turns: Arc<[Vec<u8>]>,
+}
+
+impl RangeSource for Gaps {
+    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        Ranges(self.ranges.clone()).ranges(bucket, direction)
+    }
+
+    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+        Some(Box::new(Turns { turns: self.turns.clone(), direction }))
+    }
+}
+
+struct Turns {
+    turns: Arc<[Vec<u8>]>,
+    direction: Direction,
+}
+
+impl Turns {
+    /// The turns at or before a key.
+    fn before(&self, key: &[u8]) -> usize {
+        self.turns.partition_point(|turn| turn.as_slice() <= key)
+    }
+}
+
+impl KeyStretches for Turns {
+    fn at(&mut self, logical: &[u8]) -> Stretch<'_> {
+        let before = self.before(logical);
+        let place = match self.direction {
+            Direction::Forward => self.turns.get(before),
+            Direction::Reverse => before.checked_sub(1).and_then(|turn| self.turns.get(turn)),
+        };
+        let place = place.map(Vec::as_slice);
+        if before % 2 == 1 { Stretch::Wanted(place) } else { Stretch::Unwanted(place) }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Read {
+    keys: Vec<i64>,
+    keys_read: u64,
+    seeks: u64,
+}
+
+fn scan(
+    world: &World,
+    ranges: Arc<dyn RangeSource>,
+    direction: Direction,
+    order: ScanOrder,
+    limit: Option<u64>,
+) -> Read {
+    let context = ScanContext::new(Budget::default());
+    let request = ScanRequest {
+        table: world.table.clone(),
+        ranges,
+        buckets: Buckets::All,
+        columns: vec![0],
+        filter: Vec::new(),
+        direction,
+        order,
+        limit,
+        first_batch: None,
+    };
+    let mut scan = world.store.scan(world.store.view().unwrap(), request, context.clone()).unwrap();
+    let mut keys = Vec::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        keys.extend((0..batch.num_rows()).map(|row| {
+            match value_at(batch.column(0), row, world.table.column_type(0)).unwrap() {
+                Value::Int(k) => k,
+                other => panic!("{other:?}"),
+            }
+        }));
+    }
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    Read { keys, keys_read: count(&context.counters.keys_read), seeks: count(&context.counters.seeks) }
+}
+
+/// Rows of a delta alone; or of blocks of four, with the later half of the changes in deltas.
+fn worlds(salt: u16, changes: &[Vec<(i64, bool)>]) -> [World; 2] {
+    let recent = LayoutOptions { delta_rows: 1 << 20, ..LayoutOptions::tiny() };
+    [recent, LayoutOptions::tiny()].map(|options| {
+        let is_tiny = options.delta_rows < 1 << 20;
+        let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, salt, None)).unwrap();
+        for (i, commit) in changes.iter().enumerate() {
+            let rows: Vec<_> = commit.iter().map(|(k, alive)| (plain_row(*k, i as i64), *alive)).collect();
+            world.commit(&rows).unwrap();
+            if is_tiny && i < changes.len() / 2 {
+                world.store.merge().unwrap();
+            }
+        }
+        world
+    })
+}
+
+fn gaps(world: &World, range: (i64, i64), turns: &[i64]) -> Gaps {
+    let key = |k: i64| world.logical(&plain_row(k, 0));
+    let ranges = KeyRange::new(key(range.0), Some(key(range.1))).into_iter().collect();
+    Gaps { ranges, turns: turns.iter().map(|turn| key(*turn)).collect() }
+}
+
+fn changes() -> impl Strategy<Value = Vec<Vec<(i64, bool)>>> {
+    prop::collection::vec(prop::collection::vec((0i64..400, prop::bool::weighted(0.9)), 1..120), 1..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn wanted_rows_come_wherever_they_lie(
+        changes in changes(),
+        turns in prop::collection::btree_set(0i64..400, 0..40),
+        range in (0i64..200, 200i64..400),
+        salt in prop::sample::select(vec![0u16, 3]),
+        reverse: bool,
+        merged: bool,
+        limit in prop::option::of(1u64..20),
+    ) {
+        let turns: Vec<i64> = turns.into_iter().collect();
+        let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+        let order = if merged { ScanOrder::Merged } else { ScanOrder::ByBucket };
+        let worlds = worlds(salt, &changes);
+        let [recent, packed] = worlds.each_ref().map(|world| {
+            let gaps = gaps(world, range, &turns);
+            scan(world, Arc::new(gaps), direction, order, limit)
+        });
+        prop_assert_eq!(&recent, &packed);
+        let plain = scan(&worlds[0], Arc::new(Ranges(gaps(&worlds[0], range, &turns).ranges)), direction, order, None);
+        let is_wanted = |k: &&i64| turns.partition_point(|turn| turn <= k) % 2 == 1;
+        let (found, wanted): (Vec<&i64>, Vec<&i64>) = (recent.keys.iter().collect(), plain.keys.iter().filter(is_wanted).collect());
+        // What is found are rows, in order; none that is wanted is left out before the limit.
+        let mut all = plain.keys.iter();
+        prop_assert!(found.iter().all(|k| all.any(|other| other == *k)), "{:?} of {:?}", found, plain.keys);
+        let mut left = found.iter();
+        let missing = wanted.iter().find(|k| !left.any(|other| other == *k));
+        let is_full = limit.is_some_and(|limit| limit == found.len() as u64);
+        prop_assert!(missing.is_none() || is_full, "{:?} is not among {:?}", missing, found);
+        prop_assert!(recent.keys_read <= plain.keys_read);
+    }
+}
+
+/// One wanted row in ten: the others are skipped. In three: they are read over, and soon nobody asks any more.
+#[test]
+fn a_scan_seeks_where_that_pays() {
+    let changes = [(0..3000).map(|k| (k, true)).collect::<Vec<_>>(), vec![(0, true)]];
+    for world in worlds(0, &changes) {
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let read = |stride: i64| {
+                let turns: Vec<i64> = (0..3000).step_by(stride as usize).flat_map(|k| [k + 1, k + 2]).collect();
+                scan(&world, Arc::new(gaps(&world, (0, 3000), &turns)), direction, ScanOrder::ByBucket, None)
+            };
+            let far = read(10);
+            assert!(far.keys.iter().all(|k| k % 10 == 1));
+            // One seek for the range, one for each gap of rows that are eight or nine: what comes before the first is a single row.
+            let expected = if direction == Direction::Forward { (301, 300) } else { (300, 301) };
+            assert_eq!((far.keys_read, far.seeks), expected);
+            let near = read(3);
+            assert_eq!((near.keys_read, near.seeks), (3000, 1));
+            // Of each sixteen answers some leave rows out; what comes next is handed out unasked.
+            assert!(near.keys.len() > 2900, "{}", near.keys.len());
+        }
+    }
+}
+
+/// Blocks without a wanted row are not looked at.
+#[test]
+fn blocks_are_passed_over() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::tiny(), table(100, 0, None)).unwrap();
+    let rows: Vec<_> = (0..400).map(|k| (plain_row(k, 0), true)).collect();
+    world.commit(&rows).unwrap();
+    world.store.merge().unwrap();
+    let context = ScanContext::new(Budget::default());
+    let request = ScanRequest {
+        table: world.table.clone(),
+        ranges: Arc::new(gaps(&world, (0, 400), &[5, 6, 395, 396])),
+        buckets: Buckets::All,
+        columns: vec![0],
+        filter: Vec::new(),
+        direction: Direction::Forward,
+        order: ScanOrder::ByBucket,
+        limit: None,
+        first_batch: None,
+    };
+    let mut scan = world.store.scan(world.store.view().unwrap(), request, context.clone()).unwrap();
+    assert_eq!(scan.next_batch().unwrap().map(|batch| batch.num_rows()), Some(2));
+    assert!(scan.next_batch().unwrap().is_none());
+    let blocks = context.counters.blocks_read.load(Ordering::Relaxed);
+    assert!(blocks <= 5, "{blocks} of 100");
+}
