@@ -26,9 +26,9 @@ pub struct ExecResult {
 /// What a statement read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Visible rows inside the key ranges, up to where the scans stopped.
+    /// Visible rows inside the key ranges, up to where the scans stopped, but for those that a seek passed over.
     pub keys_read: u64,
-    /// Positionings: one for each bucket and range.
+    /// Positionings: one for each bucket and range, and for each gap that was skipped inside one.
     pub seeks: u64,
     /// Buckets in which something was read.
     pub buckets: u32,

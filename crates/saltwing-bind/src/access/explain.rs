@@ -80,6 +80,9 @@ fn report_json(report: &AccessReport) -> Json {
         "predicates": predicates,
         "verdict": { "allowed": plan.verdict.allowed, "rule": plan.verdict.rule.as_str() },
     });
+    if let (Some(skip), Some(object)) = (&plan.skip, object.as_object_mut()) {
+        object.insert("skip".into(), json!(skip.text()));
+    }
     if let (Some(counters), Some(object)) = (&report.counters, object.as_object_mut()) {
         for (name, count) in counted(counters) {
             object.insert(name.into(), json!(count));
@@ -146,6 +149,9 @@ fn write_report(out: &mut String, report: &AccessReport) -> std::fmt::Result {
                 writeln!(out, "            … {total} in all")?;
             }
         }
+    }
+    if let Some(skip) = &plan.skip {
+        writeln!(out, "  skip      {}", skip.text())?;
     }
     writeln!(out, "            {}", if plan.exact { "exact" } else { "loose: holds other rows too" })?;
     let (bucket_list, total) = buckets(table_access);

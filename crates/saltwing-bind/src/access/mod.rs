@@ -3,6 +3,7 @@
 mod explain;
 mod guard;
 mod key_part;
+mod planned_ranges;
 mod prefix;
 mod select;
 mod template;
@@ -13,8 +14,7 @@ use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
     RowLimit, Use, choose,
 };
-use saltwing_rowkey::KeyRange;
-use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, ScanRoute, Table};
+use saltwing_table::{Direction, RangeSource, ScanOrder, ScanRequest, ScanRoute, Table};
 use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
@@ -25,6 +25,8 @@ pub use select::{PlannedSelect, Reading, plan_select};
 pub use template::SelectTemplate;
 
 use crate::error::Result;
+
+use planned_ranges::PlannedRanges;
 
 /// What a statement asks of one table.
 pub struct AccessRequest<'a> {
@@ -173,13 +175,18 @@ impl TableAccess {
     /// The rows that [`TableAccess::scan_request`] reads.
     pub fn route(&self, limit: Option<u64>) -> ScanRoute {
         let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
-        self.route_over(Arc::new(PlannedRanges(ranges.clone())), self.buckets(), limit)
+        self.route_over(self.planned(ranges), self.buckets(), limit)
     }
 
     /// The rows that [`TableAccess::second_request`] reads.
     pub fn second_route(&self, limit: Option<u64>) -> Option<ScanRoute> {
         let [_, second] = self.access.in_turn.as_ref()?;
-        Some(self.route_over(Arc::new(PlannedRanges(second.clone())), self.buckets(), limit))
+        Some(self.route_over(self.planned(second), self.buckets(), limit))
+    }
+
+    /// Ranges of this access, with what is skipped inside them.
+    fn planned(&self, ranges: &Ranges) -> Arc<dyn RangeSource> {
+        Arc::new(PlannedRanges::new(ranges.clone(), self.access.skip.clone()))
     }
 
     /// Other ranges and buckets, read as this access is.
@@ -215,39 +222,5 @@ impl TableAccess {
     /// The conditions that each row is checked for.
     pub fn residual(&self) -> Vec<Expr> {
         self.access.residual.iter().map(|c| c.expr.clone()).collect()
-    }
-}
-
-/// A plan's ranges for one bucket after the other.
-struct PlannedRanges(Ranges);
-
-impl RangeSource for PlannedRanges {
-    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
-        let all = match direction {
-            Direction::Forward => self.0.iter(),
-            Direction::Reverse => self.0.iter_reverse(),
-        };
-        Box::new(BucketRanges { all, bucket })
-    }
-}
-
-/// Of a plan's ranges those that are read in one bucket.
-struct BucketRanges {
-    all: saltwing_plan::RangeIter,
-    bucket: Option<u8>,
-}
-
-impl Iterator for BucketRanges {
-    type Item = KeyRange;
-
-    fn next(&mut self) -> Option<KeyRange> {
-        let bucket = self.bucket;
-        self.all.find(|range| range.bucket.is_none() || range.bucket == bucket).map(|range| range.range)
-    }
-}
-
-impl RangeWalk for BucketRanges {
-    fn skip_to(&mut self, key: &[u8]) {
-        self.all.skip_to(key);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
-use saltwing_table::{Buckets, Direction, RangeIter, RangeSource, RangeWalk, ScanRequest, TableError};
+use saltwing_table::{Buckets, Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanRequest, TableError};
 use saltwing_types::Value;
 
 use super::TableAccess;
@@ -121,6 +121,10 @@ impl RangeSource for Rest {
             (Direction::Reverse, None) => {}
         }
         Box::new(RestOfRanges { ranges, rest: self.rest.clone() })
+    }
+
+    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+        self.ranges.stretches(direction)
     }
 }
 

@@ -12,6 +12,7 @@ mod mobile_log;
 mod prepare;
 mod prepared_values;
 mod runtime;
+mod skipping;
 mod statements;
 mod storage;
 mod tidy;
