@@ -1,5 +1,7 @@
 //! The rows of one key range: runs of block rows, split by rows of the deltas.
 
+mod overlay;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +11,9 @@ use saltwing_store::{Bytes, Direction};
 
 use crate::packed::block::FixPart;
 use crate::packed::block_ref::BlockRef;
-use crate::packed::delta::{StoredRow, TableRows};
+use crate::packed::delta::{RecentRow, StoredRow, TableRows};
+use crate::packed::directory::Entry;
+use crate::packed::run::KeyHash;
 use crate::zone_filter::ZoneFilter;
 use crate::{Counters, TableError};
 
@@ -108,7 +112,7 @@ pub(crate) struct Walk {
     index: usize,
     done: bool,
     pieces: VecDeque<Piece>,
-    recent: Vec<(Bytes, Option<StoredRow>)>,
+    recent: Vec<RecentRow>,
     recent_most: usize,
 }
 
@@ -200,7 +204,10 @@ impl Walk {
             Direction::Forward => (start, rest.as_deref().or(end)),
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
-        let found = self.find_pieces(entry.block.as_ref(), start, end);
+        let found = match entry.runs.is_empty() {
+            true => self.find_pieces(entry.block.as_ref(), start, end),
+            false => self.find_pieces_of_runs(entry, start, end),
+        };
         (self.start, self.end) = (walk_start, walk_end);
         found?;
         match (self.rules.direction, rest) {
@@ -271,11 +278,7 @@ impl Walk {
                 }
                 at = behind.max(before);
             }
-            if let Some(row) = row
-                && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
-            {
-                self.pieces.push_back(Piece::Row { key: key.clone(), row: row.clone() });
-            }
+            self.add_recent(key, row);
         }
         if let Some(block) = block
             && at < until
@@ -292,6 +295,15 @@ impl Walk {
         Ok(())
     }
 
+    /// Adds a row of a delta, if it is there and not expired.
+    fn add_recent(&mut self, key: &Bytes, row: &Option<StoredRow>) {
+        if let Some(row) = row
+            && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
+        {
+            self.pieces.push_back(Piece::Row { key: key.clone(), row: row.clone() });
+        }
+    }
+
     /// Adds the unexpired rows among some of a block.
     fn add_run(
         &mut self,
@@ -301,7 +313,14 @@ impl Walk {
     ) -> Result<(), TableError> {
         let (oldest, newest) = block.summary.times_ms;
         let Some(limit_ms) = self.rules.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
-            self.pieces.push_back(Piece::Block { block: block.clone(), rows });
+            match self.pieces.back_mut() {
+                Some(Piece::Block { block: before, rows: added })
+                    if before.id == block.id && added.end == rows.start =>
+                {
+                    added.end = rows.end;
+                }
+                _ => self.pieces.push_back(Piece::Block { block: block.clone(), rows }),
+            }
             return Ok(());
         };
         if newest <= limit_ms {
@@ -351,6 +370,8 @@ pub(crate) enum Place {
     Recent(StoredRow),
     /// If it is there, it stands in this block.
     Block(Arc<BlockRef>),
+    /// If it is there, it stands in a run or in the block of this entry.
+    Runs(Arc<Entry>),
 }
 
 /// Where the row of a key stands; `None` where it is known that there is none.
@@ -360,6 +381,9 @@ pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
         && let Some(recent) = rows.recent(key)
     {
         return recent.clone().map(Place::Recent);
+    }
+    if !entry.runs.is_empty() {
+        return Some(Place::Runs(entry.clone()));
     }
     let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key)?;
     Some(Place::Block(block.clone()))
@@ -375,6 +399,19 @@ impl Place {
                 let lead = block.lead()?;
                 let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
                 Ok(found.map(|row| Piece::Block { block, rows: row..row + 1 }))
+            }
+            Self::Runs(entry) => {
+                let hash = KeyHash::new(key);
+                for part in entry.runs.iter().filter(|part| part.may_hold(hash)) {
+                    let block = &part.run.block;
+                    let lead = block.lead()?;
+                    if let Ok(row) = lead.search_in(key, part.rows()) {
+                        let is_there = !lead.is_deleted(row) && is_alive(lead.time_ms(row));
+                        return Ok(is_there.then(|| Piece::Block { block: block.clone(), rows: row..row + 1 }));
+                    }
+                }
+                let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key);
+                block.map_or(Ok(None), |block| Self::Block(block.clone()).read(key, expired_ms))
             }
         }
     }

@@ -18,12 +18,15 @@ use crate::session::Session;
 type Count = (&'static str, fn(&TableStorage) -> u64);
 
 /// The columns of numbers before `write_amplification_ratio`.
-const WRITTEN: [Count; 10] = [
+const WRITTEN: [Count; 13] = [
     ("delta_rows", |t| t.delta_rows),
     ("delta_bytes", |t| t.delta_bytes),
     ("block_count", |t| t.blocks),
     ("block_rows", |t| t.block_rows),
     ("block_raw_bytes", |t| t.block_bytes),
+    ("run_count", |t| t.runs),
+    ("run_rows", |t| t.run_rows),
+    ("run_raw_bytes", |t| t.run_bytes),
     ("written_rows", |t| t.rows_written),
     ("written_bytes", |t| t.bytes_written),
     ("merge_step_count", |t| t.merge_steps),

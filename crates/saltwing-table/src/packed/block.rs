@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fix   version 1 | family 1 | rows 4 | columns 2
-//!       first family only: keys, write times (ints)
+//!       first family only: keys, write times (ints); in version 2 which rows are deleted (as nulls)
 //!       a column: slot 2 | kind 1 | nulls | ints, or width bytes a row, or nothing
 //!       checksum 4
 //! keys  prefix length 2 | prefix | 0, stride 2, suffixes  or  1, suffix ends (ints), suffixes
@@ -25,6 +25,8 @@ pub(crate) use super::var_part::{VarColumn, VarPart};
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 1;
+/// That of a first family with rows that say that a row is deleted: runs have such.
+pub(super) const VERSION_DELETED: u8 = 2;
 /// Bytes of the widest value of fixed width in a key: a TIMESTAMP.
 pub(crate) const KEY_VALUE_BYTES_MAX: usize = 12;
 /// Kind of a column of integers.
@@ -39,6 +41,7 @@ pub(crate) struct FixPart {
     rows: usize,
     keys: Option<Keys>,
     times: Option<Ints>,
+    deleted: Nulls,
     columns: Vec<FixColumn>,
 }
 
@@ -80,13 +83,15 @@ impl FixPart {
     pub(crate) fn read(bytes: Bytes, family: u8) -> Option<Self> {
         let mut reader = Reader::checked(&bytes)?;
         let (version, found) = (reader.u8()?, reader.u8()?);
-        if version != VERSION || found != family {
+        let has_deleted = version == VERSION_DELETED && family == 0;
+        if version != VERSION && !has_deleted || found != family {
             return None;
         }
         let rows = reader.u32()? as usize;
         let count = reader.u16()?;
         let keys = if family == 0 { Some(Keys::read(&mut reader, rows)?) } else { None };
         let times = if family == 0 { Some(reader.ints(rows)?) } else { None };
+        let deleted = if has_deleted { reader.nulls(rows)? } else { Nulls::None };
         let mut columns = Vec::with_capacity(count.into());
         for _ in 0..count {
             let (slot, kind, nulls) = (reader.u16()?, reader.u8()?, reader.nulls(rows)?);
@@ -103,7 +108,7 @@ impl FixPart {
         if !reader.is_at_end() {
             return None;
         }
-        Some(Self { rows, keys, times, columns, bytes })
+        Some(Self { rows, keys, times, deleted, columns, bytes })
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -127,6 +132,11 @@ impl FixPart {
     /// When a row was written.
     pub(crate) fn time_ms(&self, row: usize) -> i64 {
         self.times.map_or(0, |times| times.get(&self.bytes, row))
+    }
+
+    /// Whether a row only says that the row of its key is deleted.
+    pub(crate) fn is_deleted(&self, row: usize) -> bool {
+        self.deleted.is_null(&self.bytes, row)
     }
 
     /// What all row keys begin with, and the rest of one of them.
@@ -174,11 +184,16 @@ impl FixPart {
 
     /// The row with this key, or the first one behind it.
     pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        self.search_in(key, 0..self.rows)
+    }
+
+    /// As [`FixPart::search`], among some of the rows.
+    pub(crate) fn search_in(&self, key: &[u8], rows: Range<usize>) -> Result<usize, usize> {
         let (prefix, _) = self.key(0);
         let Some(suffix) = key.strip_prefix(prefix) else {
-            return Err(if key < prefix { 0 } else { self.rows });
+            return Err(if key < prefix { rows.start } else { rows.end });
         };
-        let (mut low, mut high) = (0, self.rows);
+        let (mut low, mut high) = (rows.start, rows.end);
         while low < high {
             let middle = low.midpoint(high);
             match self.key(middle).1.cmp(suffix) {
@@ -193,6 +208,11 @@ impl FixPart {
     /// Rows before the first one whose key is not below `key`.
     pub(crate) fn lower_bound(&self, key: &[u8]) -> usize {
         self.search(key).unwrap_or_else(|row| row)
+    }
+
+    /// The first of some rows whose key is not below `key`, or where they end.
+    pub(crate) fn lower_bound_in(&self, key: &[u8], rows: Range<usize>) -> usize {
+        self.search_in(key, rows).unwrap_or_else(|row| row)
     }
 }
 

@@ -3,7 +3,7 @@
 use saltwing_types::SqlType;
 
 use super::bits::{Ints, Nulls, seal};
-use super::block::{FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VarPart};
+use super::block::{FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VERSION_DELETED, VarPart};
 use super::far::HEAD_BYTES;
 use super::var_part::{CHUNK_ROWS, FarName};
 use super::zone::{Bounds, Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
@@ -232,14 +232,29 @@ fn raw_number(value: &[u8]) -> Option<u128> {
     }
 }
 
+/// What a block has of its rows beside their columns.
+#[derive(Default)]
+pub(crate) struct RowHeads<'a> {
+    /// Ascending.
+    pub(crate) keys: Vec<&'a [u8]>,
+    /// When each was written.
+    pub(crate) times: Vec<i64>,
+    /// Which of them only say that a row is deleted.
+    pub(crate) deleted: Vec<bool>,
+}
+
 /// The fixed part of a family; the first family's has keys and write times.
-pub(crate) fn fix_part(family: u8, keys: &[&[u8]], times: &[i64], columns: &[ColumnData]) -> Vec<u8> {
-    let mut out = vec![VERSION, family];
-    out.extend_from_slice(&(keys.len() as u32).to_le_bytes());
+pub(crate) fn fix_part(family: u8, rows: &RowHeads<'_>, columns: &[ColumnData]) -> Vec<u8> {
+    let has_deleted = family == 0 && rows.deleted.contains(&true);
+    let mut out = vec![if has_deleted { VERSION_DELETED } else { VERSION }, family];
+    out.extend_from_slice(&(rows.keys.len() as u32).to_le_bytes());
     out.extend_from_slice(&(columns.len() as u16).to_le_bytes());
     if family == 0 {
-        write_keys(keys, &mut out);
-        Ints::write(times, &mut out);
+        write_keys(&rows.keys, &mut out);
+        Ints::write(&rows.times, &mut out);
+    }
+    if has_deleted {
+        Nulls::write(&rows.deleted, &mut out);
     }
     columns.iter().for_each(|column| column.write_fix(&mut out));
     seal(out)
@@ -311,9 +326,15 @@ mod tests {
             .prop_map(|rows| rows.into_iter().map(|(key, (time, cells))| (key, time, cells)).collect())
     }
 
+    /// Some rows only say that a row is deleted.
+    fn is_deleted(time: i64) -> bool {
+        time % 3 == 0
+    }
+
     fn build(rows: &Rows) -> (Vec<u8>, Vec<u8>) {
-        let keys: Vec<&[u8]> = rows.iter().map(|row| &row.0[..]).collect();
-        let times: Vec<i64> = rows.iter().map(|row| row.1).collect();
+        let keys = rows.iter().map(|row| &row.0[..]).collect();
+        let times = rows.iter().map(|row| row.1).collect();
+        let deleted = rows.iter().map(|row| is_deleted(row.1)).collect();
         let mut columns = Vec::new();
         for (slot, ty) in column_types().into_iter().enumerate() {
             let mut column = ColumnData::new(slot as u16, ty, 1 << 10);
@@ -325,7 +346,7 @@ mod tests {
             }
             columns.push(column);
         }
-        (fix_part(0, &keys, &times, &columns), var_part(0, &columns).unwrap())
+        (fix_part(0, &RowHeads { keys, times, deleted }, &columns), var_part(0, &columns).unwrap())
     }
 
     proptest! {
@@ -343,6 +364,9 @@ mod tests {
                 prop_assert_eq!(&key, stored);
                 prop_assert_eq!(fix.search(stored), Ok(i));
                 prop_assert_eq!(fix.time_ms(i), *time);
+                prop_assert_eq!(fix.is_deleted(i), is_deleted(*time));
+                prop_assert_eq!(fix.search_in(stored, i..rows.len()), Ok(i));
+                prop_assert_eq!(fix.search_in(stored, 0..i), Err(i));
                 for (slot, ty) in column_types().into_iter().enumerate() {
                     let mut copy = ColumnData::new(slot as u16, ty, 1 << 10);
                     copy.push_from(&fix, Some(&var), i).unwrap();

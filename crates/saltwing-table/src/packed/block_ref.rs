@@ -297,12 +297,12 @@ mod tests {
     use saltwing_store::{Durability, MemoryStore, WriteBatch};
 
     use super::*;
-    use crate::packed::block_builder::fix_part;
+    use crate::packed::block_builder::{RowHeads, fix_part};
 
     /// Blocks of one row, and the bytes of one's part.
     fn blocks(count: u64, bytes_max: impl Fn(usize) -> usize) -> (Vec<Arc<BlockRef>>, Arc<Shelf>, usize) {
         let kv = Arc::new(MemoryStore::new());
-        let part = fix_part(0, &[b"key"], &[0], &[]);
+        let part = fix_part(0, &RowHeads { keys: vec![b"key"], times: vec![0], deleted: vec![false] }, &[]);
         let shelf = Arc::new(Shelf::new(kv.clone(), bytes_max(part.len())));
         let summary = Summary {
             rows: 1,

@@ -5,15 +5,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_store::Bytes;
+use saltwing_types::TableId;
 
 use super::block::{FixPart, VarPart};
-use super::block_builder::{ColumnData, fix_part, var_part};
-use super::block_ref::{BlockRef, Summary};
+use super::block_builder::{ColumnData, RowHeads, fix_part, var_part};
+use super::block_ref::{BlockRef, Shelf, Summary};
 use super::delta::StoredRow;
 use super::directory::Entry;
 use super::far::{Far, far_part};
 use super::meta::Meta;
 use super::options::BlockLimits;
+use super::run::RUNS_MAX;
 use super::spaces::{DIR, FAR, FIX, REPLACED, VAR, dir_key, id_key, id_of, part_key};
 use super::step::Rewrite;
 use crate::row_format::{self, FamilyLayout, SlotBytes};
@@ -23,11 +25,26 @@ use crate::{Table, TableError};
 const ZONES_MAX: usize = 16;
 /// Values that lie by themselves, a block of a step, from which on they are written before it.
 const FAR_BATCH_VALUES: usize = 4;
+/// How many of the blocks added last may be one that is added again: an entry has as many runs, and a block.
+const PLACES_LOOKED_AT: usize = 2 * RUNS_MAX + 2;
 
 /// A row of a block to be made.
 pub(super) enum RowRef {
-    Block { block: usize, row: usize, bytes: usize },
-    Delta { key: Bytes, row: StoredRow, bytes: usize },
+    /// That of another block, by its place in [`Pending::blocks`].
+    Block {
+        block: usize,
+        row: usize,
+        bytes: usize,
+    },
+    Delta {
+        key: Bytes,
+        row: StoredRow,
+        bytes: usize,
+    },
+    /// Says that the row of the key is deleted: for a run.
+    Deleted {
+        key: Bytes,
+    },
 }
 
 /// Rows that wait for a block of their own.
@@ -45,7 +62,106 @@ impl RowRef {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Block { bytes, .. } | Self::Delta { bytes, .. } => *bytes,
+            Self::Deleted { key } => key.len(),
         }
+    }
+}
+
+impl Pending {
+    /// The place of a block that rows are taken from. Neighbours share runs: what was added a little before is there.
+    pub(super) fn place(&mut self, block: &Arc<BlockRef>) -> Result<usize, TableError> {
+        let mut newest = self.blocks.iter().enumerate().rev().take(PLACES_LOOKED_AT);
+        if let Some((place, _)) = newest.find(|(_, known)| known.id == block.id) {
+            return Ok(place);
+        }
+        self.leads.push(block.lead()?);
+        self.blocks.push(block.clone());
+        Ok(self.blocks.len() - 1)
+    }
+
+    /// Bytes of a row of one of the blocks, about.
+    pub(super) fn row_bytes(&self, place: usize) -> usize {
+        let Some(BlockRef { summary, .. }) = self.blocks.get(place).map(|block| &**block) else { return 0 };
+        summary.bytes as usize / summary.rows.max(1) as usize
+    }
+
+    /// The keys of some of the rows.
+    pub(super) fn keys(&self, rows: Range<usize>) -> impl Iterator<Item = Bytes> {
+        self.rows.get(rows).unwrap_or_default().iter().filter_map(|row| match row {
+            RowRef::Delta { key, .. } | RowRef::Deleted { key } => Some(key.clone()),
+            RowRef::Block { block, row, .. } => {
+                let (prefix, suffix) = self.leads.get(*block)?.key(*row);
+                Some(Bytes::fused(prefix, suffix))
+            }
+        })
+    }
+}
+
+/// What a block has of its rows beside their columns: the bytes of their keys, and where each ends.
+#[derive(Default)]
+struct Heads {
+    key_bytes: Vec<u8>,
+    key_ends: Vec<usize>,
+    times: Vec<i64>,
+    deleted: Vec<bool>,
+}
+
+impl Heads {
+    fn of(rows: &[RowRef], pending: &Pending) -> Self {
+        let mut heads = Self::default();
+        for row in rows {
+            let time_ms = match row {
+                RowRef::Delta { key, row, .. } => {
+                    heads.key_bytes.extend_from_slice(key);
+                    Some(row.time_ms())
+                }
+                RowRef::Block { block, row, .. } => pending.leads.get(*block).map(|lead| {
+                    let (prefix, suffix) = lead.key(*row);
+                    heads.key_bytes.extend_from_slice(prefix);
+                    heads.key_bytes.extend_from_slice(suffix);
+                    lead.time_ms(*row)
+                }),
+                RowRef::Deleted { key } => {
+                    heads.key_bytes.extend_from_slice(key);
+                    None
+                }
+            };
+            heads.key_ends.push(heads.key_bytes.len());
+            heads.deleted.push(matches!(row, RowRef::Deleted { .. }));
+            // What says that a row is deleted has no time; one of its neighbours takes no room.
+            heads.times.push(time_ms.or(heads.times.last().copied()).unwrap_or(0));
+        }
+        heads
+    }
+
+    fn rows(&self) -> RowHeads<'_> {
+        let starts = std::iter::once(0).chain(self.key_ends.iter().copied());
+        let keys = starts.zip(&self.key_ends).map(|(start, end)| self.key_bytes.get(start..*end).unwrap_or_default());
+        RowHeads { keys: keys.collect(), times: self.times.clone(), deleted: self.deleted.clone() }
+    }
+}
+
+/// A block whose parts are in the batch, and that nothing names yet.
+pub(super) struct Built {
+    pub(super) id: u64,
+    pub(super) summary: Summary,
+    /// Values by themselves that it names.
+    far: Vec<u64>,
+    first_key: Bytes,
+    parts: Vec<(u8, Bytes, Option<Bytes>)>,
+}
+
+impl Built {
+    /// The block as a directory names it, with its parts in memory.
+    pub(super) fn into_block(
+        self,
+        table: TableId,
+        far: Vec<Arc<Far>>,
+        shelf: &Arc<Shelf>,
+    ) -> Result<Arc<BlockRef>, TableError> {
+        let block = Arc::new(BlockRef::new(self.id, table, self.summary, far, shelf.clone()));
+        block.keep_made(self.parts)?;
+        Ok(block)
     }
 }
 
@@ -64,54 +180,57 @@ impl Rewrite<'_> {
         for (i, row) in pending.rows.iter().enumerate() {
             let more = row.bytes();
             if i > start && (i - start >= rows_max || bytes + more > bytes_max) {
-                entries.push(self.build(&pending, start..i, bytes, &fence)?);
+                entries.push(self.build_entry(&pending, start..i, bytes, &fence)?);
                 (start, bytes) = (i, 0);
             }
             bytes += more;
         }
-        entries.push(self.build(&pending, start..count, bytes, &fence)?);
+        entries.push(self.build_entry(&pending, start..count, bytes, &fence)?);
         Ok(entries)
     }
 
-    /// Makes one block.
-    fn build(
+    /// Makes one block, and the entry that names it.
+    fn build_entry(
         &mut self,
         pending: &Pending,
         range: Range<usize>,
         bytes: usize,
         first_fence: &Bytes,
     ) -> Result<Arc<Entry>, TableError> {
-        let rows = pending.rows.get(range.clone()).unwrap_or_default();
-        let mut key_bytes = Vec::new();
-        let mut key_ends = Vec::with_capacity(rows.len());
-        let mut times = Vec::with_capacity(rows.len());
-        for row in rows {
-            match row {
-                RowRef::Delta { key, row, .. } => {
-                    key_bytes.extend_from_slice(key);
-                    times.push(row.time_ms());
-                }
-                RowRef::Block { block, row, .. } => {
-                    if let Some(lead) = pending.leads.get(*block) {
-                        let (prefix, suffix) = lead.key(*row);
-                        key_bytes.extend_from_slice(prefix);
-                        key_bytes.extend_from_slice(suffix);
-                        times.push(lead.time_ms(*row));
-                    }
-                }
-            }
-            key_ends.push(key_bytes.len());
-        }
-        let starts = std::iter::once(0).chain(key_ends.iter().copied());
-        let keys: Vec<&[u8]> =
-            starts.zip(&key_ends).map(|(start, end)| key_bytes.get(start..*end).unwrap_or_default()).collect();
+        let is_first = range.start == 0;
+        let built = self.build(pending, range, bytes, self.packed.options.value_bytes)?;
+        let table = self.table.def().id;
+        let fence = if is_first { first_fence.clone() } else { built.first_key.clone() };
+        self.batch.put(DIR, dir_key(table, &fence), built.summary.write(built.id, &built.far));
+        self.named.extend(&built.far);
+        let shelf = &self.packed.shelf;
+        let named = |id: u64| {
+            let known = pending.far.get(&id).cloned();
+            known.unwrap_or_else(|| Arc::new(Far::new(id, table, shelf.clone())))
+        };
+        let far = built.far.iter().copied().map(named).collect();
+        let block = built.into_block(table, far, shelf)?;
+        Ok(Arc::new(Entry::new(fence, Some(block))))
+    }
+
+    /// Makes the parts of one block; values of so many bytes are to lie by themselves.
+    pub(super) fn build(
+        &mut self,
+        pending: &Pending,
+        range: Range<usize>,
+        bytes: usize,
+        far_bytes: usize,
+    ) -> Result<Built, TableError> {
+        let rows = pending.rows.get(range).unwrap_or_default();
+        let heads = Heads::of(rows, pending);
+        let heads = heads.rows();
         let (id, table) = (self.next_block, self.table.clone());
         self.next_block += 1;
         self.blocks += 1;
         self.made.0 += rows.len() as u64;
         let (mut families, mut zones, mut far, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for family in 0..table.family_count() {
-            let mut columns = self.columns(&table, family, rows, pending)?;
+            let mut columns = self.columns(&table, family, rows, pending, far_bytes)?;
             if family > 0 && !table.has_default(family) && columns.iter().all(ColumnData::is_all_null) {
                 continue;
             }
@@ -124,7 +243,7 @@ impl Rewrite<'_> {
             families.push(number);
             zones.extend(columns.iter().filter_map(ColumnData::zone).map(|zone| (number, zone)));
             let key = part_key(table.def().id, id, number);
-            let fix = Bytes::from(fix_part(number, &keys, &times, &columns));
+            let fix = Bytes::from(fix_part(number, &heads, &columns));
             self.made.1 += fix.len() as u64;
             self.batch.put(FIX, key.clone(), fix.clone());
             let var = var_part(number, &columns).map(Bytes::from);
@@ -135,28 +254,17 @@ impl Rewrite<'_> {
             parts.push((number, fix, var));
         }
         zones.truncate(ZONES_MAX);
-        let fence =
-            if range.start == 0 { first_fence.clone() } else { Bytes::new(keys.first().copied().unwrap_or_default()) };
-        let newest = (times.iter().copied().min().unwrap_or(0), times.iter().copied().max().unwrap_or(0));
+        let alive = || heads.times.iter().zip(&heads.deleted).filter(|(_, deleted)| !**deleted).map(|(time, _)| *time);
         let summary = Summary {
             rows: rows.len() as u32,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            last_key: Bytes::new(keys.last().copied().unwrap_or_default()),
-            times_ms: newest,
+            last_key: Bytes::new(heads.keys.last().copied().unwrap_or_default()),
+            times_ms: (alive().min().unwrap_or(i64::MAX), alive().max().unwrap_or(i64::MAX)),
             families,
             zones,
         };
-        self.batch.put(DIR, dir_key(table.def().id, &fence), summary.write(id, &far));
-        self.named.extend(&far);
-        let shelf = &self.packed.shelf;
-        let named = |id: u64| {
-            let known = pending.far.get(&id).cloned();
-            known.unwrap_or_else(|| Arc::new(Far::new(id, table.def().id, shelf.clone())))
-        };
-        let far = far.into_iter().map(named).collect();
-        let block = Arc::new(BlockRef::new(id, table.def().id, summary, far, shelf.clone()));
-        block.keep_made(parts)?;
-        Ok(Arc::new(Entry::new(fence, Some(block), false)))
+        let first_key = Bytes::new(heads.keys.first().copied().unwrap_or_default());
+        Ok(Built { id, summary, far, first_key, parts })
     }
 
     /// Adds a value that lies by itself; its number.
@@ -195,6 +303,7 @@ impl Rewrite<'_> {
         family: usize,
         rows: &[RowRef],
         pending: &Pending,
+        far_bytes: usize,
     ) -> Result<Vec<ColumnData>, TableError> {
         type Parts = (Option<Arc<FixPart>>, Option<Arc<VarPart>>);
         let number = family as u8;
@@ -208,7 +317,7 @@ impl Rewrite<'_> {
         let mut columns = Vec::new();
         for index in table.slot_columns(family) {
             let Some(def) = table.def().columns.get(index) else { continue };
-            let mut column = ColumnData::new(def.slot, def.ty, self.packed.options.value_bytes);
+            let mut column = ColumnData::new(def.slot, def.ty, far_bytes);
             let absent = row_format::slot_bytes(def.ty, table.absent(index));
             let absent = absent.as_deref();
             for (row, stored) in rows.iter().zip(&stored) {
@@ -224,6 +333,7 @@ impl Rewrite<'_> {
                         Some(Some(SlotBytes::Value(bytes))) => column.push_cell(Some(bytes)),
                         Some(None) => None,
                     },
+                    RowRef::Deleted { .. } => column.push_cell(None),
                 };
                 pushed.ok_or(TableError::CorruptLayout("a value"))?;
             }

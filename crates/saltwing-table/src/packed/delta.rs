@@ -21,7 +21,10 @@ use crate::row_format;
 /// Row keys to rows; `None` is a row that was deleted.
 pub(crate) type Delta = OrdMap<Bytes, Option<StoredRow>>;
 
-/// The rows of one table at one moment. Newest wins: active, then frozen, then block.
+/// A row of a delta with its key.
+pub(crate) type RecentRow = (Bytes, Option<StoredRow>);
+
+/// The rows of one table at one moment. Newest wins: active, then frozen, then runs, then block.
 #[derive(Clone, Default)]
 pub(crate) struct TableRows {
     pub(crate) active: Delta,
@@ -92,7 +95,7 @@ impl TableRows {
         end: Option<&[u8]>,
         direction: Direction,
         most: usize,
-        out: &mut Vec<(Bytes, Option<StoredRow>)>,
+        out: &mut Vec<RecentRow>,
     ) -> bool {
         out.clear();
         let bounds = (Bound::Included(start), end.map_or(Bound::Unbounded, Bound::Excluded));
@@ -118,7 +121,7 @@ fn newest<'a>(
     mut second: Peekable<impl Iterator<Item = Row<'a>>>,
     direction: Direction,
     most: usize,
-    out: &mut Vec<(Bytes, Option<StoredRow>)>,
+    out: &mut Vec<RecentRow>,
 ) -> bool {
     while out.len() < most {
         let row = match (first.peek(), second.peek()) {

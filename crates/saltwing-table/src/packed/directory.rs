@@ -2,8 +2,10 @@
 //!
 //! # Invariants
 //! 1. Fences ascend, and the first is empty: entry i owns the keys from its fence to the next one.
-//! 2. All keys of an entry's block lie among those that it owns.
-//! 3. An entry that is not dirty has no row in a delta of any reader that got the directory: its block alone is true.
+//! 2. All keys of an entry's block, and of the rows of runs that it names, lie among those that it owns.
+//! 3. An entry that is not dirty has no row in a delta of any reader that got the directory: its runs and its block
+//!    alone are true.
+//! 4. An entry without a block has no runs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,18 +14,21 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use saltwing_store::Bytes;
 
 use super::block_ref::BlockRef;
+use super::run::{Run, RunPart};
 
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
     pub(crate) fence: Bytes,
     /// `None` only in the first entry, when no block is there for the first keys.
     pub(crate) block: Option<Arc<BlockRef>>,
+    /// Rows that are newer than the block, newest first.
+    pub(crate) runs: Vec<RunPart>,
     dirty: AtomicBool,
 }
 
 impl Entry {
-    pub(crate) fn new(fence: Bytes, block: Option<Arc<BlockRef>>, dirty: bool) -> Self {
-        Self { fence, block, dirty: AtomicBool::new(dirty) }
+    pub(crate) fn new(fence: Bytes, block: Option<Arc<BlockRef>>) -> Self {
+        Self { fence, block, runs: Vec::new(), dirty: AtomicBool::new(false) }
     }
 
     /// Whether a delta may have a row of this entry. Read where the row map was taken: a write says so before
@@ -39,7 +44,23 @@ impl Entry {
     /// What its block holds.
     fn size(&self) -> Size {
         let Some(block) = &self.block else { return Size::default() };
-        Size { blocks: 1, rows: block.summary.rows.into(), bytes: block.summary.bytes.into() }
+        Size {
+            blocks: 1,
+            rows: block.summary.rows.into(),
+            bytes: block.summary.bytes.into(),
+            run_rows: self.run_rows(),
+            run_bytes: self.run_bytes(),
+        }
+    }
+
+    /// Rows in its runs, deletions included.
+    pub(super) fn run_rows(&self) -> u64 {
+        self.runs.iter().map(|part| part.rows().len() as u64).sum()
+    }
+
+    /// Bytes of these as a delta has them, about.
+    pub(super) fn run_bytes(&self) -> u64 {
+        self.runs.iter().map(RunPart::bytes).sum()
     }
 }
 
@@ -71,11 +92,20 @@ pub(crate) struct Size {
     pub(crate) rows: u64,
     /// Bytes of rows as a delta has them, about.
     pub(crate) bytes: u64,
+    /// Rows in runs that entries name, and their bytes.
+    pub(crate) run_rows: u64,
+    pub(crate) run_bytes: u64,
 }
 
 impl Size {
     fn add(self, other: Self) -> Self {
-        Self { blocks: self.blocks + other.blocks, rows: self.rows + other.rows, bytes: self.bytes + other.bytes }
+        Self {
+            blocks: self.blocks + other.blocks,
+            rows: self.rows + other.rows,
+            bytes: self.bytes + other.bytes,
+            run_rows: self.run_rows + other.run_rows,
+            run_bytes: self.run_bytes + other.run_bytes,
+        }
     }
 }
 
@@ -132,9 +162,11 @@ impl Directory {
         let mut at = 0;
         for (range, new) in edits {
             self.copy(at..range.start, &mut chunks);
-            let before = chunks.count;
+            // Where the first keeps its fence, the entry in front of it owns what it owned.
+            let fences = (self.entry(range.start).map(|old| &old.fence), new.first().map(|new| &new.fence));
+            let before = chunks.count.saturating_sub(usize::from(fences.0 != fences.1));
             new.into_iter().for_each(|entry| chunks.push(entry));
-            touched.push(before.saturating_sub(1)..chunks.count);
+            touched.push(before..chunks.count);
             at = range.end;
         }
         self.copy(at..self.len(), &mut chunks);
@@ -166,6 +198,11 @@ impl Directory {
     /// All entries in key order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.chunks.iter().flat_map(|chunk| &chunk.entries)
+    }
+
+    /// The runs that entries name, each as often as it is named.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Arc<Run>> {
+        self.entries().flat_map(|entry| entry.runs.iter().map(|part| &part.run))
     }
 
     /// What the blocks hold.
@@ -247,7 +284,7 @@ impl Chunks {
     /// Adds an entry; in front of the first, one that owns the keys before it.
     fn push(&mut self, entry: Arc<Entry>) {
         if self.count == 0 && !entry.fence.is_empty() {
-            self.push(Arc::new(Entry::new(Bytes::default(), None, false)));
+            self.push(Arc::new(Entry::new(Bytes::default(), None)));
         }
         self.open.push(entry);
         self.count += 1;
@@ -284,7 +321,7 @@ impl Chunks {
 
     fn finish(mut self) -> Directory {
         if self.count == 0 {
-            self.push(Arc::new(Entry::new(Bytes::default(), None, false)));
+            self.push(Arc::new(Entry::new(Bytes::default(), None)));
         }
         if (1..CHUNK_ENTRIES_MIN).contains(&self.open.len())
             && let Some(last) = self.chunks.pop()
@@ -320,7 +357,7 @@ mod tests {
     }
 
     fn entry(fence: &[u8]) -> Arc<Entry> {
-        Arc::new(Entry::new(Bytes::from(fence), None, false))
+        Arc::new(Entry::new(Bytes::from(fence), None))
     }
 
     fn fences(directory: &Directory) -> Vec<Bytes> {

@@ -10,7 +10,10 @@ use super::block_ref::Unread;
 use super::delta::Delta;
 use super::directory::Entry;
 use super::meta::{Cursor, Meta};
-use super::spaces::{DIR, FAR, FIX, META, META_KEY, REPLACED, VAR, delta_space, id_key, part_key, table_bounds};
+use super::record::read_run;
+use super::spaces::{
+    DIR, DIR_RUN, FAR, FIX, META, META_KEY, REPLACED, VAR, delta_space, id_key, part_key, split_table, table_bounds,
+};
 use super::step::Also;
 use super::{Merge, Packed};
 use crate::TableError;
@@ -240,6 +243,7 @@ impl Packed {
                 block.replace();
                 block.far.iter().for_each(|far| far.leave());
             });
+            rows.directory.runs().for_each(|run| run.block.replace());
             self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
         }
         drop(removed);
@@ -249,8 +253,13 @@ impl Packed {
             while batch.len() < BATCH_KEYS
                 && let Some((key, value)) = cursor.next()?
             {
+                let is_run = split_table(&key).is_some_and(|(_, rest)| rest.first() == Some(&DIR_RUN));
                 batch.delete(DIR, key);
-                if let Some(entry) = Entry::read(table, &[], &value, &self.shelf)
+                if is_run {
+                    if let Some((id, summary, ..)) = read_run(&value) {
+                        batch.put(REPLACED, id_key(table, id), summary.families);
+                    }
+                } else if let Some(entry) = Entry::read(table, &[], &value, &self.shelf)
                     && let Some(block) = &entry.block
                 {
                     batch.put(REPLACED, id_key(table, block.id), block.summary.families.clone());

@@ -6,8 +6,10 @@ use saltwing_types::TableId;
 use super::bits::{Reader, seal};
 use crate::TableError;
 
-/// The version of the whole layout.
-const VERSION: u8 = 3;
+/// The version of the whole layout that is written.
+const VERSION: u8 = 4;
+/// The one before it, which is read too: it had no runs.
+const VERSION_WITHOUT_RUNS: u8 = 3;
 
 /// The record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Meta {
         let damaged = TableError::CorruptLayout("the record of generations");
         let Some(mut reader) = Reader::checked(bytes) else { return Err(damaged) };
         match reader.u8() {
-            Some(VERSION) => Self::read_content(&mut reader).ok_or(damaged),
+            Some(VERSION | VERSION_WITHOUT_RUNS) => Self::read_content(&mut reader).ok_or(damaged),
             Some(_) => Err(TableError::OtherLayout),
             None => Err(damaged),
         }
@@ -87,7 +89,11 @@ mod tests {
         assert_eq!(Meta::read(&stored).unwrap(), meta);
         assert!((0..stored.len()).all(|cut| Meta::read(&stored[..cut]).is_err()));
         let mut other = stored[..stored.len() - 4].to_vec();
-        other[0] = VERSION - 1;
-        assert!(matches!(Meta::read(&seal(other)), Err(TableError::OtherLayout)));
+        other[0] = VERSION_WITHOUT_RUNS;
+        assert_eq!(Meta::read(&seal(other.clone())).unwrap(), meta);
+        for unknown in [VERSION_WITHOUT_RUNS - 1, VERSION + 1] {
+            other[0] = unknown;
+            assert!(matches!(Meta::read(&seal(other.clone())), Err(TableError::OtherLayout)));
+        }
     }
 }

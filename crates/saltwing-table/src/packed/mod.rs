@@ -11,7 +11,7 @@
 //!
 //! # Laws
 //! 1. A [`Moment`] never changes: it holds exactly the commits made before it was taken.
-//! 2. Newest wins: active delta, then frozen delta, then block.
+//! 2. Newest wins: active delta, then frozen delta, then runs, then block.
 //! 3. A merge changes where rows lie, never which rows there are; but for expired ones, which nobody can see.
 //! 4. After a crash in any step the rows are those of the acknowledged commits, and the merge goes on.
 //!
@@ -19,6 +19,7 @@
 //! Taken in this order: `merging` (one merge step, sweep or purge at a time), `commits` (one commit, or change of
 //! a definition, at a time), `rows` (held while memory changes, never while the store works), `tables`.
 
+mod append;
 mod bits;
 pub(crate) mod block;
 mod block_builder;
@@ -28,11 +29,13 @@ pub(crate) mod delta;
 pub(crate) mod delta_record;
 pub(crate) mod directory;
 mod far;
+mod gather;
 mod merge;
 mod meta;
 mod options;
 mod record;
 mod recovery;
+pub(crate) mod run;
 mod spaces;
 mod stats;
 mod step;

@@ -26,6 +26,11 @@ pub struct LayoutOptions {
     pub delta_rows: u64,
     /// Bytes in the delta from which on it is merged.
     pub delta_bytes: u64,
+    /// How many deltas' worth of rows or bytes a table's blocks hold from which on it has runs: before, writing blocks
+    /// anew costs little, and reading is quicker without.
+    pub run_deltas: u64,
+    /// New rows of a block go into a run where they are fewer than one in so many of its rows.
+    pub run_share: u64,
     /// Most bytes of blocks that are kept in memory.
     pub cache_bytes: usize,
     /// Blocks that one step of a merge rewrites, about.
@@ -65,6 +70,8 @@ impl Default for LayoutOptions {
             value_bytes: (16 << 10) + 1,
             delta_rows: 256 << 10,
             delta_bytes: 128 << 20,
+            run_deltas: 8,
+            run_share: 8,
             cache_bytes: 256 << 20,
             step_blocks: 64,
             idle: Duration::from_secs(5),
@@ -74,7 +81,8 @@ impl Default for LayoutOptions {
 }
 
 impl LayoutOptions {
-    /// 4 rows a block, values of 20 bytes that lie by themselves, 16 rows a delta, a merge that crawls along with the commits: a few rows go through all there is.
+    /// 4 rows a block, values of 20 bytes that lie by themselves, 16 rows a delta, runs from the first block on, a merge
+    /// that crawls along with the commits: a few rows go through all there is.
     pub fn tiny() -> Self {
         Self {
             block_rows: 4,
@@ -82,6 +90,8 @@ impl LayoutOptions {
             value_bytes: 20,
             delta_rows: 16,
             delta_bytes: 64 << 10,
+            run_deltas: 0,
+            run_share: 1,
             cache_bytes: 2 << 10,
             step_blocks: 2,
             idle: Duration::from_secs(5),

@@ -1,19 +1,21 @@
 //! Opening: directories and live deltas are read, nothing else, and nothing is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv};
 
-use super::block_ref::{Shelf, Unread};
+use super::block_ref::{BlockRef, Shelf, Unread};
 use super::delta::TableRows;
 use super::delta_record::{self, Record};
 use super::directory::{Directory, Entry};
 use super::meta::Meta;
 use super::options::LayoutOptions;
-use super::spaces::{DIR, META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
+use super::record::{PartRecord, read_run};
+use super::run::{Run, RunPart};
+use super::spaces::{DIR, DIR_ENTRY, DIR_RUN, META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
 use super::worker::Signal;
 use super::{Commits, Merge, Moment, Packed};
 use crate::{Clock, TableError};
@@ -84,19 +86,63 @@ fn is_empty(kv: &dyn OrderedKv) -> Result<bool, TableError> {
     Ok(kv.cursor(OLD_ROWS, KeyBounds::all(), Direction::Forward)?.next()?.is_none())
 }
 
+/// What the store has of one table's directory.
+#[derive(Default)]
+struct Stored {
+    entries: Vec<Entry>,
+    /// Oldest first.
+    runs: Vec<(Arc<Run>, Vec<PartRecord>)>,
+}
+
 fn directories(kv: &dyn OrderedKv, shelf: &Arc<Shelf>) -> Result<BTreeMap<u32, TableRows>, TableError> {
-    let mut entries: BTreeMap<u32, Vec<Arc<Entry>>> = BTreeMap::new();
+    let mut stored: BTreeMap<u32, Stored> = BTreeMap::new();
     let mut cursor = kv.cursor(DIR, KeyBounds::all(), Direction::Forward)?;
     while let Some((key, value)) = cursor.next()? {
-        let entry = split_table(&key).and_then(|(table, rest)| {
-            let fence = rest.get(1..)?;
-            Some((table.0, Entry::read(table, fence, &value, shelf)?))
+        let read = split_table(&key).and_then(|(table, rest)| {
+            let of_table = stored.entry(table.0).or_default();
+            match rest.split_first()? {
+                (&DIR_ENTRY, fence) => of_table.entries.push(Entry::read(table, fence, &value, shelf)?),
+                (&DIR_RUN, _) => {
+                    let (id, summary, filter, parts) = read_run(&value)?;
+                    let block = BlockRef::new(id, table, summary, Vec::new(), shelf.clone());
+                    of_table.runs.push((Arc::new(Run::new(Arc::new(block), filter)), parts));
+                }
+                _ => return None,
+            }
+            Some(())
         });
-        let (table, entry) = entry.ok_or(TableError::CorruptLayout("a directory entry"))?;
-        entries.entry(table).or_default().push(Arc::new(entry));
+        read.ok_or(TableError::CorruptLayout("a directory entry"))?;
     }
-    let rows = |entries| TableRows { directory: Arc::new(Directory::new(entries)), ..TableRows::default() };
-    Ok(entries.into_iter().map(|(table, entries)| (table, rows(entries))).collect())
+    let rows = |stored: Stored| {
+        let entries = stored.with_runs().into_iter().map(Arc::new).collect();
+        TableRows { directory: Arc::new(Directory::new(entries)), ..TableRows::default() }
+    };
+    Ok(stored.into_iter().map(|(table, stored)| (table, rows(stored))).collect())
+}
+
+impl Stored {
+    /// The entries with the runs that they name: by their blocks, so that an entry whose block was written anew has
+    /// none of those that were before.
+    fn with_runs(mut self) -> Vec<Entry> {
+        if self.runs.is_empty() {
+            return self.entries;
+        }
+        let ids = self.entries.iter().enumerate().filter_map(|(i, entry)| Some((entry.block.as_ref()?.id, i)));
+        let by_block: HashMap<u64, usize> = ids.collect();
+        for (run, parts) in &self.runs {
+            let mut start = 0;
+            for PartRecord { block, rows, oldest } in parts {
+                let end = start + rows;
+                if let Some(entry) = by_block.get(block).and_then(|index| self.entries.get_mut(*index)) {
+                    entry.runs.retain(|older| older.run.block.id < *oldest);
+                    entry.runs.insert(0, RunPart::new(run.clone(), start..end, *oldest));
+                }
+                start = end;
+            }
+        }
+        self.entries.iter().flat_map(|entry| &entry.runs).for_each(|part| part.run.gain(1));
+        self.entries
+    }
 }
 
 /// Reads the records of a generation in the order of their commits, with their numbers.

@@ -5,6 +5,7 @@
 //! ```text
 //! DELTAS   table | number 8            -> record of rows           one space a generation, by turns
 //! DIR      table | 0 | fence           -> directory entry
+//!          table | 1 | id 8            -> a run, and whose rows it has
 //! FIX, VAR table | block id 8 | family -> part
 //! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in FAR
 //! FAR      table | id 8                -> a value too long for a block
@@ -35,9 +36,18 @@ pub(super) fn delta_space(generation: u64) -> Space {
     if generation.is_multiple_of(2) { even } else { odd }
 }
 
+/// First byte behind the table's number in [`DIR`]: of an entry, and of a run.
+pub(super) const DIR_ENTRY: u8 = 0;
+pub(super) const DIR_RUN: u8 = 1;
+
 /// The key of a directory entry.
 pub(super) fn dir_key(table: TableId, fence: &[u8]) -> Vec<u8> {
-    [&table.0.to_be_bytes()[..], &[0], fence].concat()
+    [&table.0.to_be_bytes()[..], &[DIR_ENTRY], fence].concat()
+}
+
+/// The key of a run's record.
+pub(super) fn run_key(table: TableId, id: u64) -> Vec<u8> {
+    [&table.0.to_be_bytes()[..], &[DIR_RUN], &id.to_be_bytes()].concat()
 }
 
 /// The key of a part of a block.

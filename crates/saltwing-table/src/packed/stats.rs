@@ -9,6 +9,7 @@ use saltwing_types::TableId;
 
 use super::Packed;
 use super::delta::{Delta, TableRows};
+use super::run::Run;
 
 /// What the packed layout holds and has done since the tables were opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,16 +41,26 @@ pub struct TableStorage {
     pub block_rows: u64,
     /// Bytes of these rows as a delta has them: before they are packed, keys included.
     pub block_bytes: u64,
+    /// Runs: small blocks of rows that are newer than the others.
+    pub runs: u64,
+    /// Rows in them that count, or say that a row is deleted.
+    pub run_rows: u64,
+    /// Bytes of these rows, about, as [`TableStorage::block_bytes`].
+    pub run_bytes: u64,
     /// Rows committed, deletions included.
     pub rows_written: u64,
     /// Bytes of these, keys included.
     pub bytes_written: u64,
     /// Steps of merges that wrote blocks of the table.
     pub merge_steps: u64,
-    /// Rows in the blocks that were written.
+    /// Rows in the blocks and runs that were written.
     pub block_rows_written: u64,
-    /// Bytes of these blocks as stored.
+    /// Bytes of these as stored.
     pub block_bytes_written: u64,
+    /// Those of the rows that were written into runs.
+    pub run_rows_written: u64,
+    /// How often a block was written anew with the rows of its runs.
+    pub folds: u64,
     /// Parts of blocks that a reader found in memory; where readers meet, some go uncounted.
     pub cache_hits: u64,
     /// Parts of blocks that were read from the store, by merges too.
@@ -71,6 +82,8 @@ pub(crate) struct TableCounters {
     pub(super) rows_written: AtomicU64,
     pub(super) bytes_written: AtomicU64,
     pub(super) merge_steps: AtomicU64,
+    pub(super) folds: AtomicU64,
+    pub(super) run_rows_written: AtomicU64,
     pub(super) block_rows_written: AtomicU64,
     pub(super) block_bytes_written: AtomicU64,
     /// Of blocks that are gone; those that are there count for themselves.
@@ -115,7 +128,9 @@ impl Packed {
     fn table_storage(&self, table: TableId, rows: &TableRows) -> TableStorage {
         let counters = self.shelf.counters(table);
         let size = rows.directory.size();
-        let live_hits = rows.directory.entries().filter_map(|entry| entry.block.as_ref()).map(|block| block.hits());
+        let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
+        let runs: HashMap<u64, &Arc<Run>> = rows.directory.runs().map(|run| (run.block.id, run)).collect();
+        let live_hits = blocks.chain(runs.values().map(|run| &run.block)).map(|block| block.hits());
         let row_bytes = |delta: &Delta| -> u64 {
             let bytes = |row: &super::delta::StoredRow| row.0.len();
             delta.iter().map(|(key, row)| (key.len() + row.as_ref().map_or(0, bytes)) as u64).sum()
@@ -127,11 +142,16 @@ impl Packed {
             blocks: size.blocks,
             block_rows: size.rows,
             block_bytes: size.bytes,
+            runs: runs.len() as u64,
+            run_rows: size.run_rows,
+            run_bytes: size.run_bytes,
             rows_written: counters.rows_written.load(Relaxed),
             bytes_written: counters.bytes_written.load(Relaxed),
             merge_steps: counters.merge_steps.load(Relaxed),
             block_rows_written: counters.block_rows_written.load(Relaxed),
             block_bytes_written: counters.block_bytes_written.load(Relaxed),
+            run_rows_written: counters.run_rows_written.load(Relaxed),
+            folds: counters.folds.load(Relaxed),
             cache_hits: counters.cache_hits.load(Relaxed) + live_hits.sum::<u64>(),
             cache_misses: counters.cache_misses.load(Relaxed),
         }

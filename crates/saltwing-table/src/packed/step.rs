@@ -1,40 +1,50 @@
 //! One step of a merge: some entries of one table are written anew, as one batch of the store.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_store::{Bytes, WriteBatch};
 use saltwing_types::TableId;
 
-use super::block::FixPart;
+use super::append::Stream;
 use super::block_ref::BlockRef;
 use super::cut::{Pending, RowRef};
-use super::delta::{StoredRow, TableRows};
+use super::delta::{RecentRow, StoredRow, TableRows};
 use super::directory::{Directory, Edits, Entry};
 use super::far::{Ahead, Far, NAMED_BYTES};
 use super::meta::{Cursor, Meta};
 use super::options::BlockLimits;
-use super::spaces::{DIR, REPLACED, dir_key, id_key};
+use super::run::Run;
+use super::spaces::{DIR, REPLACED, dir_key, id_key, run_key};
 use super::{Merge, Packed};
 use crate::row_format::SlotBytes;
 use crate::{Table, TableError};
+
+/// Entries that get a run in one step, for each block that it writes.
+const STEP_ENTRIES: usize = 8;
 
 /// What a step makes of one table.
 pub(super) struct Rewrite<'a> {
     pub(super) merge: &'a mut Merge,
     pub(super) packed: &'a Packed,
     pub(super) table: Arc<Table>,
-    rows: TableRows,
+    pub(super) rows: TableRows,
     pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
-    limit_ms: Option<i64>,
+    pub(super) limit_ms: Option<i64>,
     pub(super) next_block: u64,
     /// Ranges of entries, ascending, and what comes in their places.
-    edits: Edits,
+    pub(super) edits: Edits,
     pub(super) batch: WriteBatch,
     replaced: Vec<Arc<BlockRef>>,
+    /// Rows of the next run, and their entries.
+    pub(super) stream: Stream,
+    /// Runs that the batch has, and those that entries do not name any more: how many.
+    pub(super) runs: Vec<(Arc<Run>, u32)>,
+    pub(super) left_runs: HashMap<u64, (Arc<Run>, u32)>,
+    /// Whether the table is so large that runs are worth it.
+    pub(super) has_runs: bool,
     /// Values that lie by themselves: those to be written with the batch, those that are written, and all that the
     /// new blocks name.
     pub(super) far: WriteBatch,
@@ -42,6 +52,10 @@ pub(super) struct Rewrite<'a> {
     pub(super) named: HashSet<u64>,
     /// Blocks read and made.
     pub(super) blocks: usize,
+    /// Entries that got a run, those whose runs went into their block, and rows in runs made.
+    pub(super) appended: usize,
+    folded: u64,
+    pub(super) run_rows: u64,
     /// Rows in blocks made, and the bytes of their parts.
     pub(super) made: (u64, u64),
     expired: u64,
@@ -72,12 +86,13 @@ impl Packed {
             let mut rewrite = Rewrite::new(self, merge, table, rows.clone(), limit_ms);
             let Some(mut index) = rewrite.next_work(from, also) else { continue };
             let end = loop {
-                let behind = rewrite.rewrite_from(index)?;
+                let behind = rewrite.rewrite_from(index, also)?;
                 match rewrite.next_work(behind, also) {
-                    Some(next) if rewrite.blocks < 2 * self.options.step_blocks => index = next,
+                    Some(next) if !rewrite.is_enough() => index = next,
                     next => break next,
                 }
             };
+            rewrite.flush_run()?;
             let next = match end.and_then(|next| rows.directory.entry(next)) {
                 Some(entry) => Cursor { table: id, key: entry.fence.clone() },
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
@@ -101,7 +116,10 @@ impl<'a> Rewrite<'a> {
         limit_ms: Option<i64>,
     ) -> Self {
         let ahead = Ahead::new(table.def().id, packed.shelf.clone());
+        let (size, options) = (rows.directory.size(), &packed.options);
+        let is_large = |held: u64, delta: u64| held >= options.run_deltas.saturating_mul(delta);
         Self {
+            has_runs: is_large(size.rows, options.delta_rows) || is_large(size.bytes, options.delta_bytes),
             packed,
             limits: table.block_limits(&packed.options),
             table,
@@ -112,10 +130,16 @@ impl<'a> Rewrite<'a> {
             edits: Vec::new(),
             batch: WriteBatch::new(),
             replaced: Vec::new(),
+            stream: Stream::default(),
+            runs: Vec::new(),
+            left_runs: HashMap::new(),
             far: WriteBatch::new(),
             ahead,
             named: HashSet::new(),
             blocks: 0,
+            appended: 0,
+            folded: 0,
+            run_rows: 0,
             made: (0, 0),
             expired: 0,
         }
@@ -123,6 +147,12 @@ impl<'a> Rewrite<'a> {
 
     fn directory(&self) -> &Arc<Directory> {
         &self.rows.directory
+    }
+
+    /// Whether what was done is enough for one step.
+    fn is_enough(&self) -> bool {
+        let most = self.packed.options.step_blocks;
+        self.blocks >= 2 * most || self.appended >= STEP_ENTRIES * most
     }
 
     /// The first entry from `from` on that must be written anew.
@@ -142,39 +172,47 @@ impl<'a> Rewrite<'a> {
         meant.or(changed)
     }
 
-    /// Whether the oldest row of an entry's block was written at or before a time.
+    /// Whether the oldest row of an entry's block, or of a run that it names, was written at or before a time.
     fn holds_since(&self, index: usize, limit_ms: i64) -> bool {
-        let block = self.rows.directory.entry(index).and_then(|entry| entry.block.as_ref());
-        block.is_some_and(|block| block.summary.times_ms.0 <= limit_ms)
+        let Some(entry) = self.rows.directory.entry(index) else { return false };
+        let mut blocks = entry.block.iter().chain(entry.runs.iter().map(|part| &part.run.block));
+        blocks.any(|block| block.summary.times_ms.0 <= limit_ms)
     }
 
-    /// Whether an entry's block is larger than it may be, or so small that it should share one with those behind it.
+    /// Whether an entry's block is larger than it may be, or so small that it should share one with those behind it, or
+    /// has rows in runs.
     fn is_misfit(&self, index: usize) -> bool {
-        let entry = self.rows.directory.entry(index);
-        let Some(block) = entry.and_then(|entry| entry.block.as_ref()) else { return false };
+        let Some(entry) = self.rows.directory.entry(index) else { return false };
+        let Some(block) = &entry.block else { return false };
+        if !entry.runs.is_empty() {
+            return true;
+        }
         let (rows, bytes) = (block.summary.rows as usize, block.summary.bytes as usize);
         let is_large = rows > 1 && (rows > self.limits.rows || bytes > 2 * self.limits.bytes);
         is_large || !self.limits.is_half(rows, bytes) && self.rows.directory.entry(index + 1).is_some()
     }
 
-    /// Writes an entry anew, with those behind it that it is too small without; the index behind them.
-    fn rewrite_from(&mut self, start: usize) -> Result<usize, TableError> {
-        if self.append_behind(start)? {
+    /// Brings an entry's new rows to where they belong, and with them, where the entry is written anew, those behind
+    /// it that it is too small without; the index behind them.
+    fn rewrite_from(&mut self, start: usize, also: Also) -> Result<usize, TableError> {
+        let Some(entry) = self.directory().entry(start).cloned() else { return Ok(start + 1) };
+        let recent = self.recent(start);
+        if self.append_behind(&entry, start, &recent)?
+            || also == Also::None && self.append_run(&entry, start, &recent)?
+        {
             return Ok(start + 1);
         }
         let mut pending = Pending::default();
-        let mut index = start;
-        while let Some(entry) = self.directory().entry(index).cloned() {
-            self.gather(&entry, index, &mut pending)?;
-            self.replaced.extend(entry.block.clone());
-            self.blocks += 1;
+        self.fold(&entry, recent, &mut pending)?;
+        let mut index = start + 1;
+        while !pending.rows.is_empty()
+            && !self.limits.is_half(pending.rows.len(), pending.bytes)
+            && let Some(next) = self.directory().entry(index).cloned()
+        {
+            self.fold(&next, self.recent(index), &mut pending)?;
             index += 1;
-            if self.limits.is_half(pending.rows.len(), pending.bytes) || pending.rows.is_empty() {
-                break;
-            }
         }
-        let fence = self.directory().entry(start).map(|entry| entry.fence.clone()).unwrap_or_default();
-        let entries = self.cut(pending, fence)?;
+        let entries = self.cut(pending, entry.fence.clone())?;
         for index in start..index {
             if let Some(old) = self.rows.directory.entry(index)
                 && old.block.is_some()
@@ -188,25 +226,24 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Where all new rows fall behind a block that is full enough, and are enough for one: leaves it as it is.
-    fn append_behind(&mut self, index: usize) -> Result<bool, TableError> {
-        let Some(entry) = self.directory().entry(index).cloned() else { return Ok(false) };
+    fn append_behind(&mut self, entry: &Entry, index: usize, recent: &[RecentRow]) -> Result<bool, TableError> {
         let Some(block) = &entry.block else { return Ok(false) };
         let half_full = 2 * block.summary.rows as usize >= self.limits.rows;
         let is_fresh = self.limit_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms);
-        let recent = self.recent(index);
         let behind = recent.first().is_some_and(|(key, _)| *key > block.summary.last_key);
-        if !half_full || !is_fresh || !behind || 4 * recent.len() < self.limits.rows {
+        if !half_full || !is_fresh || !behind || 4 * recent.len() < self.limits.rows || !entry.runs.is_empty() {
             return Ok(false);
         }
         let mut pending = Pending::default();
         let expired = self.expired;
-        recent.into_iter().for_each(|(key, row)| self.add_recent(key, row, &mut pending));
+        recent.iter().for_each(|(key, row)| self.add_recent(key.clone(), row.clone(), &mut pending));
         let Some(RowRef::Delta { key: first_key, .. }) = pending.rows.first() else {
             self.expired = expired;
             return Ok(false);
         };
-        let first_key = first_key.clone();
-        let kept = Arc::new(Entry::new(entry.fence.clone(), entry.block.clone(), false));
+        // A copy: the entry must not keep the whole record of the row in memory.
+        let first_key = Bytes::new(first_key);
+        let kept = Arc::new(Entry::new(entry.fence.clone(), entry.block.clone()));
         let mut entries = vec![kept];
         entries.extend(self.cut(pending, first_key)?);
         self.edits.push((index..index + 1, entries));
@@ -214,14 +251,23 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The frozen rows of an entry.
-    fn recent(&self, index: usize) -> Vec<(Bytes, Option<StoredRow>)> {
+    fn recent(&self, index: usize) -> Vec<RecentRow> {
         let Some(entry) = self.directory().entry(index) else { return Vec::new() };
         let end = self.directory().end(index);
         let rows = self.rows.frozen.range::<_, Bytes>(&entry.fence..);
         rows.take_while(|(key, _)| end.is_none_or(|end| *key < end)).map(|(k, row)| (k.clone(), row.clone())).collect()
     }
 
-    fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>, pending: &mut Pending) {
+    /// Adds an entry's rows as they are after the merge: those of its block, and all that is above it.
+    fn fold(&mut self, entry: &Entry, recent: Vec<RecentRow>, pending: &mut Pending) -> Result<(), TableError> {
+        self.blocks += 1;
+        self.replaced.extend(entry.block.clone());
+        self.leave_runs(&entry.runs);
+        self.folded += u64::from(!entry.runs.is_empty());
+        self.gather(entry, recent, pending)
+    }
+
+    pub(super) fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>, pending: &mut Pending) {
         let Some(row) = row else { return };
         if self.limit_ms.is_some_and(|limit_ms| row.time_ms() <= limit_ms) {
             self.count_expired(&key);
@@ -233,7 +279,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// What a row's block has of it, about.
-    fn near_bytes(&self, row: &StoredRow) -> usize {
+    pub(super) fn near_bytes(&self, row: &StoredRow) -> usize {
         let far_bytes = self.packed.options.value_bytes;
         if row.0.len() < far_bytes {
             return row.0.len();
@@ -256,49 +302,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// A row is dropped: it counts unless a newer one had taken its place already.
-    fn count_expired(&mut self, key: &[u8]) {
+    pub(super) fn count_expired(&mut self, key: &[u8]) {
         self.expired += u64::from(!self.rows.active.contains_key(key));
-    }
-
-    /// Adds an entry's rows as they are after the merge.
-    fn gather(&mut self, entry: &Entry, index: usize, pending: &mut Pending) -> Result<(), TableError> {
-        let recent = self.recent(index);
-        let Some(block) = &entry.block else {
-            recent.into_iter().for_each(|(key, row)| self.add_recent(key, row, pending));
-            return Ok(());
-        };
-        let lead = block.lead()?;
-        let mut at = 0;
-        for (key, row) in recent {
-            let (until, next) = match lead.search(&key) {
-                Ok(found) => (found, found + 1),
-                Err(behind) => (behind, behind),
-            };
-            self.add_block_rows(block, &lead, at..until, pending);
-            at = next;
-            self.add_recent(key, row, pending);
-        }
-        self.add_block_rows(block, &lead, at..lead.rows(), pending);
-        pending.far.extend(block.far.iter().map(|far| (far.id, far.clone())));
-        pending.blocks.push(block.clone());
-        pending.leads.push(lead);
-        Ok(())
-    }
-
-    fn add_block_rows(&mut self, block: &BlockRef, lead: &FixPart, rows: Range<usize>, pending: &mut Pending) {
-        let bytes = block.summary.bytes as usize / block.summary.rows.max(1) as usize;
-        let limit_ms = self.limit_ms.filter(|limit_ms| block.summary.times_ms.0 <= *limit_ms);
-        let place = pending.blocks.len();
-        let mut key = Vec::new();
-        for row in rows {
-            if limit_ms.is_some_and(|limit_ms| lead.time_ms(row) <= limit_ms) {
-                lead.key_into(row, &mut key);
-                self.count_expired(&key);
-            } else {
-                pending.rows.push(RowRef::Block { block: place, row, bytes });
-                pending.bytes += bytes;
-            }
-        }
     }
 
     /// Writes the batch, and puts the new directory in the old one's place.
@@ -306,6 +311,12 @@ impl<'a> Rewrite<'a> {
         let id = self.table.def().id;
         for block in &self.replaced {
             self.batch.put(REPLACED, id_key(id, block.id), block.summary.families.clone());
+        }
+        for (run, entries) in self.left_runs.values() {
+            if run.ends_with(*entries) {
+                self.batch.delete(DIR, run_key(id, run.block.id));
+                self.batch.put(REPLACED, id_key(id, run.block.id), run.block.summary.families.clone());
+            }
         }
         let far = self.replaced.iter().flat_map(|block| &block.far);
         let left: Vec<Arc<Far>> = far.filter(|far| !self.named.contains(&far.id)).cloned().collect();
@@ -318,8 +329,12 @@ impl<'a> Rewrite<'a> {
         self.ahead.keep();
         let counters = self.packed.shelf.counters(id);
         counters.merge_steps.fetch_add(1, Relaxed);
+        counters.folds.fetch_add(self.folded, Relaxed);
+        counters.run_rows_written.fetch_add(self.run_rows, Relaxed);
         counters.block_rows_written.fetch_add(self.made.0, Relaxed);
         counters.block_bytes_written.fetch_add(self.made.1, Relaxed);
+        // Entries with runs are edited when their run is made, those beside them at once.
+        self.edits.sort_unstable_by_key(|(range, _)| range.start);
         let (directory, touched) = self.rows.directory.edited(self.edits);
         {
             let mut moment = self.packed.rows.write();
@@ -336,6 +351,8 @@ impl<'a> Rewrite<'a> {
                 rows.directory = Arc::new(directory);
             }
         }
+        self.runs.iter().for_each(|(run, entries)| run.gain(*entries));
+        self.left_runs.values().for_each(|(run, entries)| run.lose(*entries));
         self.replaced.iter().for_each(|block| block.replace());
         left.iter().for_each(|far| far.leave());
         Ok(())

@@ -8,10 +8,10 @@ use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
 use crate::history::Step;
-use crate::world::{Rows, World, table};
+use crate::world::{Rows, World, run_options, table};
 
-/// A fixed history that fills, merges, empties and reopens; it goes on after errors.
-fn history() -> Vec<Step> {
+/// A fixed history over so many keys that fills, merges, empties and reopens; it goes on after errors.
+fn history(keys: u64) -> Vec<Step> {
     let mut seed = 7u64;
     let mut next = move |most: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -19,10 +19,10 @@ fn history() -> Vec<Step> {
     };
     let mut steps = Vec::new();
     for round in 0..28 {
-        let count = if round == 12 { 40 } else { 4 };
+        let count = if round == 0 || round == 12 { keys } else { 4 };
         let changes = (0..count).map(|_| {
             let mut row = vec![Value::Null; 10];
-            row[0] = Value::Int(next(40) as i64);
+            row[0] = Value::Int(next(keys) as i64);
             row[2] = Value::Int(next(100) as i64);
             row[3] = Value::text("t".repeat(next(30) as usize));
             row[7] = if next(3) == 0 { Value::Bytes(vec![1, 2]) } else { Value::Null };
@@ -41,13 +41,13 @@ fn history() -> Vec<Step> {
 
 /// Runs the history over a fault. What was acknowledged must read back at each step, and what is there after
 /// opening the store below again must be what was acknowledged, or with the crash one step less.
-fn survives(fault: Fault) -> Counts {
+fn survives(fault: Fault, keys: u64, options: LayoutOptions) -> (Counts, (u64, u64)) {
     let memory = MemoryStore::new();
     let faulty = FaultStore::new(memory.clone(), fault);
-    let mut world = World::open(Arc::new(faulty.clone()), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let mut world = World::open(Arc::new(faulty.clone()), options, table(100, 2, None)).unwrap();
     // What may be there after a crash, and after a commit of which nobody knows.
     let mut possible = vec![world.rows.clone()];
-    for step in history() {
+    for step in history(keys) {
         let crashed = faulty.crashed();
         let before = world.rows.clone();
         match step {
@@ -64,7 +64,7 @@ fn survives(fault: Fault) -> Counts {
                         };
                     }
                     possible.push(rows);
-                    return finish(world, &faulty, memory, possible, before);
+                    return finish(world, keys, &faulty, memory, possible, before);
                 }
             }
             Step::Merge => drop(world.store.merge()),
@@ -84,25 +84,27 @@ fn survives(fault: Fault) -> Counts {
         }
     }
     let now = world.rows.clone();
-    finish(world, &faulty, memory, possible, now)
+    finish(world, keys, &faulty, memory, possible, now)
 }
 
 fn finish(
     world: World,
+    keys: u64,
     faulty: &FaultStore<MemoryStore>,
     memory: MemoryStore,
     possible: Vec<Rows>,
     now: Rows,
-) -> Counts {
+) -> (Counts, (u64, u64)) {
     let counts = faulty.counts();
     assert_eq!(world.read_all().unwrap(), now);
+    let (work, options) = (world.run_work(), world.options.clone());
     drop(world);
-    let mut world = World::open(Arc::new(memory), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let mut world = World::open(Arc::new(memory), options, table(100, 2, None)).unwrap();
     let found = world.read_all().unwrap();
     assert!(possible.contains(&found), "rows after reopening are those of no commit");
     // The layout is whole: it goes on.
     world.rows = found;
-    for step in history() {
+    for step in history(keys) {
         if let Step::Commit(changes) = step {
             world.commit(&changes).unwrap();
         }
@@ -110,20 +112,24 @@ fn finish(
     world.store.merge().unwrap();
     assert_eq!(world.read_all().unwrap(), world.rows);
     world.assert_nothing_is_left_over();
-    counts
+    (counts, work)
 }
 
 #[test]
 fn every_fault_leaves_what_was_acknowledged() {
-    let counts = survives(Fault::None);
-    for n in (0..counts.mutations).step_by(23) {
-        survives(Fault::FailMutation(n));
-        survives(Fault::LoseMutation(n + 5));
-    }
-    for n in (0..counts.entries).step_by(97) {
-        survives(Fault::CutScan(n));
-    }
-    for commit in (0..counts.commits).step_by(7) {
-        survives(Fault::UnknownCommit { commit, applied: commit % 2 == 0 });
+    for (options, keys, run_rows_min, step) in [(LayoutOptions::tiny(), 40, 1, 29), (run_options(), 100, 20, 53)] {
+        let survives = |fault| survives(fault, keys, options.clone());
+        let (counts, (run_rows, folds)) = survives(Fault::None);
+        assert!(run_rows >= run_rows_min && folds > 0, "{run_rows} rows in runs, {folds} folds");
+        for n in (0..counts.mutations).step_by(step) {
+            survives(Fault::FailMutation(n));
+            survives(Fault::LoseMutation(n + 5));
+        }
+        for n in (0..counts.entries).step_by(4 * step) {
+            survives(Fault::CutScan(n));
+        }
+        for commit in (0..counts.commits).step_by(step / 3) {
+            survives(Fault::UnknownCommit { commit, applied: commit % 2 == 0 });
+        }
     }
 }

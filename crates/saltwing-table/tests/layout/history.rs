@@ -1,7 +1,7 @@
 //! Random histories against a map.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
@@ -10,7 +10,7 @@ use saltwing_table::{Direction, LayoutOptions, ReadView};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
-use crate::world::{Request, Rows, World, compared, is_tailed, read, request, table, tailed};
+use crate::world::{Request, Rows, World, compared, is_tailed, plain_row, read, request, run_options, table, tailed};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -107,7 +107,15 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
         Step::TakeView => world.views.push((world.store.view().unwrap(), world.rows.clone())),
         Step::DropView => drop((!world.views.is_empty()).then(|| world.views.remove(0))),
         Step::Merge => world.store.merge().unwrap(),
-        Step::Reopen => world.reopen().unwrap(),
+        Step::Reopen => {
+            let held = |world: &World| {
+                let storage = world.storage();
+                (storage.block_rows, storage.block_bytes, storage.runs, storage.run_rows, storage.run_bytes)
+            };
+            let before = held(world);
+            world.reopen().unwrap();
+            prop_assert_eq!(held(world), before);
+        }
         Step::Get { view, k, s } => {
             let (view, rows) = view_of(world, view);
             let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
@@ -162,22 +170,43 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+/// A row of each key that a step may write.
+fn all_keys() -> Vec<(Vec<Value>, bool)> {
+    let texts = [Value::Null, Value::text("a"), Value::text("ab"), Value::text("b")];
+    let row = |k: i64| {
+        texts.clone().map(|text| {
+            let mut row = plain_row(k, k);
+            row[1] = text;
+            (row, true)
+        })
+    };
+    (-4..9).flat_map(row).collect()
+}
 
-    /// Whatever is merged, reopened and still looked at by older views: a table is a map.
-    #[test]
-    fn a_history_reads_as_that_of_a_map(
+/// Whatever is merged, reopened and still looked at by older views: a table is a map.
+#[test]
+fn a_history_reads_as_that_of_a_map() {
+    let (run_rows, folds) = (AtomicU64::new(0), AtomicU64::new(0));
+    proptest!(ProptestConfig::with_cases(60), |(
         steps in prop::collection::vec(step(), 1..60),
         salt in prop_oneof![Just(0u16), Just(3)],
         is_tailed: bool,
-    ) {
+        is_full: bool,
+        options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
+    )| {
         let def = table(100, salt, None);
         let def = if is_tailed { tailed(def) } else { def };
-        let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::tiny(), def).unwrap();
+        let mut world = World::open(Arc::new(MemoryStore::new()), options, def).unwrap();
+        if is_full {
+            world.commit(&all_keys()).unwrap();
+            world.store.merge().unwrap();
+        }
         for step in steps {
             run(&mut world, step)?;
         }
+        let work = world.run_work();
+        run_rows.fetch_add(work.0, Ordering::Relaxed);
+        folds.fetch_add(work.1, Ordering::Relaxed);
         world.views.clear();
         world.store.merge().unwrap();
         prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
@@ -185,5 +214,7 @@ proptest! {
         prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
         world.store.merge().unwrap();
         world.assert_nothing_is_left_over();
-    }
+    });
+    println!("{run_rows:?} rows into runs, {folds:?} folds");
+    assert!(run_rows.into_inner() > 100 && folds.into_inner() > 30, "runs were made and folded");
 }

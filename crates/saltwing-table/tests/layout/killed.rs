@@ -10,10 +10,10 @@ use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::{
     Bytes, Capabilities, Cursor, KeyBounds, Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
-use saltwing_table::{Direction, Durability, LayoutOptions};
+use saltwing_table::{Direction, Durability};
 use saltwing_types::Value;
 
-use crate::world::{Rows, World, plain_row, table};
+use crate::world::{Rows, World, plain_row, run_options, table};
 
 const CHILD: &str = "SALTWING_TEST_DIE_IN";
 const ROUNDS: i64 = 60;
@@ -22,6 +22,8 @@ const OCCURRENCE: u32 = 3;
 
 const DELTAS: [u8; 2] = [2, 3];
 const DIR: u8 = 4;
+/// Behind the table's number in a key of `DIR`.
+const DIR_RUN: u8 = 1;
 const REPLACED: u8 = 7;
 const FAR: u8 = 9;
 const META: u8 = 8;
@@ -35,6 +37,8 @@ enum Phase {
     Ahead,
     /// Blocks, their directory entries, and how far the merge has come.
     Step,
+    /// The same with a run.
+    Append,
     /// The record names the merged generation no more.
     End,
     /// Its space is cleared.
@@ -43,10 +47,11 @@ enum Phase {
     Bury,
 }
 
-const PHASES: [(&str, Phase); 6] = [
+const PHASES: [(&str, Phase); 7] = [
     ("rotate", Phase::Rotate),
     ("ahead", Phase::Ahead),
     ("step", Phase::Step),
+    ("append", Phase::Append),
     ("end", Phase::End),
     ("clear", Phase::Clear),
     ("bury", Phase::Bury),
@@ -71,8 +76,13 @@ fn phase_of(batch: &WriteBatch) -> Option<Phase> {
         Mutation::Put { space, value, .. } if *space == Space::new(META) => Some(value),
         _ => None,
     });
+    let is_run = |mutation: &Mutation| match mutation {
+        Mutation::Put { space, key, .. } => *space == Space::new(DIR) && key[4] == DIR_RUN,
+        Mutation::Delete { .. } => false,
+    };
     match meta {
         _ if DELTAS.into_iter().any(writes_to) => None,
+        Some(_) if batch.mutations().iter().any(is_run) => Some(Phase::Append),
         Some(_) if writes_to(DIR) => Some(Phase::Step),
         Some(_) if writes_to(FAR) => Some(Phase::Ahead),
         Some(record) if record[1] == 1 => Some(Phase::Rotate),
@@ -195,7 +205,7 @@ fn write_rounds(world: &mut World, rounds: std::ops::Range<i64>) {
 /// The rows after so many rounds.
 fn rows_after(rounds: i64) -> Rows {
     let kv = Arc::new(saltwing_store::MemoryStore::new());
-    let mut world = World::open(kv, LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let mut world = World::open(kv, run_options(), table(100, 2, None)).unwrap();
     (0..rounds).for_each(|number| world.commit(&round(number)).unwrap());
     world.rows
 }
@@ -208,7 +218,7 @@ fn dies_in_a_phase() {
     let phase = PHASES.into_iter().find(|(name, _)| *name == phase).unwrap().1;
     let place = PLACES.into_iter().find(|(name, _)| *name == place).unwrap().1;
     let deadly = Deadly { inner: open(store, Path::new(path)), phase, place, left: AtomicU32::new(OCCURRENCE) };
-    let mut world = World::open(Arc::new(deadly), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let mut world = World::open(Arc::new(deadly), run_options(), table(100, 2, None)).unwrap();
     write_rounds(&mut world, 0..ROUNDS);
     panic!("the phase was not come to");
 }
@@ -228,7 +238,7 @@ fn killed_in(store: &str, phase: &str, place: &str) {
     let numbers = said.lines().filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<i64>().ok());
     let acknowledged = numbers.max().unwrap() + 1;
 
-    let mut world = World::open(open(store, &path), LayoutOptions::tiny(), table(100, 2, None)).unwrap();
+    let mut world = World::open(open(store, &path), run_options(), table(100, 2, None)).unwrap();
     let found = world.read_all().unwrap();
     let rounds = [acknowledged, acknowledged + 1].into_iter().find(|rounds| found == rows_after(*rounds));
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: rows of no round from {acknowledged} on"));

@@ -10,6 +10,7 @@ mod history;
 mod killed;
 mod long_values;
 mod merging;
+mod runs;
 mod skipping;
 mod storage;
 #[path = "../support/mod.rs"]

@@ -13,7 +13,7 @@ use saltwing_table::{
 };
 use saltwing_types::Value;
 
-use crate::world::{Ranges, World, plain_row, table};
+use crate::world::{Ranges, World, plain_row, run_options, table};
 
 /// Ranges, and keys that begin stretches: wanted ones and unwanted ones by turns, an unwanted one first.
 #[derive(Clone)]
@@ -96,10 +96,11 @@ fn scan(
     Read { keys, keys_read: count(&context.counters.keys_read), seeks: count(&context.counters.seeks) }
 }
 
-/// Rows of a delta alone; or of blocks of four, with the later half of the changes in deltas.
-fn worlds(salt: u16, changes: &[Vec<(i64, bool)>]) -> [World; 2] {
+/// Rows of a delta alone; or of blocks of four, with the later half of the changes in deltas; or of larger ones, with
+/// runs above them.
+fn worlds(salt: u16, changes: &[Vec<(i64, bool)>]) -> [World; 3] {
     let recent = LayoutOptions { delta_rows: 1 << 20, ..LayoutOptions::tiny() };
-    [recent, LayoutOptions::tiny()].map(|options| {
+    [recent, LayoutOptions::tiny(), run_options()].map(|options| {
         let is_tiny = options.delta_rows < 1 << 20;
         let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, salt, None)).unwrap();
         for (i, commit) in changes.iter().enumerate() {
@@ -140,11 +141,12 @@ proptest! {
         let direction = if reverse { Direction::Reverse } else { Direction::Forward };
         let order = if merged { ScanOrder::Merged } else { ScanOrder::ByBucket };
         let worlds = worlds(salt, &changes);
-        let [recent, packed] = worlds.each_ref().map(|world| {
+        let [recent, packed, runs] = worlds.each_ref().map(|world| {
             let gaps = gaps(world, range, &turns);
             scan(world, Arc::new(gaps), direction, order, limit)
         });
         prop_assert_eq!(&recent, &packed);
+        prop_assert_eq!(&recent, &runs);
         let plain = scan(&worlds[0], Arc::new(Ranges(gaps(&worlds[0], range, &turns).ranges)), direction, order, None);
         let is_wanted = |k: &&i64| turns.partition_point(|turn| turn <= k) % 2 == 1;
         let (found, wanted): (Vec<&i64>, Vec<&i64>) = (recent.keys.iter().collect(), plain.keys.iter().filter(is_wanted).collect());

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
-use saltwing_store::{KeyBounds, OrderedKv, Space};
+use saltwing_store::{Bytes, KeyBounds, OrderedKv, Space};
 use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, ScanContext, ScanOrder,
-    ScanRequest, Table, TableError, WriteSet,
+    ScanRequest, Table, TableError, TableStorage, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -94,6 +94,8 @@ pub(crate) struct World {
     pub(crate) table: Arc<Table>,
     pub(crate) rows: Rows,
     pub(crate) views: Vec<(Arc<ReadView>, Rows)>,
+    /// Rows written into runs, and blocks written anew with theirs, before the last opening.
+    run_work: (u64, u64),
 }
 
 impl World {
@@ -102,11 +104,12 @@ impl World {
         let def = Arc::new(def);
         let store = EmbeddedTables::open_with(kv.clone(), clock.clone(), options.clone())?;
         let table = store.register(def.clone())?;
-        Ok(Self { kv, options, clock, def, store, table, rows: Rows::new(), views: Vec::new() })
+        Ok(Self { kv, options, clock, def, store, table, rows: Rows::new(), views: Vec::new(), run_work: (0, 0) })
     }
 
     pub(crate) fn reopen(&mut self) -> Result<(), TableError> {
         self.views.clear();
+        self.run_work = self.run_work();
         self.store = EmbeddedTables::open_with(self.kv.clone(), self.clock.clone(), self.options.clone())?;
         self.table = self.store.register(self.def.clone())?;
         Ok(())
@@ -199,21 +202,45 @@ pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Res
 impl World {
     /// After a merge, without a view: what the store has is what the rows need.
     pub(crate) fn assert_nothing_is_left_over(&self) {
-        let keys = |id: u8| {
-            let mut cursor = self.kv.cursor(Space::new(id), KeyBounds::all(), Direction::Forward).unwrap();
-            std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect::<Vec<_>>()
-        };
-        let [even, odd, entries, replaced, far] = [2, 3, 4, 7, 9].map(|id| keys(id).len());
-        assert_eq!((even, odd, replaced), (0, 0, 0), "deltas, and what was replaced");
-        let blocks = keys(5).iter().filter(|key| key.last() == Some(&0)).count();
-        assert_eq!(blocks, entries, "blocks");
+        self.assert_all_is_named();
+        // Rows in runs hide some of blocks, with their long values.
+        self.store.compact(self.def.id, &ScanContext::new(Budget::default())).unwrap();
+        assert_eq!(self.read_all().unwrap(), self.rows);
+        self.assert_all_is_named();
+        let storage = self.storage();
+        assert_eq!((storage.runs, storage.run_rows, storage.run_bytes), (0, 0, 0));
         let is_far = |value: &&Value| match value {
             Value::Text(text) => text.len() >= self.options.value_bytes,
             Value::Bytes(bytes) => bytes.len() >= self.options.value_bytes,
             _ => false,
         };
         let values = self.rows.values().flat_map(|row| row.iter().skip(2)).filter(is_far).count();
-        assert_eq!(far, values, "values that lie by themselves");
+        assert_eq!(self.keys(9).len(), values, "values that lie by themselves");
+    }
+
+    /// What the store has is named, and nothing waits for being deleted.
+    fn assert_all_is_named(&self) {
+        let [even, odd, named, replaced] = [2, 3, 4, 7].map(|id| self.keys(id).len());
+        assert_eq!((even, odd, replaced), (0, 0, 0), "deltas, and what was replaced");
+        let stored = self.keys(5).iter().filter(|key| key.last() == Some(&0)).count();
+        assert_eq!(stored, named, "blocks and runs");
+        let storage = self.storage();
+        assert_eq!(storage.blocks + storage.runs, named as u64);
+    }
+
+    /// Rows written into runs so far, and how often a block was written anew with theirs.
+    pub(crate) fn run_work(&self) -> (u64, u64) {
+        let storage = self.storage();
+        (self.run_work.0 + storage.run_rows_written, self.run_work.1 + storage.folds)
+    }
+
+    pub(crate) fn storage(&self) -> TableStorage {
+        self.store.storage_stats().tables.remove(0)
+    }
+
+    fn keys(&self, id: u8) -> Vec<Bytes> {
+        let mut cursor = self.kv.cursor(Space::new(id), KeyBounds::all(), Direction::Forward).unwrap();
+        std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect()
     }
 }
 
@@ -241,6 +268,12 @@ pub(crate) fn put_all(world: &mut World, rows: impl Iterator<Item = (i64, i64)>)
     world.commit(&changes).unwrap();
 }
 
+/// Blocks alone: what is counted of them does not hang on runs.
 pub(crate) fn thread_options() -> LayoutOptions {
-    LayoutOptions { merging: Merging::Background, ..LayoutOptions::tiny() }
+    LayoutOptions { merging: Merging::Background, run_deltas: u64::MAX, ..LayoutOptions::tiny() }
+}
+
+/// Blocks of 16 rows and deltas of 4: entries have up to three runs.
+pub(crate) fn run_options() -> LayoutOptions {
+    LayoutOptions { block_rows: 16, delta_rows: 4, run_share: 4, ..LayoutOptions::tiny() }
 }
