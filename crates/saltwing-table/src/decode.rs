@@ -33,8 +33,9 @@ pub(crate) struct RowDecoder {
     /// The first of the key columns that stand at the end of every key with a fixed width.
     tail_from: usize,
     families: Vec<FamilyUse>,
-    /// The block that `families` has the parts of.
+    /// The block that `families` has the parts of, and the one before it.
     block: Option<u64>,
+    block_before: Option<u64>,
     slices: KeySlices,
     key: Vec<u8>,
     scratch: Vec<u8>,
@@ -46,10 +47,16 @@ struct Column {
     sink: Sink,
 }
 
-/// A family of which columns are read, and its parts of the block read last.
+/// A family of which columns are read, and its parts of the blocks read last.
 struct FamilyUse {
     family: usize,
     var_wanted: bool,
+    parts: Parts,
+    parts_before: Parts,
+}
+
+#[derive(Default)]
+struct Parts {
     fix: Option<Arc<FixPart>>,
     var: Option<Arc<VarPart>>,
 }
@@ -64,7 +71,10 @@ impl RowDecoder {
                 let var = row_format::width(table.column_type(index)).is_none();
                 match families.iter_mut().find(|known| known.family == family) {
                     Some(known) => known.var_wanted |= var,
-                    None => families.push(FamilyUse { family, var_wanted: var, fix: None, var: None }),
+                    None => {
+                        let (parts, parts_before) = (Parts::default(), Parts::default());
+                        families.push(FamilyUse { family, var_wanted: var, parts, parts_before });
+                    }
                 }
             }
             Column { index, source, sink: Sink::new(table.column_type(index)) }
@@ -76,7 +86,8 @@ impl RowDecoder {
         let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
         let tail = table.def().key.columns.iter().rev().take_while(|k| is_fixed(k)).count();
         let tail_from = table.def().key.columns.len() - tail;
-        Self { columns, splits_keys, reads_keys, tail_from, families, block: None, slices, key, scratch }
+        let (block, block_before) = (None, None);
+        Self { columns, splits_keys, reads_keys, tail_from, families, block, block_before, slices, key, scratch }
     }
 
     /// Makes room for a batch.
@@ -141,13 +152,7 @@ impl RowDecoder {
         rows: std::ops::Range<usize>,
         direction: Direction,
     ) -> Result<(), TableError> {
-        if self.block != Some(block.id) {
-            for family in &mut self.families {
-                family.fix = block.fix(family.family as u8)?;
-                family.var = if family.var_wanted { block.var(family.family as u8)? } else { None };
-            }
-            self.block = Some(block.id);
-        }
+        self.turn_to(block)?;
         if self.reads_keys {
             let lead = block.lead()?;
             match direction {
@@ -158,7 +163,7 @@ impl RowDecoder {
         for Column { index, source, sink } in &mut self.columns {
             let Source::Stored { family, slot } = *source else { continue };
             let parts = self.families.iter().find(|known| known.family == family);
-            let (fix, var) = parts.map_or((None, None), |parts| (parts.fix.as_deref(), parts.var.as_deref()));
+            let (fix, var) = parts.map_or((None, None), |of| (of.parts.fix.as_deref(), of.parts.var.as_deref()));
             let appended = match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
                 None => sink.push_value(table.absent(*index), rows.len()),
                 Some((fix, column)) => {
@@ -171,6 +176,26 @@ impl RowDecoder {
                 }
             };
             appended.map_err(|source| named(table, *index, source))?;
+        }
+        Ok(())
+    }
+
+    /// Has a block's parts at hand. That of an entry and its runs come by turns: the one before is not looked up again.
+    fn turn_to(&mut self, block: &Arc<BlockRef>) -> Result<(), TableError> {
+        if self.block == Some(block.id) {
+            return Ok(());
+        }
+        std::mem::swap(&mut self.block, &mut self.block_before);
+        self.families.iter_mut().for_each(|family| std::mem::swap(&mut family.parts, &mut family.parts_before));
+        if self.block != Some(block.id) {
+            // None of all where one fails.
+            self.block = None;
+            for FamilyUse { family, var_wanted, parts, .. } in &mut self.families {
+                let number = *family as u8;
+                parts.fix = block.fix(number)?;
+                parts.var = if *var_wanted { block.var(number)? } else { None };
+            }
+            self.block = Some(block.id);
         }
         Ok(())
     }

@@ -244,6 +244,22 @@ fn an_old_view_keeps_its_runs() {
     world.assert_nothing_is_left_over();
 }
 
+#[test]
+fn a_block_and_its_run_are_looked_up_once_though_their_rows_come_by_turns() {
+    let mut world = merged(table(100, 0, None), 64);
+    merge(&mut world, &[(1, Some(1)), (11, Some(2)), (21, Some(3))]);
+    let stored = world.storage();
+    assert_eq!((stored.runs, stored.run_rows, stored.blocks), (1, 3, 4));
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let looked_up = |world: &World| world.storage().cache_hits + world.storage().cache_misses;
+        let before = looked_up(&world);
+        let request = Request { direction, ..request(&world.table, vec![2]) };
+        assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), 67);
+        // Of three blocks their integers; of the other and the run their keys before.
+        assert_eq!(looked_up(&world) - before, 3 + 2 * 2, "{direction:?}");
+    }
+}
+
 /// What a filter rules out is passed over: of the block and of runs by themselves, never a row that took another's place.
 #[test]
 fn summaries_of_blocks_and_runs_count_for_their_own_rows() {
