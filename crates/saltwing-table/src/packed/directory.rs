@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use saltwing_store::Bytes;
 
 use super::block_ref::BlockRef;
-use super::run::{Run, RunPart};
+use super::run::{REST_SHARE, Run, RunPart};
 
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
@@ -51,6 +51,12 @@ impl Entry {
             run_rows: self.run_rows(),
             run_bytes: self.run_bytes(),
         }
+    }
+
+    /// Whether its runs are worth writing its block anew while nothing else is written.
+    pub(super) fn has_many_in_runs(&self) -> bool {
+        let Size { rows, bytes, run_rows, run_bytes, .. } = self.size();
+        run_rows > 0 && (run_rows * REST_SHARE >= rows || run_bytes * REST_SHARE >= bytes)
     }
 
     /// Rows in its runs, deletions included.

@@ -88,6 +88,21 @@ impl Packed {
         Ok(expired)
     }
 
+    /// Writes blocks anew with the rows of their runs, where these are many, until `is_over`.
+    pub(super) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
+        let mut cursor = Cursor::default();
+        while !is_over() {
+            let mut merge = self.merging.lock();
+            let is_done = merge.meta.frozen || self.step(&mut merge, &mut cursor, Also::Runs)?.is_none();
+            // At once: what it replaces may be as much as the table.
+            self.bury(&mut merge)?;
+            if is_done {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn has_expired_delta(&self) -> bool {
         let now_ms = self.clock.now_ms();
         let moment = self.rows.read().clone();

@@ -28,6 +28,9 @@ const RUN_GROWTH: u64 = 2;
 /// The block is written anew with its runs when they have one row for so many of its.
 const FOLD_SHARE: u64 = 2;
 
+/// While nothing is written, it is when they have one for so many.
+pub(super) const REST_SHARE: u64 = 16;
+
 /// Rows of neighbouring entries above their blocks.
 pub(crate) struct Run {
     pub(crate) block: Arc<BlockRef>,

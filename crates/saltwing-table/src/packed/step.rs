@@ -68,6 +68,8 @@ pub(super) enum Also {
     None,
     /// Those with expired rows.
     Expired,
+    /// Those with so many rows in runs that reading them pays for it.
+    Runs,
     /// Those of this table that are not as large as they should be.
     Misfits(TableId),
 }
@@ -167,6 +169,7 @@ impl<'a> Rewrite<'a> {
         let meant = (from..until).find(|index| match also {
             Also::None => false,
             Also::Expired => self.limit_ms.is_some_and(|limit_ms| self.holds_since(*index, limit_ms)),
+            Also::Runs => directory.entry(*index).is_some_and(|entry| entry.has_many_in_runs()),
             Also::Misfits(table) => table == self.table.def().id && self.is_misfit(*index),
         });
         meant.or(changed)

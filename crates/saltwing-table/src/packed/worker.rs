@@ -130,21 +130,37 @@ impl Packed {
     fn merge_for_ever(&self) {
         // What the last process left half merged goes first.
         let mut failed = self.go_on(false).is_err();
+        let mut rested_at = None;
         loop {
             let wake = self.signal.wait(self.options.idle);
             // After a failure the delta being full is no news: wait before the next try.
             if failed && matches!(wake, Wake::Full) && !self.signal.is_stopped() {
                 std::thread::sleep(WAIT);
             }
-            let rotate = match wake {
+            let rotate = match &wake {
                 Wake::Stop => return,
                 Wake::Full | Wake::Idle => true,
                 Wake::Look => false,
             };
             // What could not be merged now is tried again: reading and writing go on.
             failed = self.go_on(rotate).is_err();
+            if matches!(wake, Wake::Idle) && !failed {
+                failed = self.rest(&mut rested_at).is_err();
+            }
             self.signal.merged();
         }
+    }
+
+    /// Folds runs, as long as no commit comes, once after each of them.
+    fn rest(&self, rested_at: &mut Option<u64>) -> Result<(), TableError> {
+        let commits = self.signal.commits.load(Relaxed);
+        if *rested_at == Some(commits) {
+            return Ok(());
+        }
+        let is_over = || self.signal.is_stopped() || self.signal.commits.load(Relaxed) != commits;
+        self.fold_runs(is_over)?;
+        *rested_at = (!is_over()).then_some(commits);
+        Ok(())
     }
 
     /// Merges what is frozen, step by step, after freezing what is there if asked.

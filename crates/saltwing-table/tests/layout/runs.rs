@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::{Budget, LayoutOptions, Merging, ScanContext, TableError, WriteSet};
@@ -218,6 +219,33 @@ fn runs_are_made_and_folded_beside_commits() {
     views.clear();
     let (run_rows, folds) = world.run_work();
     assert!(run_rows > 20 && folds > 5, "{run_rows} rows in runs, {folds} folds");
+    world.store.merge().unwrap();
+    world.assert_nothing_is_left_over();
+}
+
+/// When nothing is written, blocks are written anew with runs of some size; those that are hardly there stay.
+#[test]
+fn runs_are_folded_while_nothing_is_written() {
+    let options =
+        LayoutOptions { block_rows: 64, idle: Duration::from_millis(1), merging: Merging::Background, ..run_options() };
+    let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..192).map(|k| (2 * k, k)));
+    world.store.merge().unwrap();
+    assert_eq!(world.storage().blocks, 3);
+    // Of the first block five rows, of the last one.
+    let changes = [1, 11, 21, 31, 41, 301].map(|k| (k, Some(k)));
+    merge(&mut world, &changes);
+    assert_eq!((world.storage().run_rows, world.storage().folds), (6, 0));
+    let view = world.store.view().unwrap();
+    world.store.start_merging().unwrap();
+    let started = Instant::now();
+    while world.storage().run_rows > 1 {
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", world.storage());
+        std::thread::yield_now();
+    }
+    assert_eq!((world.storage().folds, world.storage().runs), (1, 1));
+    assert_eq!(read(&world, view, &request(&world.table, vec![0])).unwrap().len(), 198);
+    assert_eq!(world.read_all().unwrap(), world.rows);
     world.store.merge().unwrap();
     world.assert_nothing_is_left_over();
 }
