@@ -3,6 +3,7 @@
 mod explain;
 mod guard;
 mod key_part;
+mod key_template;
 mod planned_ranges;
 mod prefix;
 mod select;

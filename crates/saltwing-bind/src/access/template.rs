@@ -7,7 +7,8 @@
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
 
-use super::key_part::{KeyPart, KeyTemplate};
+use super::key_part::KeyPart;
+use super::key_template::KeyTemplate;
 use super::select::{PlannedSelect, plan_select};
 use crate::select::row_count;
 use crate::{BoundSelect, Output};

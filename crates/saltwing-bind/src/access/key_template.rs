@@ -1,0 +1,318 @@
+//! Row keys and ranges of row keys, encoded from a statement's values without a plan.
+//!
+//! ```text
+//! key (host, day, ts)      part
+//! host = ? AND day = ? AND ts = ?      one row key
+//! host = ? AND day = ?                 the keys that begin with both
+//! host = ? AND day >= ? AND day < 7    those of them in a span of the next column
+//! host IN (?, ?) AND day = ?           such a part for each value, or row of values, of one list
+//! ```
+//!
+//! # Law
+//! For values of which a part is made, the rows that the plan of the SELECT with these values reads are those of the
+//! part, in the same buckets, and each row of it meets all conditions.
+
+use std::borrow::Cow;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use saltwing_rowkey::ColumnSpan;
+use saltwing_table::Table;
+use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
+
+use super::key_part::{KeyPart, RangeList};
+use crate::BoundSelect;
+
+/// Where a value comes from.
+#[derive(Clone, Debug)]
+enum Given {
+    Parameter(usize),
+    Literal(Value),
+}
+
+impl Given {
+    fn of(expr: &Expr) -> Option<Self> {
+        match expr {
+            Expr::Param(index, _) => Some(Self::Parameter(*index)),
+            Expr::Literal(value, _) if !value.is_null() => Some(Self::Literal(value.clone())),
+            _ => None,
+        }
+    }
+
+    /// The value as one of the column's, where it is one as it stands, or the text of an instant.
+    fn value<'v>(&'v self, values: &'v [Value], column: &ColumnRef) -> Option<Cow<'v, Value>> {
+        let value = match self {
+            Self::Parameter(index) => values.get(*index)?,
+            Self::Literal(value) => value,
+        };
+        if is_plain_value(value, column.ty) {
+            return Some(Cow::Borrowed(value));
+        }
+        if !matches!((value, column.ty), (Value::Text(_), SqlType::Date)) {
+            return None;
+        }
+        let literal = Expr::Literal(value.clone(), typing::natural_type(value));
+        match typing::compare(CompareOp::Eq, Expr::Column(column.clone()), literal).ok()? {
+            Expr::Compare(CompareOp::Eq, left, right) => match (*left, *right) {
+                (Expr::Column(_), Expr::Literal(value, _)) if is_plain_value(&value, column.ty) => {
+                    Some(Cow::Owned(value))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Whether a value is one of the column's, and stands in keys as it is.
+fn is_plain_value(value: &Value, ty: SqlType) -> bool {
+    match value {
+        Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n)),
+        Value::Text(_) => ty == SqlType::Varchar(None),
+        Value::Bool(_) => ty == SqlType::Boolean,
+        Value::Date(_) => ty == SqlType::Date,
+        _ => false,
+    }
+}
+
+/// Whether a plain value is the smallest or the largest of its type: up to there a span leaves nothing out.
+fn is_last_value(value: &Value, ty: SqlType) -> bool {
+    match value {
+        Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| *n == low || *n == high),
+        Value::Text(text) => text.is_empty(),
+        Value::Date(ms) => *ms == i64::MIN || *ms == i64::MAX,
+        _ => true,
+    }
+}
+
+/// A [plain value](is_plain_value) of a type, and one well above it.
+fn sample(ty: SqlType, is_high: bool) -> Option<Value> {
+    Some(match ty {
+        SqlType::Varchar(None) => Value::text(if is_high { "n" } else { "m" }),
+        SqlType::Boolean => Value::Bool(is_high),
+        SqlType::Date => Value::Date(if is_high { 20 } else { 10 }),
+        ty if ty.is_integer() => Value::Int(if is_high { 20 } else { 10 }),
+        _ => return None,
+    })
+}
+
+/// What conditions say of one key column.
+#[derive(Clone, Debug, Default)]
+struct Said {
+    /// The column, where they say something.
+    column: Option<ColumnRef>,
+    equal: Option<Given>,
+    /// With whether the value itself lies inside.
+    low: Option<(Given, bool)>,
+    high: Option<(Given, bool)>,
+    /// The place of its value in the rows of the list.
+    listed: Option<usize>,
+}
+
+/// Conditions that ask for a [`KeyPart`], whatever their values are.
+pub(super) struct KeyTemplate {
+    /// By position in the key; nothing is said of a computed column.
+    said: Vec<Said>,
+    /// How many leading columns equal a value, or are computed.
+    equal: usize,
+    /// Whether the column behind them lies in a span.
+    has_span: bool,
+    /// Rows of values: one of them is that of the columns listed.
+    list: Option<Vec<Vec<Given>>>,
+}
+
+impl KeyTemplate {
+    /// The template of a SELECT all of whose conditions are about leading key columns.
+    pub(super) fn of(bound: &BoundSelect) -> Option<Self> {
+        if bound.limit_open {
+            return None;
+        }
+        let key = &bound.table.def().key;
+        let mut said = vec![Said::default(); key.columns.len()];
+        let mut list = None;
+        for condition in &bound.conditions {
+            let all =
+                if let Expr::And(all) = &condition.expr { &all[..] } else { std::slice::from_ref(&condition.expr) };
+            for expr in all {
+                match listed(expr) {
+                    Some((columns, rows)) => note_list(columns, rows, bound, &mut said, &mut list)?,
+                    None => note(expr, bound, &mut said)?,
+                }
+            }
+        }
+        let is_told =
+            |column: usize| key.position(column).and_then(|position| said.get(position)).is_some_and(Said::is_told);
+        let is_equal = |(said, part): &(&Said, &KeyColumn)| {
+            said.is_told() || part.computed().is_some_and(|e| e.columns().into_iter().all(is_told))
+        };
+        let equal = said.iter().zip(&key.columns).take_while(is_equal).count();
+        let (leading, rest) = said.split_at_checked(equal)?;
+        let has_span = rest.first().is_some_and(Said::is_span);
+        let fits = leading.iter().all(|said| !said.is_span() && (said.equal.is_none() || said.listed.is_none()))
+            && rest.iter().enumerate().all(|(i, said)| i == 0 && !said.is_told() || said.is_nothing())
+            && (equal > 0 || has_span)
+            // A span of one value may tell the bucket too: that takes a plan.
+            && bound.table.codec().salt_column_count() <= equal;
+        fits.then_some(Self { said, equal, has_span, list })
+    }
+
+    /// Values for the parameters for which a plan holds for all others too: those of a span are neither equal nor
+    /// neighbours. `None` where there are no such.
+    pub(super) fn samples(&self, table: &Table) -> Option<Vec<Value>> {
+        let mut samples: Vec<Value> = Vec::new();
+        for (said, column) in self.said.iter().zip(&table.def().key.columns) {
+            let ends = [&said.low, &said.high].map(|end| end.as_ref().map(|(given, _)| given));
+            if let [Some(a), Some(b)] = ends
+                && matches!(a, Given::Parameter(_)) != matches!(b, Given::Parameter(_))
+            {
+                return None;
+            }
+            let [low, high] = ends;
+            let equal = [(said.equal.as_ref(), false), (low, false), (high, true)].into_iter();
+            let rows = self.list.iter().flatten().enumerate();
+            let listed = rows.filter_map(|(row, values)| Some((values.get(said.listed?), row > 0)));
+            for (given, is_high) in equal.chain(listed) {
+                let Some(Given::Parameter(index)) = given else { continue };
+                samples.resize(samples.len().max(index + 1), Value::Null);
+                let place = samples.get_mut(*index).filter(|place| place.is_null())?;
+                *place = sample(column.ty, is_high).filter(|_| column.ty != SqlType::Boolean || !said.is_span())?;
+            }
+        }
+        Some(samples)
+    }
+
+    /// The part that these values ask for; `None` where more than encoding is to be thought of.
+    pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyPart> {
+        let Some(list) = &self.list else { return self.one(table, values, &[]) };
+        let part = |row: &Vec<Given>| self.one(table, values, row)?.range(table);
+        let parts = list.iter().map(part).collect::<Option<Vec<_>>>()?;
+        Some(KeyPart::List(Arc::new(RangeList::new(parts))))
+    }
+
+    /// The part of one row of the list, or of all that is asked for where there is no list.
+    fn one(&self, table: &Table, values: &[Value], listed: &[Given]) -> Option<KeyPart> {
+        let (key, codec) = (&table.def().key, table.codec());
+        let prefix = self.prefix(table, values, listed)?;
+        if self.equal == key.columns.len() {
+            let mut row_key = Vec::with_capacity(ROW_KEY_BYTES_EXPECTED);
+            codec
+                .encode_with(|position| prefix.get(position).map_or(&Value::Null, |value| value), &mut row_key)
+                .ok()?;
+            return Some(KeyPart::Row(row_key));
+        }
+        let prefix: Vec<Value> = prefix.into_iter().map(Cow::into_owned).collect();
+        let range = if self.has_span {
+            let said = self.said.get(self.equal)?;
+            let column = said.column.as_ref()?;
+            let bound = |end: &'_ Option<(Given, bool)>| -> Option<Bound<Value>> {
+                let Some((given, inside)) = end else { return Some(Bound::Unbounded) };
+                let value = given.value(values, column).filter(|value| !is_last_value(value, column.ty))?.into_owned();
+                Some(if *inside { Bound::Included(value) } else { Bound::Excluded(value) })
+            };
+            let (low, high) = (bound(&said.low)?, bound(&said.high)?);
+            let span = ColumnSpan { lo: low.as_ref(), hi: high.as_ref(), nulls: false };
+            codec.span_range(&prefix, &span).ok()??
+        } else {
+            codec.prefix_range(&prefix).ok()??
+        };
+        let bucket = match key.salt {
+            Some(_) => Some(codec.bucket_of_prefix(&prefix).ok()??),
+            None => None,
+        };
+        Some(KeyPart::Range { range, bucket })
+    }
+
+    /// The values of the leading columns that equal one, or are computed of such; none of them is NULL.
+    fn prefix<'v>(&'v self, table: &Table, values: &'v [Value], listed: &'v [Given]) -> Option<Vec<Cow<'v, Value>>> {
+        let def = table.def();
+        let value = |said: &'v Said| {
+            let given = said.equal.as_ref().or_else(|| listed.get(said.listed?));
+            given?.value(values, said.column.as_ref()?)
+        };
+        let mut row = Vec::new();
+        if def.key.has_computed() {
+            row.resize(def.columns.len(), Value::Null);
+            for said in self.said.iter().filter(|said| said.is_told()) {
+                *row.get_mut(said.column.as_ref()?.index)? = value(said)?.into_owned();
+            }
+        }
+        let mut prefix = Vec::with_capacity(self.equal);
+        for (said, part) in self.said.iter().zip(&def.key.columns).take(self.equal) {
+            prefix.push(match part.computed() {
+                None => value(said)?,
+                Some(_) => Cow::Owned(part.value(&row).ok().filter(|value| !value.is_null())?),
+            });
+        }
+        Some(prefix)
+    }
+}
+
+/// Bytes that a row key has room for at first.
+const ROW_KEY_BYTES_EXPECTED: usize = 64;
+
+impl Said {
+    fn is_span(&self) -> bool {
+        self.low.is_some() || self.high.is_some()
+    }
+
+    /// Whether the column's value is given, alone or in a list.
+    fn is_told(&self) -> bool {
+        self.equal.is_some() || self.listed.is_some()
+    }
+
+    fn is_nothing(&self) -> bool {
+        !self.is_told() && !self.is_span()
+    }
+}
+
+/// The columns of an IN list, and its rows.
+fn listed(expr: &Expr) -> Option<(Vec<ColumnRef>, Vec<Vec<&Expr>>)> {
+    let column = |e: &'_ Expr| if let Expr::Column(column) = e { Some(column.clone()) } else { None };
+    match expr {
+        Expr::InList(left, list) => Some((vec![column(left)?], list.iter().map(|value| vec![value]).collect())),
+        Expr::RowInList(row, rows) => Some((
+            row.iter().map(column).collect::<Option<_>>()?,
+            rows.iter().map(|row| row.iter().collect()).collect(),
+        )),
+        _ => None,
+    }
+}
+
+/// Notes a list; `None` where it is the second one, or not of key columns of which nothing else is said.
+fn note_list(
+    columns: Vec<ColumnRef>,
+    rows: Vec<Vec<&Expr>>,
+    bound: &BoundSelect,
+    said: &mut [Said],
+    list: &mut Option<Vec<Vec<Given>>>,
+) -> Option<()> {
+    for (place, column) in columns.into_iter().enumerate() {
+        let said = said.get_mut(bound.table.def().key.position(column.index)?)?;
+        said.column.get_or_insert(column);
+        said.listed.replace(place).is_none().then_some(())?;
+    }
+    let rows = rows.into_iter().map(|row| row.into_iter().map(Given::of).collect()).collect::<Option<_>>()?;
+    list.replace(rows).is_none().then_some(())
+}
+
+/// Notes what a comparison says of a key column; `None` where it is no such comparison, or the second of its kind.
+fn note(expr: &Expr, bound: &BoundSelect, said: &mut [Said]) -> Option<()> {
+    let Expr::Compare(op, a, b) = expr else { return None };
+    let (op, column, value) = match (&**a, &**b) {
+        (Expr::Column(column), value) => (*op, column, value),
+        (value, Expr::Column(column)) => (op.swapped(), column, value),
+        _ => return None,
+    };
+    let said = said.get_mut(bound.table.def().key.position(column.index)?)?;
+    let given = Given::of(value)?;
+    said.column.get_or_insert_with(|| column.clone());
+    let is_new = match op {
+        CompareOp::Eq => said.equal.replace(given).is_none(),
+        CompareOp::Gt => said.low.replace((given, false)).is_none(),
+        CompareOp::GtEq => said.low.replace((given, true)).is_none(),
+        CompareOp::Lt => said.high.replace((given, false)).is_none(),
+        CompareOp::LtEq => said.high.replace((given, true)).is_none(),
+        _ => false,
+    };
+    is_new.then_some(())
+}
