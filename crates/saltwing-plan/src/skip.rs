@@ -18,6 +18,7 @@
 //! 2. the key that was asked for lies in the stretch, so that who goes on behind it moves;
 //! 3. each row of a wanted stretch lies in one of the boxes.
 
+mod boxes;
 mod stretch;
 
 use std::sync::Arc;
@@ -32,10 +33,11 @@ use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::notation;
 use crate::product::Product;
+use crate::skip::boxes::{Boxes, SkipBox};
 use crate::skip::stretch::{Places, Typed};
 
-/// Most boxes over which there is skipping: at each jump all of them are asked.
-const BOXES_MAX: usize = 16;
+/// Most texts that EXPLAIN shows for as many boxes.
+const TEXTS_MAX: usize = 4;
 
 /// What an access skips inside its ranges. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -47,17 +49,10 @@ pub struct Skip {
 struct SkipPlan {
     codec: Arc<RowKeyCodec>,
     domains: Vec<Domain>,
-    boxes: Vec<SkipBox>,
+    boxes: Boxes,
     /// Key columns that have a say.
     reach: usize,
     text: String,
-}
-
-/// A set for each key column, and how many of them say anything.
-#[derive(Debug)]
-struct SkipBox {
-    sets: Vec<Arc<ColumnSet>>,
-    reach: usize,
 }
 
 /// Keys that lie side by side, from the one asked for in the direction of travel.
@@ -81,7 +76,7 @@ impl Skip {
         space: &KeySpace,
     ) -> Option<Self> {
         let has_gap = |(key_box, product): (&KeyBox, &Product)| reach(key_box) > product.columns();
-        if boxes.len() > BOXES_MAX || !boxes.iter().zip(products).any(has_gap) {
+        if !boxes.iter().zip(products).any(has_gap) {
             return None;
         }
         let domains: Vec<Domain> = (0..space.len()).map(|position| space.domain(position).clone()).collect();
@@ -89,24 +84,15 @@ impl Skip {
         if (0..space.len()).any(|position| space.domain(position).ty() != space.column(position).ty) {
             return None;
         }
-        let set = |key_box: &KeyBox, position: usize| {
-            let full = || Arc::new(ColumnSet::full(space.domain(position)));
-            key_box.get(position).map_or_else(full, Arc::clone)
+        let full: Vec<Arc<ColumnSet>> = domains.iter().map(|domain| Arc::new(ColumnSet::full(domain))).collect();
+        let skip_box = |key_box: &KeyBox| {
+            let set = |(position, full)| Arc::clone(key_box.get(position).unwrap_or(full));
+            SkipBox { sets: full.iter().enumerate().map(set).collect(), reach: reach(key_box) }
         };
-        let skip_box = |key_box: &KeyBox| SkipBox {
-            sets: (0..space.len()).map(|position| set(key_box, position)).collect(),
-            reach: reach(key_box),
-        };
-        let mut texts: Vec<String> = Vec::new();
-        for (key_box, product) in boxes.iter().zip(products) {
-            let text = text(key_box, product, space);
-            if !text.is_empty() && !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
-        let boxes: Vec<SkipBox> = boxes.iter().map(skip_box).collect();
-        let reach = boxes.iter().map(|b| b.reach).max().unwrap_or_default();
-        let plan = SkipPlan { codec: Arc::clone(codec), domains, boxes, reach, text: texts.join("; ") };
+        let skip_boxes = Boxes::new(boxes.iter().map(skip_box).collect(), &domains)?;
+        let reach = boxes.iter().map(reach).max().unwrap_or_default();
+        let text = text(boxes, products, space);
+        let plan = SkipPlan { codec: Arc::clone(codec), domains, boxes: skip_boxes, reach, text };
         Some(Self { plan: Arc::new(plan) })
     }
 
@@ -117,7 +103,7 @@ impl Skip {
 
     /// Whether a made-up value is in it, for a parameter that only execution knows.
     pub(crate) fn is_unknown(&self) -> bool {
-        self.plan.boxes.iter().any(|b| b.sets.iter().any(|set| set.is_unknown()))
+        self.plan.boxes.all().iter().any(|b| b.sets.iter().any(|set| set.is_unknown()))
     }
 
     /// Which columns are skipped to reach which values, as EXPLAIN has it: `over b to c = 3`.
@@ -141,8 +127,25 @@ fn reach(key_box: &KeyBox) -> usize {
     key_box.columns().last().map_or(0, |(position, _)| position + 1)
 }
 
+/// What is skipped in each box.
+fn text(boxes: &[KeyBox], products: &[Product], space: &KeySpace) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for (key_box, product) in boxes.iter().zip(products) {
+        let text = box_text(key_box, product, space);
+        if text.is_empty() || texts.contains(&text) {
+            continue;
+        }
+        if texts.len() == TEXTS_MAX {
+            texts.push("…".into());
+            break;
+        }
+        texts.push(text);
+    }
+    texts.join("; ")
+}
+
 /// `over b to c = 3, over d to e IN (1, 2)`; nothing, where the ranges hold all columns.
-fn text(key_box: &KeyBox, product: &Product, space: &KeySpace) -> String {
+fn box_text(key_box: &KeyBox, product: &Product, space: &KeySpace) -> String {
     let mut parts = Vec::new();
     let mut open: Vec<&str> = Vec::new();
     for position in product.lists.len()..reach(key_box) {
@@ -204,7 +207,7 @@ impl Stretches {
     fn find(&self) -> Option<(bool, Option<Vec<u8>>)> {
         let plan = &*self.plan;
         let (mut wanted, mut until) = (false, None::<Option<Vec<u8>>>);
-        for skip_box in &plan.boxes {
+        for skip_box in plan.boxes.around(&self.row, &plan.domains, self.direction) {
             let places =
                 Places { sets: &skip_box.sets, domains: &plan.domains, row: &self.row, direction: self.direction };
             let (holds, place) = match places.outside(skip_box.reach) {

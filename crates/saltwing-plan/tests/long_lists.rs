@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use saltwing_plan::{Access, AccessKind, Buckets, Condition, ScanRange, Use};
+use saltwing_plan::{Access, AccessKind, Buckets, Condition, ScanRange, Stretch, Use};
 use saltwing_types::{CompareOp, Expr, SqlType, Value, typing};
 
 use support::{Table, parser};
@@ -49,6 +49,26 @@ fn ten_thousand_rows_of_two() {
     assert_eq!(access.ranges.total(), Some(5_000));
     assert!(access.ranges.contains(&table.codec.encode_logical(&[Value::text("k2000"), Value::Int(5_000)]).unwrap()));
     assert!(!access.ranges.contains(&table.codec.encode_logical(&[Value::text("k2000"), Value::Int(2_000)]).unwrap()));
+}
+
+/// Over columns that are not neighbours each row value skips for itself, and at a key few of them are asked.
+#[test]
+fn ten_thousand_rows_with_a_gap() {
+    let table = table("ranges key=(a int, b int, c int)");
+    let rows = (0..10_000).map(|i| vec![int(2 * i), int(i * 7_919 % 10_007)]).collect();
+    let condition = typing::row_in_list(vec![table.column(0), table.column(2)], rows, false).unwrap();
+    let access = plan(&table, vec![condition]);
+    let skip = access.skip.unwrap();
+    assert!(skip.text().len() < 200, "{}", skip.text());
+    let key = |row: [i64; 3]| table.codec.encode_logical(&row.map(Value::Int)).unwrap();
+    let (mut forward, mut reverse) = (skip.forward(), skip.reverse());
+    for i in (0..10_000).step_by(7) {
+        let c = i * 7_919 % 10_007;
+        let wanted = key([2 * i, 5, c]);
+        assert_eq!(forward.at(&key([2 * i, 5, c - 1])), Stretch::Unwanted(Some(&wanted)));
+        assert!(matches!(forward.at(&wanted), Stretch::Wanted(_)));
+        assert_eq!(reverse.at(&key([2 * i, 6, c - 1])), Stretch::Unwanted(Some(&[wanted.as_slice(), &[0]].concat())));
+    }
 }
 
 /// Three lists of 500: 125 million ranges, none of which is made before it is wanted.

@@ -4,7 +4,7 @@
 mod support;
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, Condition, Skip, Stretch};
+use saltwing_plan::{Access, Condition, ScanRange, Skip, Stretch};
 use saltwing_types::{Value, number};
 
 use support::brute_force::{Stored, holds};
@@ -96,15 +96,50 @@ fn rows(table: &Table, columns: &[Column]) -> Vec<Stored> {
             })
             .collect();
     }
+    stored(table, rows.into_iter())
+}
+
+/// The rows that can be stored, in key order.
+fn stored(table: &Table, rows: impl Iterator<Item = Vec<Value>>) -> Vec<Stored> {
     let stored = |row: Vec<Value>| Some(Stored { key: table.codec.encode_logical(&row).ok()?, row, bucket: 0 });
-    let mut stored: Vec<Stored> = rows.into_iter().filter_map(stored).collect();
+    let mut stored: Vec<Stored> = rows.filter_map(stored).collect();
     stored.sort_by(|a, b| a.key.cmp(&b.key));
     stored
 }
 
+fn plan(text: &str, table: &Table) -> (Vec<Condition>, Access) {
+    let conditions: Vec<Condition> =
+        parser::condition(text, table).unwrap().into_conjuncts().into_iter().map(Condition::new).collect();
+    (conditions.clone(), table.plan(conditions))
+}
+
+/// Both directions, by going from stretch to stretch, give the rows that meet the conditions and no other.
+fn check(
+    table: &Table,
+    access: &Access,
+    skip: &Skip,
+    conditions: &[Condition],
+    rows: &[Stored],
+) -> Result<(), TestCaseError> {
+    let keys = |rows: &[&Stored]| rows.iter().map(|row| row.row.clone()).collect::<Vec<_>>();
+    let mut wanted: Vec<&Stored> = rows.iter().filter(|row| holds(conditions, &row.row) == Some(true)).collect();
+    for reverse in [false, true] {
+        if reverse {
+            wanted.reverse();
+        }
+        let found = keys(&skipped(access, skip, rows, reverse));
+        let texts: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
+        let about = format!("{} where {}, reverse {reverse}", table.definition(), texts.join(" AND "));
+        prop_assert_eq!(found, keys(&wanted), "{}", about);
+    }
+    Ok(())
+}
+
 /// The rows of the ranges that lie in wanted stretches, in the order in which a scan meets them.
 fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) -> Vec<&'r Stored> {
-    let mut inside: Vec<&Stored> = rows.iter().filter(|row| access.ranges.contains(&row.key)).collect();
+    let ranges: Vec<ScanRange> = access.ranges.iter().collect();
+    let holds = |row: &&Stored| ranges.iter().any(|scan| scan.range.contains(&row.key));
+    let mut inside: Vec<&Stored> = rows.iter().filter(holds).collect();
     if reverse {
         inside.reverse();
     }
@@ -129,8 +164,12 @@ fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) 
     wanted
 }
 
+fn cases() -> u32 {
+    std::env::var("PLAN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Conditions that are sets of values are wanted exactly.
     #[test]
@@ -146,19 +185,37 @@ proptest! {
         let boxes: Vec<String> = wishes.iter().map(of_box).filter(|text| !text.is_empty()).collect();
         prop_assume!(boxes.len() == wishes.len());
         let text = boxes.iter().map(|text| format!("({text})")).collect::<Vec<_>>().join(" OR ");
-        let conditions: Vec<Condition> =
-            parser::condition(&text, &table).unwrap().into_conjuncts().into_iter().map(Condition::new).collect();
-        let access = table.plan(conditions.clone());
+        let (conditions, access) = plan(&text, &table);
         let Some(skip) = &access.skip else { return Ok(()) };
-        let rows = rows(&table, &columns);
-        for reverse in [false, true] {
-            let keys = |rows: Vec<&Stored>| rows.iter().map(|row| row.row.clone()).collect::<Vec<_>>();
-            let mut wanted: Vec<&Stored> = rows.iter().filter(|row| holds(&conditions, &row.row) == Some(true)).collect();
-            if reverse {
-                wanted.reverse();
-            }
-            let found = keys(skipped(&access, skip, &rows, reverse));
-            prop_assert_eq!(found, keys(wanted), "{} where {}, reverse {}", table.definition(), text, reverse);
+        check(&table, &access, skip, &conditions, &rows(&table, &columns))?;
+    }
+
+    /// Of many boxes few are asked, those around a row, and this makes no difference.
+    #[test]
+    fn many_boxes_want_what_their_conditions_want(
+        values in prop::collection::btree_set(0i64..30, 17..30),
+        shift in 0i64..31,
+        twice: bool,
+        descends in prop::collection::vec(any::<bool>(), 5),
+        leading in prop::sample::select(vec!["", " AND z = 2", " AND z IN (1, 3)", " AND z > 1", " AND b = 1"]),
+    ) {
+        let order = |i: usize| if descends[i] { " desc" } else { "" };
+        let table = parser::ranges(&format!(
+            "ranges key=(z int{}, a int{}, b int{}, c int{}, d int{})", order(0), order(1), order(2), order(3), order(4)
+        )).unwrap();
+        // No two of them differ in one column only, so that they stay apart.
+        let of = |a: i64| (a * 7 + shift) % 31;
+        let mut list: Vec<String> = values.iter().map(|a| format!("({a}, {}, 1)", of(*a))).collect();
+        if twice {
+            list.extend(values.iter().map(|a| format!("({a}, {}, 2)", of(*a) + 1)));
         }
+        let text = format!("(a, c, d) IN ({}){leading}", list.join(", "));
+        let (conditions, access) = plan(&text, &table);
+        let skip = access.skip.as_ref().unwrap();
+        let row = |i: i64| {
+            let a = i / 12 % 30;
+            [i / 360 % 2 + 1, a, i / 6 % 2 + 1, of(a) + i / 2 % 3 - 1, i % 2 + 1].map(Value::Int).to_vec()
+        };
+        check(&table, &access, skip, &conditions, &stored(&table, (0..720).map(row)))?;
     }
 }
