@@ -185,7 +185,7 @@ impl Skipper {
         if self.passed < SEEK_ROWS_MIN {
             return Ok(());
         }
-        walk.seek(&self.place);
+        walk.seek(&self.place)?;
         self.arrive()
     }
 
@@ -226,16 +226,6 @@ impl Skipper {
         if !self.has_end {
             return Ok(piece.len());
         }
-        let place = self.place.as_slice();
-        Ok(match (piece, self.direction) {
-            (Piece::Row { key, .. }, Direction::Forward) => usize::from(**key < *place),
-            (Piece::Row { key, .. }, Direction::Reverse) => usize::from(*place <= **key),
-            (Piece::Block { block, rows }, Direction::Forward) if *block.summary.last_key < *place => rows.len(),
-            (Piece::Block { block, rows }, direction) => {
-                let row = block.lead()?.lower_bound(place).clamp(rows.start, rows.end);
-                if direction == Direction::Forward { row - rows.start } else { rows.end - row }
-            }
-            (Piece::Passed(rows), _) => *rows,
-        })
+        piece.rows_before(&self.place, self.direction)
     }
 }

@@ -1,6 +1,7 @@
 //! The rows of one key range: runs of block rows, split by rows of the deltas.
 
 mod overlay;
+mod piece;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -17,79 +18,11 @@ use crate::packed::run::KeyHash;
 use crate::zone_filter::ZoneFilter;
 use crate::{Counters, TableError};
 
+pub(crate) use piece::Piece;
+
 /// Rows of a delta that are taken at first and at most at once. The first is small because most walks are short.
 const DELTA_ROWS_MIN: usize = 16;
 const DELTA_ROWS_MAX: usize = 1024;
-
-/// Visible rows that come one after the other.
-#[derive(Clone)]
-pub(crate) enum Piece {
-    /// Rows of a block, never none; read backwards in a reverse walk.
-    Block { block: Arc<BlockRef>, rows: Range<usize> },
-    /// A row of a delta.
-    Row { key: Bytes, row: StoredRow },
-    /// So many rows of which it is known that the filter leaves none.
-    Passed(usize),
-}
-
-impl Piece {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Block { rows, .. } => rows.len(),
-            Self::Row { .. } => 1,
-            Self::Passed(rows) => *rows,
-        }
-    }
-
-    /// Bytes of its rows as stored, about.
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Self::Block { block, rows } => {
-                rows.len() as u64 * u64::from(block.summary.bytes) / u64::from(block.summary.rows.max(1))
-            }
-            Self::Row { key, row } => (key.len() + row.0.len()) as u64,
-            Self::Passed(_) => 0,
-        }
-    }
-
-    /// Takes the first `count` rows in the direction of travel off; `count` is less than there are.
-    pub(crate) fn split(&mut self, count: usize, direction: Direction) -> Self {
-        match self {
-            Self::Row { .. } => self.clone(),
-            Self::Passed(rows) => {
-                *rows -= count;
-                Self::Passed(count)
-            }
-            Self::Block { block, rows } => {
-                let taken = match direction {
-                    Direction::Forward => rows.start..rows.start + count,
-                    Direction::Reverse => rows.end - count..rows.end,
-                };
-                match direction {
-                    Direction::Forward => rows.start = taken.end,
-                    Direction::Reverse => rows.end = taken.start,
-                }
-                Self::Block { block: block.clone(), rows: taken }
-            }
-        }
-    }
-
-    /// The key of the first row in the direction of travel, in place of what `key` held.
-    pub(crate) fn first_key(&self, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
-        match self {
-            Self::Row { key: stored, .. } => {
-                key.clear();
-                key.extend_from_slice(stored);
-            }
-            Self::Block { block, rows } => {
-                let row = if direction == Direction::Forward { rows.start } else { rows.end.saturating_sub(1) };
-                block.lead()?.key_into(row, key);
-            }
-            Self::Passed(_) => key.clear(),
-        }
-        Ok(())
-    }
-}
 
 /// What a walk leaves out, and what it counts.
 #[derive(Clone)]
@@ -153,8 +86,20 @@ impl Walk {
 
     /// Leaves out the rows before a place that the walk [reaches](Walk::reaches): forward those below it, in reverse
     /// the others.
-    pub(crate) fn seek(&mut self, place: &[u8]) {
-        match self.rules.direction {
+    pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
+        let direction = self.rules.direction;
+        // Where it lies among rows that were found already, they are not merged again.
+        while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, Piece::Passed(_))) {
+            let before = piece.rows_before(place, direction)?;
+            if before < piece.len() {
+                if before > 0 {
+                    piece.split(before, direction);
+                }
+                return Ok(());
+            }
+            self.pieces.pop_front();
+        }
+        match direction {
             Direction::Forward => {
                 self.index = self.rows.directory.floor(place);
                 self.start = place.to_vec();
@@ -167,6 +112,7 @@ impl Walk {
         self.pieces.clear();
         self.recent_most = DELTA_ROWS_MIN;
         self.done = false;
+        Ok(())
     }
 
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.

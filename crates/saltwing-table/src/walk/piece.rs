@@ -1,0 +1,94 @@
+//! What a walk hands out: rows where they lie.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use saltwing_store::{Bytes, Direction};
+
+use crate::TableError;
+use crate::packed::block_ref::BlockRef;
+use crate::packed::delta::StoredRow;
+
+/// Visible rows that come one after the other.
+#[derive(Clone)]
+pub(crate) enum Piece {
+    /// Rows of a block, never none; read backwards in a reverse walk.
+    Block { block: Arc<BlockRef>, rows: Range<usize> },
+    /// A row of a delta.
+    Row { key: Bytes, row: StoredRow },
+    /// So many rows of which it is known that the filter leaves none.
+    Passed(usize),
+}
+
+impl Piece {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Block { rows, .. } => rows.len(),
+            Self::Row { .. } => 1,
+            Self::Passed(rows) => *rows,
+        }
+    }
+
+    /// Bytes of its rows as stored, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Block { block, rows } => {
+                rows.len() as u64 * u64::from(block.summary.bytes) / u64::from(block.summary.rows.max(1))
+            }
+            Self::Row { key, row } => (key.len() + row.0.len()) as u64,
+            Self::Passed(_) => 0,
+        }
+    }
+
+    /// Takes the first `count` rows in the direction of travel off; `count` is less than there are.
+    pub(crate) fn split(&mut self, count: usize, direction: Direction) -> Self {
+        match self {
+            Self::Row { .. } => self.clone(),
+            Self::Passed(rows) => {
+                *rows -= count;
+                Self::Passed(count)
+            }
+            Self::Block { block, rows } => {
+                let taken = match direction {
+                    Direction::Forward => rows.start..rows.start + count,
+                    Direction::Reverse => rows.end - count..rows.end,
+                };
+                match direction {
+                    Direction::Forward => rows.start = taken.end,
+                    Direction::Reverse => rows.end = taken.start,
+                }
+                Self::Block { block: block.clone(), rows: taken }
+            }
+        }
+    }
+
+    /// How many of its rows lie before a place, in the direction of travel; all that are passed over, whose keys nobody knows.
+    pub(crate) fn rows_before(&self, place: &[u8], direction: Direction) -> Result<usize, TableError> {
+        Ok(match (self, direction) {
+            (Self::Row { key, .. }, Direction::Forward) => usize::from(**key < *place),
+            (Self::Row { key, .. }, Direction::Reverse) => usize::from(*place <= **key),
+            (Self::Block { block, rows }, Direction::Forward) if *block.summary.last_key < *place => rows.len(),
+            (Self::Block { block, rows }, direction) => {
+                let row = block.lead()?.lower_bound(place).clamp(rows.start, rows.end);
+                if direction == Direction::Forward { row - rows.start } else { rows.end - row }
+            }
+            (Self::Passed(rows), _) => *rows,
+        })
+    }
+
+    /// The key of the first row in the direction of travel, in place of what `key` held.
+    pub(crate) fn first_key(&self, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
+        match self {
+            Self::Row { key: stored, .. } => {
+                key.clear();
+                key.extend_from_slice(stored);
+            }
+            Self::Block { block, rows } => {
+                let row = if direction == Direction::Forward { rows.start } else { rows.end.saturating_sub(1) };
+                block.lead()?.key_into(row, key);
+            }
+            Self::Passed(_) => key.clear(),
+        }
+        Ok(())
+    }
+}
