@@ -140,6 +140,11 @@ impl Bench {
         Ok(())
     }
 
+    /// Has every engine read all that it has, so that what follows finds it in memory as far as that goes.
+    pub fn warm(&mut self) -> Result<()> {
+        self.peers.iter_mut().try_for_each(|peer| peer.engine.ask(Read::Everything, &[Vec::new()]).map(drop))
+    }
+
     /// Asks every engine the same questions, in turns, compares the answers and reports the times.
     pub fn measure(&mut self, read: Read, work: &str) -> Result<()> {
         if !self.wants(work) {

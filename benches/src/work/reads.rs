@@ -25,6 +25,9 @@ pub fn names() -> Vec<String> {
 }
 
 pub fn run(bench: &mut Bench) -> Result<()> {
+    if READS.iter().any(|read| bench.wants(read.name())) {
+        bench.warm()?;
+    }
     for read in READS {
         if read == Read::Join1k && bench.wants(read.name()) {
             if !cfg!(feature = "datafusion") {

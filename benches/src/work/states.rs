@@ -56,6 +56,7 @@ fn run_dirty(bench: &mut Bench) -> Result<()> {
             let rows: Vec<_> = batch.iter().map(|index| bench.log.row(*index)).collect();
             bench.peers.iter_mut().try_for_each(|peer| peer.engine.load(&rows))?;
         }
+        bench.warm()?;
         READS.iter().try_for_each(|read| bench.measure(*read, &dirty(*read, percent)))?;
     }
     bench.peers.iter_mut().try_for_each(|peer| peer.engine.settle())

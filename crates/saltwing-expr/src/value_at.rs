@@ -1,8 +1,9 @@
 //! Single values out of Arrow columns.
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::*;
 use saltwing_types::value::Timestamp;
+use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{Decimal, SqlType, Value, ValueError, number};
 
 use crate::bare_decimal;
@@ -29,6 +30,62 @@ pub fn value_at(array: &dyn Array, row: usize, ty: SqlType) -> Result<Value, Val
     let value = native(array, row)?;
     if is_of_kind(&value, ty) { Ok(value) } else { number::assign(value, ty) }
 }
+
+/// A column whose values are asked for one by one: what most columns are is found out once, not for each value.
+///
+/// # Law
+/// [`ValueColumn::value`] is [`value_at`] of the same array and type.
+#[derive(Debug)]
+pub struct ValueColumn {
+    cells: Cells,
+    ty: SqlType,
+}
+
+#[derive(Debug)]
+enum Cells {
+    Int32(Int32Array),
+    Int64(Int64Array),
+    Text(StringArray),
+    Any(ArrayRef),
+}
+
+impl ValueColumn {
+    /// A column of values of `ty`.
+    pub fn new(array: &ArrayRef, ty: SqlType) -> Self {
+        let cells = match array.data_type() {
+            DataType::Int32 if ty.is_integer() => array.as_primitive_opt().cloned().map(Cells::Int32),
+            DataType::Int64 if ty.is_integer() => array.as_primitive_opt().cloned().map(Cells::Int64),
+            DataType::Utf8 if ty.family() == TypeFamily::Text => array.as_string_opt().cloned().map(Cells::Text),
+            _ => None,
+        };
+        Self { cells: cells.unwrap_or_else(|| Cells::Any(array.clone())), ty }
+    }
+
+    /// The value of a row.
+    ///
+    /// # Errors
+    /// As [`value_at`].
+    pub fn value(&self, row: usize) -> Result<Value, ValueError> {
+        match &self.cells {
+            Cells::Int32(array) if array.is_valid_row(row) => Ok(Value::Int(array.value(row).into())),
+            Cells::Int64(array) if array.is_valid_row(row) => Ok(Value::Int(array.value(row))),
+            Cells::Text(array) if array.is_valid_row(row) => Ok(Value::text(array.value(row))),
+            Cells::Int32(array) => value_at(array, row, self.ty),
+            Cells::Int64(array) => value_at(array, row, self.ty),
+            Cells::Text(array) => value_at(array, row, self.ty),
+            Cells::Any(array) => value_at(array, row, self.ty),
+        }
+    }
+}
+
+trait ValidRow: Array {
+    /// Whether there is such a row, and it is not NULL.
+    fn is_valid_row(&self, row: usize) -> bool {
+        row < self.len() && self.is_valid(row)
+    }
+}
+
+impl<A: Array> ValidRow for A {}
 
 /// Whether `value` is what values of `ty` are; NULL is everywhere.
 pub(crate) fn is_of_kind(value: &Value, ty: SqlType) -> bool {
@@ -151,6 +208,25 @@ mod tests {
         for (array, expected) in cases {
             let ty = sql_type(array.data_type()).unwrap();
             assert_eq!(value_at(&array, 0, ty).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_column_gives_the_same_values() {
+        let arrays: [ArrayRef; 5] = [
+            Arc::new(Int32Array::from(vec![Some(-5), None])),
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None])),
+            Arc::new(StringArray::from(vec![Some("12"), None])),
+            Arc::new(StringViewArray::from(vec![Some("12"), None])),
+            Arc::new(Float64Array::from(vec![Some(1.0), None])),
+        ];
+        for array in &arrays {
+            for ty in [SqlType::Integer, SqlType::BigInt, SqlType::Varchar(None), SqlType::Double, SqlType::Null] {
+                let column = ValueColumn::new(array, ty);
+                for row in 0..3 {
+                    assert_eq!(column.value(row), value_at(array, row, ty), "{array:?} as {ty}");
+                }
+            }
         }
     }
 

@@ -7,9 +7,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
-use saltwing_expr::value_at;
+use saltwing_expr::ValueColumn;
 use saltwing_table::{Counters, ScanContext};
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, Value};
 
 use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
 use crate::{Error, FromValue};
@@ -132,7 +132,7 @@ impl Rows {
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
         if self.is_used_up() && !self.take_one() {
             let batch = self.batches.next().await?;
-            self.put(batch.map(Cells::Batch));
+            self.put_batch(batch);
         }
         Ok(self.take())
     }
@@ -144,7 +144,7 @@ impl Rows {
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
         if self.is_used_up() && !self.take_one() {
             let batch = self.batches.next_blocking()?;
-            self.put(batch.map(Cells::Batch));
+            self.put_batch(batch);
         }
         Ok(self.take())
     }
@@ -172,6 +172,15 @@ impl Rows {
         self.put(row)
     }
 
+    fn put_batch(&mut self, batch: Option<RecordBatch>) -> bool {
+        let types = self.batches.columns.iter().map(|column| column.ty);
+        let cells = batch.map(|batch| Cells::Batch {
+            rows: batch.num_rows(),
+            columns: batch.columns().iter().zip(types).map(|(array, ty)| ValueColumn::new(array, ty)).collect(),
+        });
+        self.put(cells)
+    }
+
     fn put(&mut self, cells: Option<Cells>) -> bool {
         let set = |cells| Arc::new(RowSet { columns: self.batches.columns.clone(), cells });
         self.current = cells.map(|cells| (set(cells), 0));
@@ -195,7 +204,7 @@ struct RowSet {
 #[derive(Debug)]
 enum Cells {
     /// Rows of a batch.
-    Batch(RecordBatch),
+    Batch { rows: usize, columns: Vec<ValueColumn> },
     /// One row.
     One(Vec<Value>),
 }
@@ -203,16 +212,17 @@ enum Cells {
 impl RowSet {
     fn rows(&self) -> usize {
         match &self.cells {
-            Cells::Batch(batch) => batch.num_rows(),
+            Cells::Batch { rows, .. } => *rows,
             Cells::One(_) => 1,
         }
     }
 
-    fn value(&self, row: usize, column: usize, ty: SqlType) -> Result<Value, Error> {
-        Ok(match &self.cells {
-            Cells::Batch(batch) => value_at(batch.column(column), row, ty)?,
-            Cells::One(values) => values.get(column).cloned().unwrap_or(Value::Null),
-        })
+    fn value(&self, row: usize, column: usize) -> Result<Value, Error> {
+        let value = match &self.cells {
+            Cells::Batch { columns, .. } => columns.get(column).map(|column| column.value(row)).transpose()?,
+            Cells::One(values) => values.get(column).cloned(),
+        };
+        Ok(value.unwrap_or(Value::Null))
     }
 }
 
@@ -264,7 +274,7 @@ impl Row {
         let missing = || Error::new(ErrorCode::NoSuchColumn, format!("the result has no {}", column.describe()));
         let place = column.place(self.columns()).ok_or_else(missing)?;
         let meta = self.columns().get(place).ok_or_else(missing)?;
-        let value = || self.set.value(self.index, place, meta.ty);
+        let value = || self.set.value(self.index, place);
         if let Some(wanted) = T::from_value(value()?, meta.ty) {
             return Ok(wanted);
         }
