@@ -271,3 +271,19 @@ fn deleting_skips_too() {
     let (found, stats) = read(&t, "SELECT v FROM t WHERE a = 1 AND c BETWEEN 300 AND 400");
     assert_eq!((found.len(), stats.keys_read), (160, 160));
 }
+
+/// Parameters skip as literals do, each time that they have values.
+#[test]
+fn parameters_skip_as_literals_do() {
+    for options in ["", "SALT_BUCKETS = 3, SALT_BY = (a)"] {
+        let t = connect(PLAIN, false, options);
+        let statement = t.prepare("SELECT v FROM t WHERE a = ? AND c BETWEEN ? AND ?").unwrap();
+        for (a, low, high) in [(1, 300, 500), (0, 0, 0), (2, 950, 2000), (1, 300, 500)] {
+            let mut rows = statement.query(saltwing::params![a, low, high]).unwrap();
+            let found: Vec<i64> = rows.by_ref().map(|row| row.unwrap().get(0).unwrap()).collect();
+            let (expected, stats) = read(&t, &format!("SELECT v FROM t WHERE a = {a} AND c BETWEEN {low} AND {high}"));
+            assert_eq!((found, rows.stats()), (expected, stats), "{a}, {low}, {high}");
+            assert!(stats.keys_read < 500, "{stats:?}");
+        }
+    }
+}
