@@ -118,12 +118,12 @@ impl Walk {
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.
     fn read_entry(&mut self) -> Result<(), TableError> {
         let directory = self.rows.directory.clone();
-        let Some(entry) = directory.entry(self.index) else {
+        let Some((entry, entry_end)) = directory.owned(self.index) else {
             self.done = true;
             return Ok(());
         };
         let (walk_start, walk_end) = (std::mem::take(&mut self.start), self.end.take());
-        let entry_end = directory.end(self.index).map(|end| &**end);
+        let entry_end = entry_end.map(|end| &**end);
         let start = entry.fence.as_ref().max(&walk_start[..]);
         let end = match (walk_end.as_deref(), entry_end) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -151,7 +151,7 @@ impl Walk {
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
         let found = match entry.runs.is_empty() {
-            true => self.find_pieces(entry.block.as_ref(), start, end),
+            true => self.find_pieces(entry, start, end),
             false => self.find_pieces_of_runs(entry, start, end),
         };
         (self.start, self.end) = (walk_start, walk_end);
@@ -176,12 +176,8 @@ impl Walk {
     }
 
     /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
-    fn find_pieces(
-        &mut self,
-        block: Option<&Arc<BlockRef>>,
-        start: &[u8],
-        end: Option<&[u8]>,
-    ) -> Result<(), TableError> {
+    fn find_pieces(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
+        let block = entry.block.as_ref();
         let recent = std::mem::take(&mut self.recent);
         let alone = recent.is_empty();
         let mut lead = None;
@@ -191,7 +187,7 @@ impl Walk {
             let (whole_end, count) =
                 (end.is_none_or(|end| *block.summary.last_key < *end), block.summary.rows as usize);
             // A block's keys lie at or behind its fence, which is where most walks begin.
-            let whole_start = self.rows.directory.entry(self.index).is_some_and(|entry| start <= &*entry.fence);
+            let whole_start = start <= &*entry.fence;
             if start <= &*block.summary.last_key {
                 (at, until) = (0, count);
                 if !(alone && whole_start && whole_end) {

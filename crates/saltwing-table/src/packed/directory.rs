@@ -262,9 +262,15 @@ impl Directory {
         chunk.entries.get(index - start)
     }
 
-    /// The first key that an entry does not own any more.
-    pub(crate) fn end(&self, index: usize) -> Option<&Bytes> {
-        self.entry(index + 1).map(|next| &next.fence)
+    /// An entry, and the first key that it does not own any more.
+    pub(crate) fn owned(&self, index: usize) -> Option<(&Arc<Entry>, Option<&Bytes>)> {
+        let (chunk, start) = self.chunk_of(index)?;
+        let entry = chunk.entries.get(index - start)?;
+        let end = match chunk.entries.get(index - start + 1) {
+            Some(next) => Some(&next.fence),
+            None => self.entry(index + 1).map(|next| &next.fence),
+        };
+        Some((entry, end))
     }
 }
 
@@ -439,7 +445,7 @@ mod tests {
                     let owner = wanted.partition_point(|fence| **fence <= *key) - 1;
                     prop_assert_eq!(edited.floor(&key), owner);
                     prop_assert_eq!(&edited.owner(&key).unwrap().fence, &wanted[owner]);
-                    prop_assert_eq!(edited.end(owner), wanted.get(owner + 1));
+                    prop_assert_eq!(edited.owned(owner).unwrap().1, wanted.get(owner + 1));
                     prop_assert_eq!(edited.last_below(Some(&key)), wanted.partition_point(|fence| **fence < *key).saturating_sub(1));
                 }
                 directory = edited;

@@ -138,7 +138,8 @@ pub(super) fn read_run(bytes: &[u8]) -> Option<(u64, Summary, Vec<u8>, Vec<PartR
     let mut reader = Reader::checked(bytes)?;
     let (id, summary, _) = Summary::take(&mut reader)?;
     let filter = reader.bytes(summary.rows as usize)?.to_vec();
-    let count = reader.u32()? as usize;
+    // Each has a row at least.
+    let count = Some(reader.u32()?).filter(|count| *count <= summary.rows)? as usize;
     let [blocks, rows, oldest] = [reader.ints(count)?, reader.ints(count)?, reader.ints(count)?];
     let part = |at| PartRecord {
         block: blocks.get(bytes, at) as u64,

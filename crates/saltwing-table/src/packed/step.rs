@@ -255,8 +255,7 @@ impl<'a> Rewrite<'a> {
 
     /// The frozen rows of an entry.
     fn recent(&self, index: usize) -> Vec<RecentRow> {
-        let Some(entry) = self.directory().entry(index) else { return Vec::new() };
-        let end = self.directory().end(index);
+        let Some((entry, end)) = self.directory().owned(index) else { return Vec::new() };
         let rows = self.rows.frozen.range::<_, Bytes>(&entry.fence..);
         rows.take_while(|(key, _)| end.is_none_or(|end| *key < end)).map(|(k, row)| (k.clone(), row.clone())).collect()
     }
@@ -343,8 +342,8 @@ impl<'a> Rewrite<'a> {
             let mut moment = self.packed.rows.write();
             if let Some(rows) = moment.get_mut(&id.0) {
                 for index in std::iter::once(0).chain(touched.into_iter().flatten()) {
-                    if let Some(entry) = directory.entry(index)
-                        && rows.is_active_between(&entry.fence, directory.end(index).map(|end| &**end))
+                    if let Some((entry, end)) = directory.owned(index)
+                        && rows.is_active_between(&entry.fence, end.map(|end| &**end))
                     {
                         entry.mark_dirty();
                     }
