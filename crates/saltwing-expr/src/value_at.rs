@@ -2,8 +2,8 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::*;
-use saltwing_types::value::Timestamp;
 use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SqlType, Value, ValueError, number};
 
 use crate::bare_decimal;
