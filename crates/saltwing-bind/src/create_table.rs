@@ -372,7 +372,7 @@ pub(crate) fn family_index(families: &mut Vec<Option<String>>, name: Option<&Nam
 pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<DefaultDef>> {
     let Some(default) = &spec.default else { return Ok(None) };
     let scope = Scope::of_default();
-    let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), collector: None };
+    let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), subqueries: &[], collector: None };
     let place = |error: BindError| error.at(Some(default.span));
     let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
     let column = format!("{table}.{}", spec.name.name.text);

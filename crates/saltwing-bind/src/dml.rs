@@ -63,7 +63,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
         RowSource::Query(query) => BoundSource::Query(query.clone()),
         RowSource::Values(rows) => {
             let scope = Scope::empty();
-            let lowerer = Lowerer { scope: &scope, params, collector: None };
+            let lowerer = Lowerer { scope: &scope, params, subqueries: &[], collector: None };
             let mut bound = Vec::with_capacity(rows.len());
             for row in rows {
                 if row.values.len() != columns.len() {
@@ -93,7 +93,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
 pub fn delete(statement: &Delete, catalog: &CatalogView, params: Params<'_>) -> Result<BoundDelete> {
     let table = resolve(catalog, &statement.table)?;
     let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
-    let lowerer = Lowerer { scope: &scope, params, collector: None };
+    let lowerer = Lowerer { scope: &scope, params, subqueries: &[], collector: None };
     let conditions = match &statement.selection {
         None => Some(Vec::new()),
         Some(selection) => match lowerer.lower(selection) {

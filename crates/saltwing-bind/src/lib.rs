@@ -16,6 +16,7 @@ mod key_expression;
 mod lower;
 mod scope;
 mod select;
+mod subquery;
 mod table_option;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub use error::{BindError, BindErrorKind, Result};
 pub use lower::{Lowered, Lowerer, Params};
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, ResultColumn, query};
+pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 
 /// The table that a statement names.
 ///

@@ -10,6 +10,7 @@ use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 use crate::aggregate::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
+use crate::subquery::{Subquery, placed};
 
 /// The values of a statement's parameters.
 #[derive(Clone, Copy)]
@@ -52,6 +53,8 @@ pub struct Lowerer<'a> {
     pub scope: &'a Scope,
     /// The parameters.
     pub params: Params<'a>,
+    /// The subqueries that placeholders stand for: see [`crate::with_placeholders`].
+    pub subqueries: &'a [Subquery],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector>,
 }
@@ -197,6 +200,10 @@ impl Lowerer<'_> {
 
     /// `$1` is the first parameter: the parser has numbered them all.
     fn parameter(&self, name: &str) -> Result<Expr> {
+        if let Some((number, Subquery { ty, value, .. })) = placed(name, self.subqueries) {
+            let value = value.clone().map(|value| typing::computed(value, *ty));
+            return Ok(value.unwrap_or(Expr::Subquery(number, *ty)));
+        }
         let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok()).and_then(|n| n.checked_sub(1));
         let Some(index) = number else {
             return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());

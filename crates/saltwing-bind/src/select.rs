@@ -15,6 +15,7 @@ use crate::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowered, Lowerer, Params};
 use crate::scope::Scope;
+use crate::subquery::Subquery;
 
 /// A SELECT over one table: conditions, expressions of a row, key-ordered limit, or groups of rows.
 #[derive(Clone)]
@@ -101,11 +102,16 @@ pub enum BoundQuery {
     Relational,
 }
 
-/// Binds a query if it is one that the direct path may run.
+/// Binds a query if it is one that the direct path may run. Of its placeholders some may stand for `subqueries`.
 ///
 /// # Errors
 /// What is wrong with a query over one table: the relational engine would find it too, with less to say.
-pub fn query(statement: &QueryStatement, catalog: &CatalogView, params: Params<'_>) -> Result<BoundQuery> {
+pub fn query(
+    statement: &QueryStatement,
+    catalog: &CatalogView,
+    params: Params<'_>,
+    subqueries: &[Subquery],
+) -> Result<BoundQuery> {
     let Some((select, name, alias)) = simple(&statement.query) else { return Ok(BoundQuery::Relational) };
     let (schema, name) = match name.0.as_slice() {
         [name] => (None, name.as_ident()),
@@ -121,7 +127,7 @@ pub fn query(statement: &QueryStatement, catalog: &CatalogView, params: Params<'
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
     let collector = Collector::new(table.row_key_index() + 1);
     let binder = Binder {
-        lowerer: Lowerer { scope: &scope, params, collector: Some(&collector) },
+        lowerer: Lowerer { scope: &scope, params, subqueries, collector: Some(&collector) },
         collector: &collector,
         scope: &scope,
         table,

@@ -21,11 +21,11 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use saltwing_bind::access::{AccessReport, Guard};
-use saltwing_bind::{Params, ResultColumn};
+use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::statement::SourceText;
 use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, SqlType};
 use sqlparser::ast::{Query, Statement};
 
 use crate::average::ExactAverage;
@@ -40,6 +40,7 @@ use crate::output::{ResultStream, result_type};
 use crate::rewrite::{Prepared, Renaming, prepare};
 use crate::scan_rule::ScanRule;
 use crate::single_value::SingleValue;
+use crate::sql_field::field_type;
 use crate::sum::CheckedSum;
 use crate::table_scan::{Reading, TableScanExec};
 use crate::watch::watched;
@@ -84,6 +85,8 @@ pub struct QueryRequest<'a> {
     pub items: &'a [SourceText],
     /// Its parameters.
     pub params: Params<'a>,
+    /// What its placeholders stand for that are no parameters.
+    pub subqueries: &'a [Subquery],
     /// Tables by name.
     pub catalog: &'a CatalogView,
     /// Their rows.
@@ -186,8 +189,8 @@ impl Engine {
 
     fn plan_renaming(&self, request: &QueryRequest<'_>, renaming: Renaming) -> Result<Planned, RelationalError> {
         let is_aggregate = |name: &str| self.session.aggregate_functions().contains_key(name);
-        let QueryRequest { query, items, catalog, params, .. } = request;
-        let prepared = prepare(query, items, catalog, &is_aggregate, *params, renaming)?;
+        let QueryRequest { query, items, catalog, params, subqueries, .. } = request;
+        let prepared = prepare(query, items, catalog, &is_aggregate, (*params, subqueries), renaming)?;
         let ambiguous = prepared.ambiguous.clone();
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
@@ -220,6 +223,8 @@ impl Engine {
         let options = self.session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
+        let analyzed_types: Vec<Option<SqlType>> =
+            analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
         let context = Optimizing {
             context: OptimizerContext::new_with_config_options(options.clone()),
             functions: &self.session,
@@ -227,7 +232,12 @@ impl Engine {
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
-        Ok(Planned { columns, reads, warnings, physical, task: self.task.clone(), context: request.context.clone() })
+        let one_type = match analyzed_types.as_slice() {
+            [ty] => *ty,
+            _ => None,
+        };
+        let (task, context) = (self.task.clone(), request.context.clone());
+        Ok(Planned { columns, one_type, reads, warnings, physical, task, context })
     }
 
     /// The physical plan. Making one waits for nothing: its leaves are in this process.
@@ -338,6 +348,7 @@ struct TableRead {
 /// A query ready to run.
 pub struct Planned {
     columns: Vec<ResultColumn>,
+    one_type: Option<SqlType>,
     reads: Vec<TableRead>,
     warnings: Vec<String>,
     physical: Arc<dyn ExecutionPlan>,
@@ -349,6 +360,11 @@ impl Planned {
     /// The result's columns.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
+    }
+
+    /// The type of a result of one column, where SQL has one.
+    pub fn one_type(&self) -> Option<SqlType> {
+        self.one_type
     }
 
     /// What the guard lets pass with a warning.

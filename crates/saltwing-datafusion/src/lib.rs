@@ -40,6 +40,7 @@ mod lookup_join;
 mod lowering;
 mod names;
 mod operation;
+mod origin;
 mod outer_join;
 mod output;
 mod rewrite;

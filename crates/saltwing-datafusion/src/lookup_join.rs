@@ -37,6 +37,7 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value, typing};
 
 use crate::RelationalError;
 use crate::expr_function::{ExprFunction, text_of};
+use crate::origin::origin;
 use crate::scan_path::Path;
 use crate::sql_field::field_type;
 use crate::table_scan::TableScanExec;
@@ -57,6 +58,14 @@ struct LookupKey {
     column: ColumnRef,
     value: Arc<dyn PhysicalExpr>,
     ty: SqlType,
+    /// What it is equal to, for people.
+    text: String,
+}
+
+impl fmt::Display for LookupKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.column.name, self.text)
+    }
 }
 
 /// A hash join whose inner side is read by keys.
@@ -107,10 +116,7 @@ impl LookupJoinExec {
             else {
                 return Ok(None);
             };
-            conditions.push(Condition {
-                text: format!("{} = {}", key.column.name, text_of(&key.value)),
-                ..Condition::new(equal)
-            });
+            conditions.push(Condition { text: key.to_string(), ..Condition::new(equal) });
         }
         let planned = scan.asked_for(|asked| {
             asked.conditions = conditions;
@@ -128,6 +134,11 @@ impl LookupJoinExec {
         );
         let (join, outer, properties) = (Arc::new(join.builder().build()?), outer.clone(), Arc::new(properties));
         Ok(Some(Self { join, outer, side, keys, inner, properties }))
+    }
+
+    /// The join, as if the inner side were read whole.
+    pub(crate) fn join(&self) -> &HashJoinExec {
+        &self.join
     }
 
     /// The scan of the inner table.
@@ -296,7 +307,9 @@ fn lookup_keys(join: &HashJoinExec, side: Outer, outer: &Arc<dyn ExecutionPlan>,
         let field = table.schema().field(index);
         let (name, nullable) = (field.name().clone(), field.is_nullable());
         let column = ColumnRef { index, name, ty: own, nullable, span: None };
-        keys.push(LookupKey { column, value: value.clone(), ty });
+        let source = uncast(value).downcast_ref::<Column>().and_then(|column| origin(outer, column.index()));
+        let text = source.unwrap_or_else(|| text_of(value));
+        keys.push(LookupKey { column, value: value.clone(), ty, text });
     }
     keys
 }
@@ -319,8 +332,7 @@ impl fmt::Debug for LookupJoinExec {
 
 impl DisplayAs for LookupJoinExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys: Vec<String> =
-            self.keys.iter().map(|key| format!("{} = {}", key.column.name, text_of(&key.value))).collect();
+        let keys: Vec<String> = self.keys.iter().map(LookupKey::to_string).collect();
         let table = self.inner.scan().map(|scan| scan.table_use().table.def().name.to_string()).unwrap_or_default();
         write!(f, "LookupJoinExec: join_type={:?}, table={table}, keys=[{}]", self.join.join_type(), keys.join(", "))
     }

@@ -34,6 +34,10 @@ pub(crate) enum Operation {
     Literal(Value, SqlType),
     /// A parameter without a value.
     Param(usize),
+    /// A subquery that has not run, by number, and its type.
+    Subquery(usize, SqlType),
+    /// The value of a subquery that has run.
+    Computed(Value, SqlType),
     /// Two operands.
     Compare(CompareOp),
     /// The first `n` operands with the others.
@@ -74,6 +78,8 @@ impl Operation {
         match self {
             Self::Literal(value, ty) => Ok(Expr::Literal(value.clone(), *ty)),
             Self::Param(index) => Ok(Expr::Param(*index, None)),
+            Self::Subquery(number, ty) => Ok(Expr::Subquery(*number, *ty)),
+            Self::Computed(value, ty) => Ok(typing::computed(value.clone(), *ty)),
             Self::Compare(op) => typing::compare(*op, next()?, next()?),
             Self::RowCompare(op, width) => {
                 let (left, right) = args.split_at_checked(*width).ok_or_else(few)?;

@@ -92,7 +92,7 @@ fn shape(expr: &Expr, ty: SqlType) -> Option<Step> {
             fits.then(|| finish(Box::new(Case { whens, otherwise, ty: *ty }), expr, *ty, true))
         }
         Expr::Call(function, args, ty) => call(expr, *function, args, *ty),
-        Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) => None,
+        Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => None,
     }
 }
 

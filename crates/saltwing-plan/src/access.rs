@@ -143,4 +143,6 @@ pub struct PredicateUse {
     pub column: Option<String>,
     /// Why it is used so.
     pub why: String,
+    /// Whether only execution knows which ranges it makes: a parameter or a subquery is in it.
+    pub open: bool,
 }

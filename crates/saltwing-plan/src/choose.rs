@@ -334,6 +334,8 @@ impl<'a> Candidate<'a> {
                 .unwrap_or_else(|| reasons::residual(expr, cover, self.first_open_column(), &self.space)),
         };
         let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));
-        PredicateUse { text: condition.text.clone(), use_, column, why }
+        let is_open = |key_box: &KeyBox| key_box.columns().any(|(_, set)| set.is_unknown());
+        let open = use_ != Use::Residual && cover.boxes.iter().any(is_open);
+        PredicateUse { text: condition.text.clone(), use_, column, why, open }
     }
 }

@@ -24,6 +24,7 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
             .cloned()
             .ok_or_else(|| ValueError::BadArgument(format!("column {} is not in the row", column.name))),
         Expr::Param(index, _) => Err(ValueError::BadArgument(format!("parameter {} has no value", index + 1))),
+        Expr::Subquery(index, _) => Err(ValueError::BadArgument(format!("subquery {} has no value", index + 1))),
         Expr::Compare(op, a, b) => Ok(truth(compare(*op, &operand(a, row)?, &operand(b, row)?, char_type(a, b)))),
         Expr::RowCompare(op, a, b) => Ok(truth(compare_rows(*op, a, b, row)?)),
         Expr::And(list) => fold_logic(list, row, false),

@@ -133,6 +133,8 @@ pub enum Expr {
     Column(ColumnRef),
     /// A parameter that has no value yet, by number from 0; the type it will be brought to, if known.
     Param(usize, Option<SqlType>),
+    /// The value of a subquery that has not run yet, by number from 0, and its type.
+    Subquery(usize, SqlType),
     /// A comparison of two values.
     Compare(CompareOp, Box<Expr>, Box<Expr>),
     /// A comparison of two row values of equal length, at least 2: lexicographic, by SQL's three-valued rules.
@@ -194,6 +196,7 @@ impl Expr {
     pub fn sql_type(&self) -> Option<SqlType> {
         match self {
             Expr::Literal(_, ty)
+            | Expr::Subquery(_, ty)
             | Expr::Arith(_, _, _, ty)
             | Expr::Negate(_, ty)
             | Expr::Cast(_, ty)
@@ -229,7 +232,7 @@ impl Expr {
     /// Calls `visit` on each direct part.
     pub fn for_each_child<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         match self {
-            Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) => {}
+            Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => {}
             Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => [a, b].into_iter().for_each(|e| visit(e)),
             Expr::RowCompare(_, a, b) => a.iter().chain(b).for_each(visit),
             Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter().for_each(visit),
@@ -250,7 +253,7 @@ impl Expr {
     /// Calls `change` on each direct part, which it may replace.
     pub fn for_each_child_mut(&mut self, change: &mut dyn FnMut(&mut Expr)) {
         match self {
-            Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) => {}
+            Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => {}
             Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => {
                 change(a);
                 change(b);
@@ -295,10 +298,10 @@ impl Expr {
         found
     }
 
-    /// Whether no column and no parameter is named.
+    /// Whether no column, no parameter and no subquery is named.
     pub fn is_constant(&self) -> bool {
         let mut constant = true;
-        self.walk(&mut |e| constant &= !matches!(e, Expr::Column(_) | Expr::Param(..)));
+        self.walk(&mut |e| constant &= !matches!(e, Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..)));
         constant
     }
 
@@ -388,6 +391,7 @@ impl fmt::Display for Expr {
             Expr::Literal(value, ty) => f.write_str(&text::literal(value, *ty)),
             Expr::Column(column) => f.write_str(&column.name),
             Expr::Param(index, _) => write!(f, "?{}", index + 1),
+            Expr::Subquery(index, _) => write!(f, "(subquery {})", index + 1),
             Expr::Compare(op, a, b) => write!(f, "{} {} {}", Within(a, 5), op.as_str(), Within(b, 5)),
             Expr::RowCompare(op, a, b) => {
                 write_row(f, a)?;

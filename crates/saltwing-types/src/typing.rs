@@ -242,6 +242,16 @@ pub fn natural_type(value: &Value) -> SqlType {
     }
 }
 
+/// A value that was computed, of the type that it was computed in: unlike a literal it takes no other type from
+/// what it meets.
+pub fn computed(value: Value, ty: SqlType) -> Expr {
+    // A literal of these types compares with anything as the type itself does.
+    let as_literal =
+        !value.is_null() && (ty.is_integer() || ty == SqlType::Boolean || ty.family() == TypeFamily::Bytes);
+    let literal = Expr::Literal(value, ty);
+    if as_literal { literal } else { Expr::Cast(Box::new(literal), ty) }
+}
+
 /// Arithmetic; also DATE or TIMESTAMP plus and minus days.
 ///
 /// A parameter without a value is taken for the other side's type.
@@ -417,6 +427,23 @@ mod tests {
             },
             other => panic!("{other}"),
         }
+    }
+
+    #[test]
+    fn what_was_computed_keeps_its_type() {
+        let meets = |ty, value: Value, own| {
+            let met = compare(CompareOp::Eq, column(ty), computed(value, own));
+            met.map(|met| match met {
+                Expr::Compare(_, _, b) => (crate::eval::eval(&b, &[]).unwrap(), b.sql_type().unwrap()),
+                other => panic!("{other}"),
+            })
+        };
+        assert_eq!(meets(SqlType::Integer, Value::Int(5), SqlType::BigInt).unwrap().0, Value::Int(5));
+        let double = meets(SqlType::Float, Value::Double(0.1), SqlType::Double).unwrap();
+        assert_eq!(double, (Value::Double(0.1), SqlType::Double));
+        assert!(meets(SqlType::Date, Value::text("2014-01-01"), SqlType::Varchar(None)).is_err());
+        assert!(meets(SqlType::Date, Value::Null, SqlType::Varchar(None)).is_err());
+        assert_eq!(meets(SqlType::Integer, Value::Null, SqlType::BigInt).unwrap(), (Value::Null, SqlType::BigInt));
     }
 
     #[test]

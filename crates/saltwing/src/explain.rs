@@ -13,6 +13,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::outcome::{Outcome, RowsOutcome};
+use crate::run::Purpose;
 use crate::session::Session;
 
 /// Accesses, and what else the executor has to tell.
@@ -21,6 +22,15 @@ pub(crate) struct Explained {
     pub(crate) reports: Vec<AccessReport>,
     /// The relational plan, for people.
     pub(crate) plan: Option<String>,
+    /// The subqueries that run first, by themselves, with their texts.
+    pub(crate) subqueries: Vec<(String, Explained)>,
+}
+
+impl Explained {
+    fn text(&self) -> String {
+        let accesses = explain_text(self.executor, &self.reports);
+        self.plan.iter().fold(accesses, |text, plan| text + plan)
+    }
 }
 
 impl Session {
@@ -32,12 +42,16 @@ impl Session {
             (statement, false) => self.explain_write(statement, params)?,
         };
         let lines = match explain.format {
-            ExplainFormat::Json => vec![explain_json(explained.executor, &explained.reports)],
+            ExplainFormat::Json => {
+                let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
+                vec![explain_json(explained.executor, before.chain(&explained.reports))]
+            }
             ExplainFormat::Text => {
-                let mut text = explain_text(explained.executor, &explained.reports);
-                if let Some(plan) = &explained.plan {
-                    text.push_str(plan);
+                let mut text = String::new();
+                for (number, (query, subquery)) in explained.subqueries.iter().enumerate() {
+                    text.push_str(&format!("subquery {}, which runs first: {query}\n{}", number + 1, subquery.text()));
                 }
+                text.push_str(&explained.text());
                 text.lines().map(str::to_owned).collect()
             }
         };
@@ -50,32 +64,33 @@ impl Session {
         if params.is_empty() {
             run.params = Params::Open;
         }
-        match self.plan_direct(&run)? {
-            Some(direct) => Ok(direct_report(AccessReport { access: direct.into_access(), counters: None })),
-            None => self.explain_relational(&run),
-        }
+        let context = self.begin();
+        let (run, reads) = self.with_subqueries(run, &context, Purpose::Explain)?;
+        let plan = self.plan_query(&run, &context, Purpose::Explain)?;
+        Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, false) })
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
         let run = self.query_run(statement, Params::Given(params))?;
         let context = self.begin();
-        let Some(direct) = self.plan_direct(&run)? else { return self.analyze_relational(&run, context) };
-        let mut rows = self.start_direct(&direct, run.view.clone(), context.clone())?;
+        let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
+        let plan = self.plan_query(&run, &context, Purpose::Execute)?;
+        let mut rows = self.start_query(&plan, &run, context.clone())?;
         while rows.source.next_blocking()?.is_some() {}
-        Ok(direct_report(AccessReport { access: direct.into_access(), counters: Some(context.counters) }))
+        Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, true) })
     }
 
     /// The rows that an UPSERT SELECT or a DELETE reads.
     fn explain_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
         match statement {
             Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
-                RowSource::Values(_) => Ok(Explained { executor: "direct", reports: Vec::new(), plan: None }),
+                RowSource::Values(_) => Ok(direct(Vec::new())),
                 RowSource::Query(query) => self.explain_query(&upsert.source_query(query), params),
             },
             Statement::Delete(delete) => {
                 let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
                 match self.plan_delete(delete, &self.catalog(), given)? {
-                    Some(access) => Ok(direct_report(AccessReport { access, counters: None })),
+                    Some(access) => Ok(direct(vec![AccessReport { access, counters: None }])),
                     None => self.explain_query(&saltwing_bind::row_key_query(delete)?, params),
                 }
             }
@@ -97,8 +112,9 @@ impl Session {
     }
 }
 
-fn direct_report(report: AccessReport) -> Explained {
-    Explained { executor: "direct", reports: vec![report], plan: None }
+/// What the direct path reads.
+pub(crate) fn direct(reports: Vec<AccessReport>) -> Explained {
+    Explained { executor: "direct", reports, plan: None, subqueries: Vec::new() }
 }
 
 /// A result of one text column.

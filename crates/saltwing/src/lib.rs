@@ -50,6 +50,7 @@ mod session;
 mod show;
 mod statement_cache;
 mod storage;
+mod subqueries;
 mod sweeper;
 
 pub use builder::{Builder, StoreKind};

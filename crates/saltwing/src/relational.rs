@@ -6,11 +6,11 @@ use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
 use saltwing_table::ScanContext;
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, SqlType};
 
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome, Stats};
-use crate::run::QueryRun;
+use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 use crate::{Builder, Error};
 
@@ -31,12 +31,12 @@ impl From<RelationalError> for Error {
 }
 
 impl Session {
-    pub(crate) fn start_relational(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
-        let planned = self.plan_relational(run, context.clone(), Mode::Execute)?;
+    pub(crate) fn start_relational(&self, plan: &RelationalPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
+        let RelationalPlan(planned) = plan;
         let columns = planned.columns().into();
         let notices = planned.warnings().to_vec();
         let counters = planned.counters();
-        let source = BatchSource::Channel(self.pump(Arc::new(planned))?);
+        let source = BatchSource::Channel(self.pump(planned.clone())?);
         let warning = Some(self.scan_warning(&context));
         let (context, read) = (Some(context), Stats::default());
         Ok(RowsOutcome { columns, source, context, counters, read, notices, warning })
@@ -46,39 +46,32 @@ impl Session {
     ///
     /// Without a value a parameter may have no type yet; what is wrong for that alone shows when the query runs.
     pub(crate) fn check_relational(&self, run: &QueryRun<'_>) -> Result<(), Error> {
-        match self.plan_relational(run, self.begin(), Mode::Execute) {
+        match self.plan_relational(run, self.begin(), Purpose::Judge) {
             Err(error) if is_known_before_values(error.code()) => Err(error),
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn explain_relational(&self, run: &QueryRun<'_>) -> Result<Explained, Error> {
-        let planned = self.plan_relational(run, self.begin(), Mode::Explain)?;
-        Ok(explained(&planned, false))
-    }
-
-    pub(crate) fn analyze_relational(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<Explained, Error> {
-        let planned = Arc::new(self.plan_relational(run, context, Mode::Execute)?);
-        let batches = self.pump(planned.clone())?;
-        while let Ok(batch) = batches.recv_blocking() {
-            batch?;
-        }
-        Ok(explained(&planned, true))
-    }
-
-    fn plan_relational(&self, run: &QueryRun<'_>, context: ScanContext, mode: Mode) -> Result<Planned, Error> {
+    pub(crate) fn plan_relational(
+        &self,
+        run: &QueryRun<'_>,
+        context: ScanContext,
+        purpose: Purpose,
+    ) -> Result<RelationalPlan, Error> {
         let shared = &self.database().shared;
-        Ok(shared.engine.plan(QueryRequest {
+        let planned = shared.engine.plan(QueryRequest {
             query: &run.statement.query,
             items: &run.statement.items,
             params: run.params,
+            subqueries: &run.subqueries,
             catalog: &run.catalog,
             tables: shared.tables.clone(),
             view: run.view.clone(),
             context,
             guard: &run.guard,
-            mode,
-        })?)
+            mode: if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute },
+        })?;
+        Ok(RelationalPlan(Arc::new(planned)))
     }
 
     /// Runs a plan on the library's threads; batches wait in the channel for whoever reads them.
@@ -116,6 +109,18 @@ fn is_known_before_values(code: ErrorCode) -> bool {
     )
 }
 
-fn explained(planned: &Planned, with_counters: bool) -> Explained {
-    Explained { executor: "datafusion", reports: planned.accesses(with_counters), plan: Some(planned.plan_text()) }
+/// A query ready to run.
+pub(crate) struct RelationalPlan(Arc<Planned>);
+
+impl RelationalPlan {
+    /// The type of a result of one column, where SQL has one.
+    pub(crate) fn one_type(&self) -> Option<SqlType> {
+        self.0.one_type()
+    }
+
+    /// How it reads its tables; of a plan that `ran`, what its scans counted.
+    pub(crate) fn explained(&self, ran: bool) -> Explained {
+        let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
+        Explained { executor: "datafusion", reports, plan, subqueries: Vec::new() }
+    }
 }

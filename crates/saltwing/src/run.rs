@@ -1,11 +1,12 @@
 //! Runs statements: each kind to who does it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_bind::access::{AccessRequest, Guard, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, Params, UpsertTarget, alter_table, create_table, delete, query, resolve,
-    upsert,
+    BoundQuery, BoundSource, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table, delete, query,
+    resolve, upsert,
 };
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{ExecError, SelectPlan, Writer};
@@ -20,13 +21,28 @@ use crate::session::{ExecutorChoice, Session};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
 /// A query, and everything that decides how it runs.
+#[derive(Clone)]
 pub(crate) struct QueryRun<'a> {
-    pub(crate) statement: &'a QueryStatement,
+    pub(crate) statement: Cow<'a, QueryStatement>,
     pub(crate) params: Params<'a>,
+    /// What placeholders of the statement stand for that are no parameters.
+    pub(crate) subqueries: Vec<Subquery>,
     /// Taken before the catalog: its rows are known by their definitions or later ones.
     pub(crate) view: Arc<ReadView>,
     pub(crate) catalog: Arc<CatalogView>,
     pub(crate) guard: Guard,
+    pub(crate) executor: ExecutorChoice,
+}
+
+/// What a query is planned for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It is run.
+    Execute,
+    /// It is judged, and not run.
+    Judge,
+    /// It is explained: nothing is refused.
+    Explain,
 }
 
 impl Session {
@@ -124,7 +140,9 @@ impl Session {
     }
 
     fn query_run_on<'a>(&self, view: Arc<ReadView>, statement: &'a QueryStatement, params: Params<'a>) -> QueryRun<'a> {
-        QueryRun { statement, params, view, catalog: self.catalog(), guard: self.guard(&statement.hints) }
+        let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
+        let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
+        QueryRun { statement, params, subqueries, view, catalog, guard, executor }
     }
 
     /// Runs a write; anew, from its names on, when a table got another definition meanwhile.
@@ -140,6 +158,7 @@ impl Session {
 
     fn check_query(&self, statement: &QueryStatement) -> Result<(), Error> {
         let run = self.query_run(statement, Params::Open)?;
+        let (run, _) = self.with_subqueries(run, &self.begin(), Purpose::Judge)?;
         match self.plan_direct(&run)? {
             Some(direct) => Ok(direct.access().judge().map(drop)?),
             None => self.check_relational(&run),
@@ -189,11 +208,17 @@ impl Session {
 
     fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
         let context = self.begin();
-        let run = self.query_run(statement, Params::Given(params))?;
-        match self.plan_direct(&run)? {
-            Some(direct) => self.start_direct(&direct, run.view.clone(), context),
-            None => self.start_relational(&run, context),
-        }
+        self.start_run(self.query_run(statement, Params::Given(params))?, context)
+    }
+
+    /// Runs the subqueries that run by themselves, and starts the query around them.
+    fn start_run(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
+        let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
+        let plan = self.plan_query(&run, &context, Purpose::Execute)?;
+        let mut rows = self.start_query(&plan, &run, context)?;
+        rows.counters.extend(reads.counters);
+        rows.notices.extend(reads.notices);
+        Ok(rows)
     }
 
     /// The query as the direct path runs it; `None` when it is not for it.
@@ -201,11 +226,11 @@ impl Session {
     /// # Errors
     /// What is wrong with the query; 0A000 when the direct path alone is wanted and cannot run it.
     pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<SelectPlan>, Error> {
-        let choice = self.settings().executor;
+        let choice = run.executor;
         if choice == ExecutorChoice::DataFusion {
             return Ok(None);
         }
-        let planned = match query(run.statement, &run.catalog, run.params)? {
+        let planned = match query(&run.statement, &run.catalog, run.params, &run.subqueries)? {
             BoundQuery::Relational => None,
             BoundQuery::Single(bound) => plan_select(*bound)?,
         };
@@ -281,10 +306,7 @@ impl Session {
         context: ScanContext,
     ) -> Result<(u64, Vec<String>), Error> {
         let run = self.query_run(statement, Params::Given(params))?;
-        let rows = match self.plan_direct(&run)? {
-            Some(direct) => self.start_direct(&direct, run.view.clone(), context)?,
-            None => self.start_relational(&run, context)?,
-        };
+        let rows = self.start_run(run, context)?;
         if rows.columns.len() != target.columns.len() {
             let text =
                 format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
@@ -330,7 +352,7 @@ impl Session {
         }
     }
 
-    /// A DELETE whose condition is more than one row's: the relational engine says which rows.
+    /// A DELETE whose condition is more than one row's: a query says which rows.
     fn delete_query(
         &self,
         writer: &Writer<'_>,
@@ -340,9 +362,13 @@ impl Session {
     ) -> Result<Outcome, Error> {
         let query = saltwing_bind::row_key_query(statement)?;
         let (view, token) = self.database().shared.tables.begin()?;
-        let run = self.query_run_on(view, &query, Params::Given(params));
+        let mut run = self.query_run_on(view, &query, Params::Given(params));
+        // Which executor was asked for is a matter of queries.
+        if run.executor == ExecutorChoice::Direct {
+            run.executor = ExecutorChoice::Auto;
+        }
         let table = resolve(&run.catalog, &statement.table)?;
-        let rows = self.start_relational(&run, context)?;
+        let rows = self.start_run(run, context)?;
         let RowsOutcome { mut source, mut notices, warning, .. } = rows;
         let batches = std::iter::from_fn(|| source.next_blocking().transpose());
         let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;

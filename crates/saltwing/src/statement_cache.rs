@@ -93,7 +93,7 @@ impl CachedStatement {
 /// What can be planned of a query before it has values. What is wrong with it is told where it runs.
 fn kind(statement: &QueryStatement, catalog: &CatalogView, has_parameters: bool) -> PlanKind {
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
-    let Ok(BoundQuery::Single(bound)) = query(statement, catalog, params) else { return PlanKind::None };
+    let Ok(BoundQuery::Single(bound)) = query(statement, catalog, params, &[]) else { return PlanKind::None };
     let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
     if has_parameters {
         let Some(template) = SelectTemplate::new(*bound) else { return PlanKind::None };

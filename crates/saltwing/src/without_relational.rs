@@ -1,28 +1,42 @@
 //! In a build without the relational engine: what it would do is refused.
 
 use saltwing_table::ScanContext;
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, SqlType};
 
 use crate::Error;
 use crate::explain::Explained;
 use crate::outcome::RowsOutcome;
-use crate::run::QueryRun;
+use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 
+/// There are none.
+pub(crate) enum RelationalPlan {}
+
+impl RelationalPlan {
+    pub(crate) fn one_type(&self) -> Option<SqlType> {
+        match *self {}
+    }
+
+    pub(crate) fn explained(&self, _: bool) -> Explained {
+        match *self {}
+    }
+}
+
 impl Session {
-    pub(crate) fn start_relational(&self, run: &QueryRun<'_>, _: ScanContext) -> Result<RowsOutcome, Error> {
-        Err(refused(run))
+    pub(crate) fn start_relational(&self, plan: &RelationalPlan, _: ScanContext) -> Result<RowsOutcome, Error> {
+        match *plan {}
     }
 
     pub(crate) fn check_relational(&self, run: &QueryRun<'_>) -> Result<(), Error> {
         Err(refused(run))
     }
 
-    pub(crate) fn explain_relational(&self, run: &QueryRun<'_>) -> Result<Explained, Error> {
-        Err(refused(run))
-    }
-
-    pub(crate) fn analyze_relational(&self, run: &QueryRun<'_>, _: ScanContext) -> Result<Explained, Error> {
+    pub(crate) fn plan_relational(
+        &self,
+        run: &QueryRun<'_>,
+        _: ScanContext,
+        _: Purpose,
+    ) -> Result<RelationalPlan, Error> {
         Err(refused(run))
     }
 }

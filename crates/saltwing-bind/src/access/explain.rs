@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_plan::{Buckets, LISTED_MAX, OrderKind, Verdict};
+use saltwing_plan::{Access, Buckets, LISTED_MAX, OrderKind, Verdict};
 use saltwing_table::Counters;
 use saltwing_types::{SortOrder, text};
 use serde_json::{Value as Json, json};
@@ -20,8 +20,8 @@ pub struct AccessReport {
 }
 
 /// The one object of EXPLAIN (FORMAT JSON).
-pub fn explain_json(executor: &str, reports: &[AccessReport]) -> String {
-    json!({ "executor": executor, "accesses": reports.iter().map(report_json).collect::<Vec<_>>() }).to_string()
+pub fn explain_json<'a>(executor: &str, reports: impl IntoIterator<Item = &'a AccessReport>) -> String {
+    json!({ "executor": executor, "accesses": reports.into_iter().map(report_json).collect::<Vec<_>>() }).to_string()
 }
 
 fn key_columns(access: &TableAccess) -> Vec<String> {
@@ -125,6 +125,12 @@ fn verdict_text(verdict: &Verdict) -> String {
     }
 }
 
+/// The conditions whose values only execution knows.
+fn open_text(access: &Access) -> String {
+    let open: Vec<&str> = access.predicates.iter().filter(|p| p.open).map(|p| p.text.as_str()).collect();
+    open.join(", ")
+}
+
 /// Spans and conditions shown to people.
 const SHOWN_MAX: usize = 8;
 
@@ -139,7 +145,7 @@ fn write_report(out: &mut String, report: &AccessReport) -> std::fmt::Result {
         key_columns(table_access).join(", ")
     )?;
     match plan.spans() {
-        None => writeln!(out, "  spans     known when the parameters are")?,
+        None => writeln!(out, "  spans     known when it runs, by {}", open_text(plan))?,
         Some(spans) => {
             for span in spans.iter().take(SHOWN_MAX) {
                 writeln!(out, "  span      {span}")?;

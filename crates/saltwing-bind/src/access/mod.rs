@@ -131,10 +131,11 @@ impl TableAccess {
     pub fn with_opaque(mut self, texts: &[String]) -> Self {
         const WHY: &str = "it is more than ranges can tell";
         for text in texts {
-            let use_ = PredicateUse { text: text.clone(), use_: Use::Residual, column: None, why: WHY.to_owned() };
+            let (text, why) = (text.clone(), WHY.to_owned());
+            let use_ = PredicateUse { text: text.clone(), use_: Use::Residual, column: None, why, open: false };
             self.access.predicates.push(use_);
             if let Some(refusal) = &mut self.access.verdict.refusal {
-                refusal.others.push((text.clone(), WHY.to_owned()));
+                refusal.others.push((text, WHY.to_owned()));
             }
         }
         self.opaque.extend_from_slice(texts);

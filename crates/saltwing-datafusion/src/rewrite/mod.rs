@@ -15,7 +15,7 @@ mod predicates;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
-use saltwing_bind::Params;
+use saltwing_bind::{Params, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
@@ -73,7 +73,7 @@ pub(crate) fn prepare(
     items: &[SourceText],
     catalog: &CatalogView,
     is_aggregate_name: &dyn Fn(&str) -> bool,
-    params: Params<'_>,
+    (params, subqueries): (Params<'_>, &[Subquery]),
     renaming: Renaming,
 ) -> Result<Prepared> {
     let mut query = query.clone();
@@ -81,6 +81,7 @@ pub(crate) fn prepare(
     let _ = Visit::visit(&query, &mut look);
     let mut rewriter = Rewriter {
         params,
+        subqueries,
         renaming,
         operations: Operations::default(),
         labels: Labels::default(),
@@ -152,6 +153,7 @@ fn is_hidden(name: &str) -> bool {
 
 struct Rewriter<'a> {
     params: Params<'a>,
+    subqueries: &'a [Subquery],
     renaming: Renaming,
     operations: Operations,
     labels: Labels,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use saltwing_bind::{BindError, BindErrorKind, Params};
+use saltwing_bind::{BindError, BindErrorKind, Params, Subquery, placed};
 use saltwing_sql::{cast_type, expr_span, extract_field, own_call};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
@@ -160,7 +160,6 @@ impl Rewriter<'_> {
     /// Puts a constant into `expr`: as it is where DataFusion reads it as we do.
     fn value(&mut self, value: ast::ValueWithSpan, expr: &mut Expr) -> Result<()> {
         let span = expr_span(&Expr::Value(value.clone()));
-        let as_is = |value| Expr::Value(ast::ValueWithSpan { value, span: sqlparser::tokenizer::Span::empty() });
         *expr = match value.value {
             ast::Value::Number(text, _) => match typing::number(&text)? {
                 saltwing_types::Expr::Literal(Value::Int(n), _) => as_is(ast::Value::Number(n.to_string(), false)),
@@ -175,21 +174,34 @@ impl Rewriter<'_> {
                 Some(bytes) => self.call(Operation::Literal(Value::Bytes(bytes), SqlType::Varbinary), Vec::new(), span),
                 None => return Err(ValueError::BadText { text, target: "hex string".into() }.into()),
             },
-            ast::Value::Placeholder(name) => match self.parameter(&name)? {
-                None => {
-                    let index = parameter_index(&name).unwrap_or_default();
-                    self.call(Operation::Param(index), Vec::new(), span)
+            ast::Value::Placeholder(name) => match placed(&name, self.subqueries) {
+                Some((number, Subquery { ty, value, .. })) => {
+                    let unknown = Operation::Subquery(number, *ty);
+                    let operation = value.clone().map_or(unknown, |value| Operation::Computed(value, *ty));
+                    self.call(operation, Vec::new(), span)
                 }
-                Some(Value::Null) => as_is(ast::Value::Null),
-                Some(Value::Bool(value)) => as_is(ast::Value::Boolean(value)),
-                Some(Value::Int(n)) if n >= 0 => as_is(ast::Value::Number(n.to_string(), false)),
-                Some(Value::Text(text)) => as_is(ast::Value::SingleQuotedString(text)),
-                Some(value) => {
-                    let ty = typing::natural_type(&value);
-                    self.call(Operation::Literal(value, ty), Vec::new(), span)
-                }
+                None => return self.parameter_value(&name, span, expr),
             },
             other => as_is(other),
+        };
+        Ok(())
+    }
+
+    /// Puts the value of a parameter into `expr`.
+    fn parameter_value(&mut self, name: &str, span: Option<Span>, expr: &mut Expr) -> Result<()> {
+        *expr = match self.parameter(name)? {
+            None => {
+                let index = parameter_index(name).unwrap_or_default();
+                self.call(Operation::Param(index), Vec::new(), span)
+            }
+            Some(Value::Null) => as_is(ast::Value::Null),
+            Some(Value::Bool(value)) => as_is(ast::Value::Boolean(value)),
+            Some(Value::Int(n)) if n >= 0 => as_is(ast::Value::Number(n.to_string(), false)),
+            Some(Value::Text(text)) => as_is(ast::Value::SingleQuotedString(text)),
+            Some(value) => {
+                let ty = typing::natural_type(&value);
+                self.call(Operation::Literal(value, ty), Vec::new(), span)
+            }
         };
         Ok(())
     }
@@ -254,6 +266,10 @@ pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
         over: None,
         within_group: Vec::new(),
     })
+}
+
+fn as_is(value: ast::Value) -> Expr {
+    Expr::Value(ast::ValueWithSpan { value, span: sqlparser::tokenizer::Span::empty() })
 }
 
 fn unequal_rows(left: usize, right: usize) -> RelationalError {

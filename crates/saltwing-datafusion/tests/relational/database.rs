@@ -89,6 +89,7 @@ impl Database {
             query: &query.query,
             items: &query.items,
             params,
+            subqueries: &[],
             catalog: &self.catalog.snapshot(),
             tables: self.tables.clone(),
             view: self.tables.view().unwrap(),

@@ -15,7 +15,7 @@ pub(super) enum Constant {
     Value { value: Value, padded: bool },
     /// NULL.
     Null,
-    /// What only execution knows: the parameter of this index is in it.
+    /// What only execution knows: a parameter or a subquery, of which this is the sample's number.
     Parameter(usize),
 }
 
@@ -29,15 +29,13 @@ impl Constant {
         match expr {
             Expr::Literal(Value::Null, _) => return Some(Self::Null),
             Expr::Literal(value, _) => return Some(Self::Value { value: value.clone(), padded }),
-            Expr::Param(index, _) => return Some(Self::Parameter(*index)),
             Expr::Column(_) => return None,
             _ => {}
         }
         let (mut has_column, mut parameter) = (false, None);
         expr.walk(&mut |e| match e {
             Expr::Column(_) => has_column = true,
-            Expr::Param(index, _) => parameter = parameter.or(Some(*index)),
-            _ => {}
+            e => parameter = parameter.or(unknown(e)),
         });
         match (has_column, parameter) {
             (true, _) => None,
@@ -60,6 +58,17 @@ impl Constant {
     }
 }
 
+/// The number of the sample that stands for what only execution knows.
+pub(super) fn unknown(expr: &Expr) -> Option<usize> {
+    /// Parameters and subqueries of one condition are taken for different values.
+    const SUBQUERIES_FROM: usize = 50;
+    match expr {
+        Expr::Param(index, _) => Some(*index),
+        Expr::Subquery(index, _) => Some(SUBQUERIES_FROM + index),
+        _ => None,
+    }
+}
+
 /// Marks a set as made up if it is.
 pub(super) fn marked(set: ColumnSet, unknown: bool) -> ColumnSet {
     if unknown { set.into_unknown() } else { set }
@@ -69,7 +78,7 @@ pub(super) fn marked(set: ColumnSet, unknown: bool) -> ColumnSet {
 pub(super) fn cover(expr: &Expr, want: Want) -> Option<Cover> {
     let foldable = match expr {
         Expr::Literal(..) => true,
-        Expr::Column(_) | Expr::Param(..) => false,
+        Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => false,
         // Lists are long and have columns in them, or the front end would have folded them.
         Expr::And(_) | Expr::Or(_) => false,
         Expr::InList(e, _) => e.is_constant() && expr.is_constant(),

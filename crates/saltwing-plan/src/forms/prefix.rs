@@ -34,7 +34,7 @@ impl TextPrefix {
         let mut made_up = false;
         let mut integer = |e: &Expr| match e {
             Expr::Literal(Value::Int(n), _) => Some(*n),
-            Expr::Param(..) => {
+            Expr::Param(..) | Expr::Subquery(..) => {
                 made_up = true;
                 Some(1)
             }

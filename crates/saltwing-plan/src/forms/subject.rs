@@ -20,7 +20,7 @@ use crate::column_set::ColumnSet;
 use crate::domain::Domain;
 use crate::forms::Reader;
 use crate::forms::compare::satisfying;
-use crate::forms::constant::Constant;
+use crate::forms::constant::{Constant, unknown};
 use crate::forms::is_ordering;
 use crate::forms::prefix::{TextPrefix, char_place};
 use crate::forms::spelling::Spelling;
@@ -163,17 +163,16 @@ impl Reader<'_> {
 /// The expression with samples for its parameters, if it has any.
 fn with_samples(expr: &Expr) -> (Option<Expr>, bool) {
     let mut has_parameter = false;
-    expr.walk(&mut |e| has_parameter |= matches!(e, Expr::Param(..)));
+    expr.walk(&mut |e| has_parameter |= unknown(e).is_some());
     if !has_parameter {
         return (None, false);
     }
     fn fill(e: &mut Expr) {
-        match e {
-            Expr::Param(_, ty) if ty.is_some_and(|ty| matches!(ty, SqlType::Varchar(_) | SqlType::Char(_))) => {
-                *e = Expr::Literal(Value::text("day"), SqlType::Varchar(None));
-            }
-            Expr::Param(..) => *e = Expr::Literal(Value::Int(1), SqlType::BigInt),
-            other => other.for_each_child_mut(&mut fill),
+        let is_text = matches!(e.sql_type(), Some(SqlType::Varchar(_) | SqlType::Char(_)));
+        match unknown(e) {
+            None => e.for_each_child_mut(&mut fill),
+            Some(_) if is_text => *e = Expr::Literal(Value::text("day"), SqlType::Varchar(None)),
+            Some(_) => *e = Expr::Literal(Value::Int(1), SqlType::BigInt),
         }
     }
     let mut sampled = expr.clone();

@@ -15,6 +15,9 @@ mod runtime;
 mod skipping;
 mod statements;
 mod storage;
+mod subqueries;
+#[cfg(feature = "datafusion")]
+mod subqueries_as_sqlite;
 mod tidy;
 
 use std::path::{Path, PathBuf};

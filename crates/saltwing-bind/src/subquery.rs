@@ -1,0 +1,207 @@
+//! Subqueries of one value that hang on nothing around them.
+//!
+//! ```text
+//! SELECT .. WHERE k <= (SELECT MAX(x) FROM u WHERE ..)
+//!                      └── runs by itself, first: k <= 42
+//! ```
+//!
+//! Either executor is told the value, and a condition with it becomes ranges as one with a constant does. Which
+//! subqueries these are is found out by trying: a name is looked for in the innermost query first, so what can be
+//! planned by itself names nothing around it, and has one value wherever it stands.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::{SqlType, Value};
+use sqlparser::ast::{self, Query, Spanned, Visit, VisitMut, Visitor, VisitorMut, With, visit_relations};
+
+/// A subquery that runs by itself.
+#[derive(Clone, Debug)]
+pub struct Subquery {
+    /// As it stands in the statement, at whatever places.
+    pub query: Box<Query>,
+    /// The type of its value.
+    pub ty: SqlType,
+    /// The value; `None` before it has run.
+    pub value: Option<Value>,
+}
+
+/// A subquery that stands for one value, and may run by itself.
+pub struct Candidate {
+    /// As it stands in the statement.
+    pub query: Box<Query>,
+    /// As a statement of its own.
+    pub statement: QueryStatement,
+}
+
+/// Most subqueries of a statement that run by themselves; what is beyond is left where it stands.
+const CANDIDATES_MAX: usize = 64;
+
+/// The subqueries of a statement that stand for one value, each once, inner ones before those around them.
+pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
+    let mut look = Look::default();
+    let _ = Visit::visit(&*statement.query, &mut look);
+    if !look.has_subquery {
+        return Vec::new();
+    }
+    let within_with = statement.query.with.as_ref().map(OfOneValue::in_tree).unwrap_or_default();
+    let named = Named { with: statement.query.with.as_ref(), names: look.with_names };
+    let mut found: Vec<Candidate> = Vec::new();
+    for (place, query) in OfOneValue::in_tree(&*statement.query) {
+        if found.len() == CANDIDATES_MAX || found.iter().any(|known| *known.query == query) {
+            continue;
+        }
+        let is_within_with = within_with.iter().any(|(within, _)| *within == place);
+        if let Some(alone) = named.alone(&query, is_within_with) {
+            let (hints, span) = (statement.hints.clone(), statement.span);
+            let statement = QueryStatement { query: Box::new(alone), hints, items: Vec::new(), span };
+            found.push(Candidate { query: Box::new(query), statement });
+        }
+    }
+    found
+}
+
+/// The statement with placeholders where these subqueries stand: see [`placed`].
+pub fn with_placeholders(statement: &QueryStatement, subqueries: &[Subquery]) -> QueryStatement {
+    let mut statement = statement.clone();
+    let _ = VisitMut::visit(&mut *statement.query, &mut Replacer { subqueries, lists: HashSet::new() });
+    statement
+}
+
+/// What a placeholder of [`with_placeholders`] stands for, and its number; `None` for the name of a parameter.
+pub fn placed<'a>(name: &str, subqueries: &'a [Subquery]) -> Option<(usize, &'a Subquery)> {
+    let number: usize = name.strip_prefix(PLACEHOLDER)?.parse().ok()?;
+    Some((number, subqueries.get(number)?))
+}
+
+/// What names of placeholders begin with; no parameter's does.
+const PLACEHOLDER: &str = "\u{1}subquery ";
+
+/// What is to be known of the whole statement before it is searched.
+#[derive(Default)]
+struct Look {
+    has_subquery: bool,
+    /// The names of WITH queries anywhere, in lower case; one that is there twice counts twice.
+    with_names: Vec<String>,
+}
+
+impl Visitor for Look {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.with_names.extend(ctes.map(|cte| cte.alias.name.value.to_lowercase()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        self.has_subquery |= matches!(expr, ast::Expr::Subquery(_));
+        ControlFlow::Continue(())
+    }
+}
+
+/// The subquery behind ANY or ALL, which stands for a list.
+fn list_of(expr: &ast::Expr) -> Option<*const Query> {
+    let (ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }) = expr else { return None };
+    match right.as_ref() {
+        ast::Expr::Subquery(query) => Some(std::ptr::from_ref(query.as_ref())),
+        _ => None,
+    }
+}
+
+/// Subqueries that stand for one value, in the order in which they end.
+#[derive(Default)]
+struct OfOneValue {
+    /// With their places, which are only ever compared.
+    found: Vec<(*const Query, Query)>,
+    lists: HashSet<*const Query>,
+}
+
+impl OfOneValue {
+    fn in_tree(tree: &impl Visit) -> Vec<(*const Query, Query)> {
+        let mut all = Self::default();
+        let _ = tree.visit(&mut all);
+        all.found
+    }
+}
+
+impl Visitor for OfOneValue {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        self.lists.extend(list_of(expr));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        if let ast::Expr::Subquery(query) = expr {
+            let place = std::ptr::from_ref(query.as_ref());
+            if !self.lists.contains(&place) {
+                self.found.push((place, query.as_ref().clone()));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+struct Replacer<'a> {
+    subqueries: &'a [Subquery],
+    /// Only ever compared.
+    lists: HashSet<*const Query>,
+}
+
+impl VisitorMut for Replacer<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        self.lists.extend(list_of(expr));
+        if let ast::Expr::Subquery(query) = expr
+            && !self.lists.contains(&std::ptr::from_ref(query.as_ref()))
+            && let Some(number) = self.subqueries.iter().position(|known| *known.query == **query)
+        {
+            let value = ast::Value::Placeholder(format!("{PLACEHOLDER}{number}"));
+            *expr = ast::Expr::Value(ast::ValueWithSpan { value, span: Spanned::span(&*expr) });
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The WITH queries around subqueries.
+struct Named<'a> {
+    /// The outermost.
+    with: Option<&'a With>,
+    /// The names of all.
+    names: Vec<String>,
+}
+
+impl Named<'_> {
+    /// A subquery as a query of its own, with the queries that it names; `None` where it is not plain which these are.
+    fn alone(&self, query: &Query, is_within_with: bool) -> Option<Query> {
+        let mut alone = query.clone();
+        let mut own = Look::default();
+        let _ = Visit::visit(query, &mut own);
+        if self.names_one(query, &own.with_names) {
+            let with = self.with?;
+            if is_within_with || !own.with_names.is_empty() || self.names.len() != with.cte_tables.len() {
+                return None;
+            }
+            alone.with = Some(with.clone());
+        }
+        Some(alone)
+    }
+
+    /// Whether a query names a WITH query that may be another than its `own`.
+    fn names_one(&self, query: &Query, own: &[String]) -> bool {
+        let count = |names: &[String], wanted: &str| names.iter().filter(|name| *name == wanted).count();
+        let found = visit_relations(query, |name| {
+            let [name] = name.0.as_slice() else { return ControlFlow::Continue(()) };
+            let name = name.as_ident().map(|name| name.value.to_lowercase()).unwrap_or_default();
+            match count(&self.names, &name) > count(own, &name) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        found.is_break()
+    }
+}

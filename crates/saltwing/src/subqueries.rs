@@ -1,0 +1,156 @@
+//! Subqueries that run by themselves, before the statement around them: see `saltwing_bind::Subquery`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use saltwing_bind::access::AccessReport;
+use saltwing_bind::{ResultColumn, Subquery, candidates, with_placeholders};
+use saltwing_exec::SelectPlan;
+use saltwing_expr::value_at;
+use saltwing_table::{Counters, ScanContext};
+use saltwing_types::{ErrorCode, SqlType, Value};
+
+use crate::Error;
+use crate::explain::{Explained, direct};
+use crate::outcome::RowsOutcome;
+use crate::relational::RelationalPlan;
+use crate::run::{Purpose, QueryRun};
+use crate::session::Session;
+
+/// What became of the subqueries that run by themselves.
+#[derive(Default)]
+pub(crate) struct SubqueryReads {
+    /// What their scans counted.
+    pub(crate) counters: Vec<Arc<Counters>>,
+    pub(crate) notices: Vec<String>,
+    /// Their texts, and how they are read.
+    pub(crate) explained: Vec<(String, Explained)>,
+}
+
+/// A query planned by whoever runs it.
+pub(crate) enum QueryPlan {
+    Direct(Box<SelectPlan>),
+    Relational(RelationalPlan),
+}
+
+impl Session {
+    /// The query with placeholders for its subqueries that run by themselves; to execute it, these have run.
+    ///
+    /// # Errors
+    /// What a subquery fails with, a refusal by the guard included. One that cannot be planned by itself is left where it
+    /// stands: what is wrong with it, if anything is, shows there.
+    pub(crate) fn with_subqueries<'a>(
+        &self,
+        mut run: QueryRun<'a>,
+        context: &ScanContext,
+        purpose: Purpose,
+    ) -> Result<(QueryRun<'a>, SubqueryReads), Error> {
+        let mut reads = SubqueryReads::default();
+        for candidate in candidates(&run.statement) {
+            let statement = Cow::Owned(with_placeholders(&candidate.statement, &run.subqueries));
+            let alone = QueryRun { statement, ..run.clone() };
+            let context = context.for_another_scan();
+            let plan = match self.plan_query(&alone, &context, purpose) {
+                Ok(plan) => plan,
+                Err(error) if error.code() == ErrorCode::FullScanRefused => return Err(error),
+                Err(_) => continue,
+            };
+            let Some(ty) = plan.one_type() else { continue };
+            let value = match purpose {
+                Purpose::Execute => Some(self.one_value(&plan, ty, &alone, context.clone(), &mut reads)?),
+                Purpose::Judge | Purpose::Explain => None,
+            };
+            let text = candidate.query.to_string();
+            reads.explained.push((text, plan.explained(&context, purpose == Purpose::Execute)));
+            run.subqueries.push(Subquery { query: candidate.query, ty, value });
+        }
+        if !run.subqueries.is_empty() {
+            run.statement = Cow::Owned(with_placeholders(&run.statement, &run.subqueries));
+        }
+        Ok((run, reads))
+    }
+
+    /// Plans a query, and lets the guard judge it unless it is only explained.
+    pub(crate) fn plan_query(
+        &self,
+        run: &QueryRun<'_>,
+        context: &ScanContext,
+        purpose: Purpose,
+    ) -> Result<QueryPlan, Error> {
+        let Some(direct) = self.plan_direct(run)? else {
+            return self.plan_relational(run, context.clone(), purpose).map(QueryPlan::Relational);
+        };
+        if purpose == Purpose::Judge {
+            direct.access().judge()?;
+        }
+        Ok(QueryPlan::Direct(Box::new(direct)))
+    }
+
+    /// Starts what was planned.
+    pub(crate) fn start_query(
+        &self,
+        plan: &QueryPlan,
+        run: &QueryRun<'_>,
+        context: ScanContext,
+    ) -> Result<RowsOutcome, Error> {
+        match plan {
+            QueryPlan::Direct(direct) => self.start_direct(direct, run.view.clone(), context),
+            QueryPlan::Relational(plan) => self.start_relational(plan, context),
+        }
+    }
+
+    /// The value of a subquery: NULL if it has no row.
+    fn one_value(
+        &self,
+        plan: &QueryPlan,
+        ty: SqlType,
+        run: &QueryRun<'_>,
+        context: ScanContext,
+        reads: &mut SubqueryReads,
+    ) -> Result<Value, Error> {
+        let RowsOutcome { mut source, counters, notices, .. } = self.start_query(plan, run, context)?;
+        reads.counters.extend(counters);
+        reads.notices.extend(notices);
+        let mut value = None;
+        while let Some(batch) = source.next_blocking()? {
+            if value.is_some() || batch.num_rows() > 1 {
+                return Err(several_rows());
+            }
+            value = first_value(&batch, ty)?;
+        }
+        Ok(value.unwrap_or(Value::Null))
+    }
+}
+
+fn first_value(batch: &RecordBatch, ty: SqlType) -> Result<Option<Value>, Error> {
+    batch.columns().first().map(|column| Ok(value_at(column.as_ref(), 0, ty)?)).transpose()
+}
+
+fn several_rows() -> Error {
+    Error::new(ErrorCode::SeveralRows, "a subquery that stands for one value has several rows")
+}
+
+impl QueryPlan {
+    /// The type of the only column, where SQL has one.
+    fn one_type(&self) -> Option<SqlType> {
+        match self {
+            Self::Direct(direct) => match direct.columns().as_ref() {
+                [ResultColumn { ty, .. }] => Some(*ty),
+                _ => None,
+            },
+            Self::Relational(plan) => plan.one_type(),
+        }
+    }
+
+    /// How it reads its tables; of a plan that `ran`, what it counted.
+    pub(crate) fn explained(self, context: &ScanContext, ran: bool) -> Explained {
+        match self {
+            Self::Direct(plan) => {
+                let counters = ran.then(|| context.counters.clone());
+                direct(vec![AccessReport { access: plan.into_access(), counters }])
+            }
+            Self::Relational(plan) => plan.explained(ran),
+        }
+    }
+}
