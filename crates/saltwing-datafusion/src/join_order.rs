@@ -176,7 +176,7 @@ fn reads_all(plan: &LogicalPlan, known: &[&PlanExpr]) -> Result<bool> {
             _ => None,
         })
         .collect();
-    let is_path = is_path(plan);
+    let is_path = is_path(plan, &names);
     let mut refused = false;
     plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node
@@ -191,14 +191,21 @@ fn reads_all(plan: &LogicalPlan, known: &[&PlanExpr]) -> Result<bool> {
     Ok(refused)
 }
 
-/// Whether a plan is a table's rows with its own column names.
-fn is_path(plan: &LogicalPlan) -> bool {
+/// Whether a plan is a table's rows, or groups of them by these columns among others, with its own column names.
+fn is_path(plan: &LogicalPlan, names: &HashSet<&str>) -> bool {
     match plan {
         LogicalPlan::TableScan(_) => true,
-        LogicalPlan::SubqueryAlias(alias) => is_path(&alias.input),
-        LogicalPlan::Filter(filter) => is_path(&filter.input),
+        LogicalPlan::SubqueryAlias(alias) => is_path(&alias.input, names),
+        LogicalPlan::Filter(filter) => is_path(&filter.input, names),
         LogicalPlan::Projection(projection) => {
-            projection.expr.iter().all(|expr| matches!(expr, PlanExpr::Column(_))) && is_path(&projection.input)
+            projection.expr.iter().all(|expr| matches!(expr, PlanExpr::Column(_))) && is_path(&projection.input, names)
+        }
+        LogicalPlan::Aggregate(aggregate) => {
+            let is_grouped = |name: &&str| {
+                let mut group = aggregate.group_expr.iter();
+                group.any(|expr| matches!(expr, PlanExpr::Column(column) if column.name == **name))
+            };
+            !names.is_empty() && names.iter().all(is_grouped) && is_path(&aggregate.input, names)
         }
         _ => false,
     }

@@ -8,6 +8,8 @@
 //! outer rows -> different keys -> WHERE key IN (..) -> ranges -> inner rows
 //!      └───────────────────── hash join ─────────────────────────────┘
 //! ```
+//! Inner rows may be grouped before they are joined, by columns that are looked up among others: all rows of a group have
+//! its key, so that a group is read whole or not at all.
 //!
 //! # Laws
 //! 1. The rows are those of the join: the lookup may read too much, the join decides.
@@ -103,7 +105,7 @@ impl LookupJoinExec {
         if output_of(*join.join_type(), side, join.filter().is_some()).is_none() || !is_bounded(outer)? {
             return Ok(None);
         }
-        let Some(inner) = Path::below(inner) else { return Ok(None) };
+        let Some(inner) = Path::below_groups(inner) else { return Ok(None) };
         let Some(scan) = inner.scan() else { return Ok(None) };
         let asked = scan.asked();
         if !is_refused(scan)? || asked.limit.is_some() || asked.ends.is_some() {

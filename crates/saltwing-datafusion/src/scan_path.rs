@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::common::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::filter::FilterExec;
@@ -12,7 +13,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::table_scan::TableScanExec;
 
-/// The nodes from below an operator down to a scan, none of which changes the order of rows.
+/// The nodes from below an operator down to a scan, none of which changes the order of rows unless it groups them.
 #[derive(Clone)]
 pub(crate) struct Path {
     nodes: Vec<Arc<dyn ExecutionPlan>>,
@@ -24,10 +25,20 @@ pub(crate) struct Path {
 impl Path {
     /// The path from a plan down, if it is one.
     pub(crate) fn below(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        Self::through(start, is_row_by_row)
+    }
+
+    /// The path from a plan down through groups too: with fewer rows, the groups that are left are the same if all rows
+    /// of a group are. The order of rows is not kept.
+    pub(crate) fn below_groups(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        Self::through(start, |node| is_row_by_row(node) || grouping(node).is_some())
+    }
+
+    fn through(start: &Arc<dyn ExecutionPlan>, is_step: impl Fn(&Arc<dyn ExecutionPlan>) -> bool) -> Option<Self> {
         let (mut nodes, mut at, mut all_rows) = (Vec::new(), start.clone(), true);
         while !at.is::<TableScanExec>() {
-            all_rows &= !at.is::<FilterExec>();
-            if !(at.is::<ProjectionExec>() || at.is::<FilterExec>() || at.is::<CoalescePartitionsExec>()) {
+            all_rows &= !at.is::<FilterExec>() && !at.is::<AggregateExec>();
+            if !is_step(&at) {
                 return None;
             }
             let next = (*at.children().first()?).clone();
@@ -71,6 +82,8 @@ impl Path {
                 && let Some(kept) = filter.projection()
             {
                 index = *kept.get(index)?;
+            } else if let Some(grouping) = grouping(node) {
+                index = grouping.expr().get(index)?.0.downcast_ref::<Column>()?.index();
             }
         }
         self.scan()?.asked().columns.get(index).copied()
@@ -81,6 +94,18 @@ impl Path {
         let scan: Arc<dyn ExecutionPlan> = Arc::new(scan);
         self.nodes.into_iter().rev().try_fold(scan, |child, node| rebuilt(node, child))
     }
+}
+
+fn is_row_by_row(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.is::<ProjectionExec>() || node.is::<FilterExec>() || node.is::<CoalescePartitionsExec>()
+}
+
+/// What a node groups by: something, in one way, and all groups come out.
+fn grouping(node: &Arc<dyn ExecutionPlan>) -> Option<&PhysicalGroupBy> {
+    let aggregate = node.downcast_ref::<AggregateExec>()?;
+    let grouping = aggregate.group_expr();
+    let is_plain = grouping.is_single() && !grouping.expr().is_empty() && aggregate.limit_options().is_none();
+    is_plain.then_some(grouping)
 }
 
 /// A node over another child.
