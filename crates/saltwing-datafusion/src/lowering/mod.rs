@@ -186,7 +186,10 @@ impl Lowerer<'_> {
             PlanExpr::GroupingSet(set) => self.grouping_set(set),
             PlanExpr::InSubquery(test) => {
                 let test = self.in_subquery(test)?;
-                self.parts(PlanExpr::InSubquery(test))
+                match test.negated && !test.subquery.outer_ref_columns.is_empty() {
+                    true => self.not_in(test),
+                    false => self.parts(PlanExpr::InSubquery(test)),
+                }
             }
             expr if is_ours(&expr) => self.whole(expr),
             expr => self.parts(expr),
