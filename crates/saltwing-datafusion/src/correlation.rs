@@ -9,7 +9,8 @@
 //! values = x for each of the keys, by the conditions, grouped by the keys
 //! result = outer LEFT JOIN values ON the keys are the same, NULL included
 //! ```
-//! The outer query is planned twice: once for its rows, once for its keys.
+//! The outer query is planned twice: once for its rows, once for its keys. A LIMIT inside takes rows for each of the keys,
+//! by their numbers in its order.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -18,15 +19,16 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, JoinType, NullEquality, Result, TableReference};
+use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr as PlanExpr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator,
-    Projection, Subquery, lit,
+    Aggregate, Distinct, Expr as PlanExpr, ExprFunctionExt, ExprSchemable, FetchType, Filter, Limit, LogicalPlan,
+    LogicalPlanBuilder, Operator, Projection, SkipType, SortExpr, Subquery, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use crate::translation::chain;
+use crate::translation::{balanced, chain};
 
 /// The column that tells rows that found values from those that found none.
 const FOUND: &str = "found";
@@ -51,6 +53,7 @@ fn joined(node: LogicalPlan, joins: &Cell<usize>) -> Result<Transformed<LogicalP
     if !matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Aggregate(_)) {
         return Ok(Transformed::no(node));
     }
+    let node = plain_conditions_first(node)?;
     let Some(input) = node.inputs().first().map(|input| (*input).clone()) else { return Ok(Transformed::no(node)) };
     let names = NamePreserver::new(&node);
     let mut wide = input.clone();
@@ -90,6 +93,21 @@ fn joined(node: LogicalPlan, joins: &Cell<usize>) -> Result<Transformed<LogicalP
         }
         other => other,
     }))
+}
+
+/// A filter of conditions with subqueries over one of those without, which bounds the keys too.
+fn plain_conditions_first(node: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Filter(filter) = node else { return Ok(node) };
+    let has_subquery = |expr: &PlanExpr| expr.exists(|part| Ok(matches!(part, PlanExpr::ScalarSubquery(_))));
+    let (mut plain, mut others) = (Vec::new(), Vec::new());
+    for condition in chain(&filter.predicate, Operator::And) {
+        if has_subquery(condition)? { &mut others } else { &mut plain }.push(condition.clone());
+    }
+    let (Some(plain), Some(others)) = (balanced(plain, Operator::And), balanced(others, Operator::And)) else {
+        return Ok(LogicalPlan::Filter(filter));
+    };
+    let below = LogicalPlan::Filter(Filter::try_new(plain, filter.input)?);
+    Ok(LogicalPlan::Filter(Filter::try_new(others, Arc::new(below))?))
 }
 
 /// A subquery of the form `SELECT value(aggregates) FROM ..`.
@@ -201,13 +219,7 @@ impl Keys<'_> {
             }
             LogicalPlan::Projection(projection) => {
                 let Some(below) = self.through(&projection.input)? else { return Ok(None) };
-                let mut exprs = Vec::with_capacity(projection.expr.len() + below.keys.len());
-                for expr in &projection.expr {
-                    exprs.push(self.inside(expr.clone(), &below.keys)?);
-                }
-                exprs.extend(below.keys.iter().cloned().map(PlanExpr::Column));
-                let plan = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(below.plan))?);
-                Ok(Some(Keyed { plan, keys: below.keys }))
+                self.projected(projection, below).map(Some)
             }
             LogicalPlan::SubqueryAlias(alias) => {
                 let Some(below) = self.through(&alias.input)? else { return Ok(None) };
@@ -221,6 +233,9 @@ impl Keys<'_> {
                 let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(below.plan)));
                 Ok(Some(Keyed { plan, keys: below.keys }))
             }
+            // Only a limit above would say something of the order.
+            LogicalPlan::Sort(sort) if sort.fetch.is_none() => self.through(&sort.input),
+            LogicalPlan::Limit(limit) => self.limited(limit),
             LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty() => {
                 let Some(below) = self.through(&aggregate.input)? else { return Ok(None) };
                 let own = |list: &[PlanExpr]| {
@@ -233,6 +248,56 @@ impl Keys<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The first rows for each of the keys: by their numbers in the order that the limit follows.
+    fn limited(&self, limit: &Limit) -> Result<Option<Keyed>> {
+        let (SkipType::Literal(skip), FetchType::Literal(fetch)) = (limit.get_skip_type()?, limit.get_fetch_type()?)
+        else {
+            return Ok(None);
+        };
+        let (mut projections, mut input) = (Vec::new(), limit.input.as_ref());
+        while let LogicalPlan::Projection(projection) = input {
+            projections.push(projection);
+            input = projection.input.as_ref();
+        }
+        let (order, input) = match input {
+            LogicalPlan::Sort(sort) if sort.fetch.is_none() => (sort.expr.as_slice(), sort.input.as_ref()),
+            other => (&[] as &[_], other),
+        };
+        let Some(Keyed { plan, keys }) = self.through(input)? else { return Ok(None) };
+        let mut order = order
+            .iter()
+            .map(|item| Ok(SortExpr::new(self.inside(item.expr.clone(), &keys)?, item.asc, item.nulls_first)))
+            .collect::<Result<Vec<_>>>()?;
+        // Any order will do where none is asked for, but a window wants one.
+        if order.is_empty() {
+            order.extend(keys.first().map(|key| PlanExpr::Column(key.clone()).sort(true, true)));
+        }
+        let columns = plan.schema().columns();
+        let by_key = keys.iter().cloned().map(PlanExpr::Column).collect();
+        let number = row_number().partition_by(by_key).order_by(order).build()?;
+        let numbered = LogicalPlanBuilder::from(plan).window([number])?;
+        let Some(number) = numbered.schema().columns().pop().map(PlanExpr::Column) else { return Ok(None) };
+        let first = skip as u64;
+        let mut wanted = number.clone().gt(lit(first));
+        if let Some(fetch) = fetch {
+            wanted = wanted.and(number.lt_eq(lit(first.saturating_add(fetch as u64))));
+        }
+        let plan = numbered.filter(wanted)?.project(columns.into_iter().map(PlanExpr::Column))?.build()?;
+        let numbered = Keyed { plan, keys };
+        projections.into_iter().rev().try_fold(numbered, |below, above| self.projected(above, below)).map(Some)
+    }
+
+    /// A projection's columns, and the keys.
+    fn projected(&self, projection: &Projection, below: Keyed) -> Result<Keyed> {
+        let mut exprs = Vec::with_capacity(projection.expr.len() + below.keys.len());
+        for expr in &projection.expr {
+            exprs.push(self.inside(expr.clone(), &below.keys)?);
+        }
+        exprs.extend(below.keys.iter().cloned().map(PlanExpr::Column));
+        let plan = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(below.plan))?);
+        Ok(Keyed { plan, keys: below.keys })
     }
 
     /// An expression with the keys in the place of the outer columns.

@@ -199,6 +199,13 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::External(inner) => translate_any(inner.as_ref()),
         DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
         DataFusionError::SchemaError(inner, _) => translate_schema(inner),
+        DataFusionError::NotImplemented(text) if is_of_subquery(text) => {
+            let what = "a correlated subquery of this form".to_owned();
+            let error = RelationalError::from(RelationalErrorKind::NotSupported(what));
+            error.help(
+                "name the outer query in the WHERE of the subquery, below no LIMIT and no second aggregate; or join",
+            )
+        }
         DataFusionError::NotImplemented(text) => RelationalErrorKind::NotSupported(text.clone()).into(),
         DataFusionError::Plan(text) => translate_plan(text),
         DataFusionError::SQL(inner, _) => RelationalErrorKind::Syntax(inner.to_string()).into(),
@@ -269,6 +276,11 @@ fn no_such_column(field: &Column, valid: &[Column]) -> RelationalError {
         Some(near) if known => error.help(format!("there is {near}")),
         _ => error,
     }
+}
+
+/// Whether a subquery was left that DataFusion makes no join of.
+fn is_of_subquery(text: &str) -> bool {
+    ["ScalarSubquery", "Exists", "InSubquery", "OuterReferenceColumn"].iter().any(|what| text.contains(what))
 }
 
 /// DataFusion's planner says most things in text alone.

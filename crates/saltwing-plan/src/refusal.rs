@@ -125,6 +125,7 @@ fn limit_text(request: &Request<'_>, order: OrderKind) -> Option<String> {
         () if limit.saturating_add(request.offset) > LIMITED_ROWS_MAX => {
             format!("without conditions a scan reads at most {LIMITED_ROWS_MAX} rows, OFFSET included")
         }
+        () if !request.single_table => "the statement reads more than this table".to_owned(),
         () => "it counts rows of the result, which takes all rows of the table".to_owned(),
     };
     Some(format!("LIMIT {limit}{offset} does not count: {why}"))

@@ -8,10 +8,10 @@ use saltwing_sql::{cast_type, expr_span, extract_field, own_call};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
     self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, Values, visit_expressions,
+    LimitClause, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, Values, visit_expressions,
 };
 
-use super::{Result, Rewriter, not_supported};
+use super::{Result, Rewriter, not_supported, predicates};
 use crate::operation::Operation;
 use crate::single_value::SINGLE_VALUE;
 use crate::{RelationalError, RelationalErrorKind};
@@ -96,11 +96,14 @@ impl Rewriter<'_> {
             Expr::InSubquery { expr, .. } if matches!(*expr, Expr::Tuple(_)) => {
                 return Err(not_supported("a row value IN a subquery").help("write EXISTS"));
             }
+            Expr::Subquery(query) if self.lists.contains(&std::ptr::from_ref(query.as_ref())) => Expr::Subquery(query),
             Expr::Subquery(mut query) => {
-                if !self.lists.contains(&std::ptr::from_ref(query.as_ref())) {
-                    self.one_value(&mut query);
+                self.one_value(&mut query);
+                match query.limit_clause {
+                    // Of the rows that a limit leaves there may be one.
+                    Some(_) => predicates::single(query)?,
+                    None => Expr::Subquery(query),
                 }
-                Expr::Subquery(query)
             }
             other => other,
         };
@@ -120,8 +123,7 @@ impl Rewriter<'_> {
     /// Makes a subquery that stands for one value an aggregate, unless it is one already.
     fn one_value(&self, query: &mut Query) {
         let SetExpr::Select(select) = query.body.as_mut() else { return };
-        let plain = query.limit_clause.is_none()
-            && select.distinct.is_none()
+        let plain = select.distinct.is_none()
             && select.having.is_none()
             && !select.from.is_empty()
             && matches!(&select.group_by, GroupByExpr::Expressions(list, modifiers) if list.is_empty() && modifiers.is_empty());
@@ -130,7 +132,18 @@ impl Rewriter<'_> {
         else {
             return;
         };
-        if !plain || self.is_aggregate(item) {
+        if !plain {
+            return;
+        }
+        if self.is_aggregate(item) {
+            // It has one row in any case.
+            if query.limit_clause.as_ref().is_some_and(keeps_one_row) {
+                query.limit_clause = None;
+                query.order_by = None;
+            }
+            return;
+        }
+        if query.limit_clause.is_some() {
             return;
         }
         let value = std::mem::replace(item, Expr::value(ast::Value::Null));
@@ -270,6 +283,12 @@ pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
 
 fn as_is(value: ast::Value) -> Expr {
     Expr::Value(ast::ValueWithSpan { value, span: sqlparser::tokenizer::Span::empty() })
+}
+
+/// Whether a limit, without OFFSET, is of a row at least.
+fn keeps_one_row(limit: &LimitClause) -> bool {
+    let LimitClause::LimitOffset { limit: Some(Expr::Value(limit)), offset: None, .. } = limit else { return false };
+    matches!(&limit.value, ast::Value::Number(rows, _) if rows.parse::<u64>().is_ok_and(|rows| rows > 0))
 }
 
 fn unequal_rows(left: usize, right: usize) -> RelationalError {

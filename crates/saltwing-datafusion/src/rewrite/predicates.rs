@@ -9,14 +9,15 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, BinaryOperator, CaseWhen, Expr, Ident, Query, Select, SelectItem, SetExpr, TableAlias, TableAliasColumnDef,
-    TableFactor, TableWithJoins, UnaryOperator, VisitMut, VisitorMut,
+    self, BinaryOperator, CaseWhen, Expr, Ident, LimitClause, Query, Select, SelectItem, SetExpr, TableAlias,
+    TableAliasColumnDef, TableFactor, TableWithJoins, UnaryOperator, VisitMut, VisitorMut,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
 use super::Result;
 use crate::RelationalError;
+use crate::single_value::SINGLE_VALUE;
 
 /// The derived table that the members are taken from, and its column.
 const MEMBERS: &str = "\u{1}members";
@@ -115,7 +116,8 @@ impl VisitorMut for Predicates {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
         let meant = match expr {
             Expr::InSubquery { .. } => true,
-            Expr::Exists { .. } => self.with_exists,
+            // DataFusion's join for EXISTS passes over OFFSET.
+            Expr::Exists { subquery, .. } => self.with_exists || has_offset(subquery),
             _ => false,
         };
         if self.depth > 0 || !meant {
@@ -138,6 +140,14 @@ impl VisitorMut for Predicates {
             }
             Err(error) => ControlFlow::Break(error),
         }
+    }
+}
+
+fn has_offset(query: &Query) -> bool {
+    match &query.limit_clause {
+        Some(LimitClause::LimitOffset { offset, .. }) => offset.is_some(),
+        Some(LimitClause::OffsetCommaLimit { .. }) => true,
+        None => false,
     }
 }
 
@@ -179,6 +189,12 @@ fn is_member(value: Expr) -> Expr {
     let unknown = any(Expr::IsNull(Box::new(equals())));
     let null = Expr::value(ast::Value::Null);
     case(vec![(any(equals()), truth(true)), (unknown, null)], Some(truth(false)))
+}
+
+/// The one value of a query with a limit.
+pub(super) fn single(query: Box<Query>) -> Result<Expr> {
+    let member = Expr::Identifier(Ident::with_quote('"', MEMBER));
+    over(query, super::operations::function_call(SINGLE_VALUE.to_owned(), vec![member]), true)
 }
 
 /// `(SELECT item FROM (members) AS ..)`.

@@ -10,7 +10,7 @@ fn tables(options: &str) -> Connection {
     let connection = Database::memory().unwrap().connect().blocking();
     for table in [
         "big (a INTEGER NOT NULL, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b))",
-        "small (k INTEGER NOT NULL PRIMARY KEY, x BIGINT, y BIGINT)",
+        "small (k INTEGER NOT NULL PRIMARY KEY, x BIGINT, y INTEGER)",
     ] {
         connection.execute(&format!("CREATE TABLE {table} {options}"), ()).unwrap();
     }
@@ -51,6 +51,55 @@ const FIRST: &[Reads] = &[
     ("SELECT v FROM big WHERE a = (SELECT x FROM small WHERE k = 9) + 1 ORDER BY a, b LIMIT 3", 3, 4, 2),
     ("SELECT v FROM big WHERE a = (SELECT MAX(k) FROM small)", 10, 11, 2),
 ];
+
+/// Where they name the query around them, or are grouped and joined: the table is looked up for its rows.
+#[cfg(feature = "datafusion")]
+const LOOKED_UP: &[Reads] = &[
+    ("SELECT k, (SELECT COUNT(*) FROM big WHERE big.a = small.y) FROM small WHERE k < 3", 3, 33, 4),
+    ("SELECT k, (SELECT v FROM big WHERE big.a = small.y AND big.b = small.k) FROM small WHERE k < 3", 3, 6, 4),
+    ("SELECT k FROM small WHERE k < 3 AND x < (SELECT MAX(v) FROM big WHERE big.a = small.y)", 3, 33, 4),
+    ("SELECT k, n FROM small JOIN (SELECT a, COUNT(*) AS n FROM big GROUP BY a) AS g ON g.a = y WHERE k < 3", 3, 33, 4),
+    ("SELECT k FROM small WHERE k < 3 AND x NOT IN (SELECT v FROM big WHERE big.a = small.y)", 2, 33, 4),
+    // ALL becomes several joins.
+    ("SELECT k FROM small WHERE k < 3 AND x < ALL (SELECT v FROM big WHERE big.a = small.y)", 2, 73, 8),
+    // The outer rows are read twice: for themselves, and for the keys.
+    ("SELECT k, (SELECT v FROM big WHERE a = y ORDER BY b DESC LIMIT 1) FROM small WHERE k < 3", 3, 36, 5),
+];
+
+#[cfg(feature = "datafusion")]
+#[test]
+fn what_is_correlated_is_looked_up() {
+    let connection = tables("");
+    for (sql, rows, keys, seeks) in LOOKED_UP {
+        let mut found = connection.query(sql, ()).unwrap();
+        let count = found.by_ref().map(Result::unwrap).count();
+        let stats = found.stats();
+        assert_eq!((count, stats.keys_read, stats.seeks), (*rows, *keys, *seeks), "{sql}");
+    }
+    let plan = texts(&connection, &format!("EXPLAIN {}", LOOKED_UP[0].0)).unwrap().join("\n");
+    assert!(plan.contains("  spans     known when it runs, by a = small.y\n"), "{plan}");
+    // Nothing bounds the outer rows, or the key of the inner ones.
+    for refused in [
+        "SELECT k, (SELECT COUNT(*) FROM big WHERE big.a = small.y) FROM small",
+        "SELECT k, (SELECT COUNT(*) FROM big WHERE big.b = small.y) FROM small WHERE k < 3",
+        "SELECT k FROM small WHERE k < 3 AND x NOT IN (SELECT v FROM big WHERE big.b = small.y)",
+    ] {
+        assert_eq!(code(connection.query(refused, ())), "full_scan_refused", "{refused}");
+    }
+    for (sql, help) in [
+        (
+            "SELECT 1 FROM small JOIN (SELECT * FROM big LIMIT 2) b ON b.a = y WHERE k < 3",
+            "the statement reads more than this table",
+        ),
+        (
+            "SELECT k FROM small WHERE k < 3 AND x IN (SELECT v FROM big WHERE a = y ORDER BY b LIMIT 1)",
+            "below no LIMIT",
+        ),
+    ] {
+        let error = connection.query(sql, ()).err().unwrap();
+        assert!(error.help().unwrap().contains(help), "{sql}: {error}");
+    }
+}
 
 #[test]
 fn what_runs_first_bounds_what_is_around_it() {
