@@ -254,6 +254,11 @@ impl RowDecoder {
                 let appended = match *source {
                     Source::RowKey => sink.push_bytes([prefix, suffix]),
                     // Where bytes repeat, the key that was split last has them at the same places.
+                    Source::Key { position, .. }
+                        if repeats && slices.get(key, position).is_some() && sink.repeats() =>
+                    {
+                        sink.repeat()
+                    }
                     Source::Key { position, codec } => push_key(table, key, slices, position, codec, sink, scratch)?,
                     Source::Stored { .. } => continue,
                 };

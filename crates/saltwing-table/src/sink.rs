@@ -75,6 +75,16 @@ impl Texts {
         self.end_row()
     }
 
+    /// The last value once more.
+    fn repeat(&mut self) -> Result<(), ValueError> {
+        if let [.., start, end] = self.offsets[..]
+            && let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end))
+        {
+            self.bytes.extend_from_within(start..end);
+        }
+        self.end_row()
+    }
+
     fn end_row(&mut self) -> Result<(), ValueError> {
         self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| too_long(self.bytes.len()))?);
         Ok(())
@@ -253,6 +263,23 @@ impl Sink {
         };
         self.nulls.append_non_null();
         Ok(appended)
+    }
+
+    /// Whether [`Sink::repeat`] knows how to.
+    pub(crate) fn repeats(&self) -> bool {
+        !matches!(self.values, Values::Other(_))
+    }
+
+    /// Appends the last value, which is not NULL, once more.
+    pub(crate) fn repeat(&mut self) -> Result<(), ValueError> {
+        let repeated = each_number!(
+            &mut self.values,
+            rows => { rows.extend_from_within(rows.len().saturating_sub(1)..); Ok(()) },
+            texts => texts.repeat(),
+            _builder => Ok(())
+        );
+        self.nulls.append_non_null();
+        repeated
     }
 
     /// Appends the values of a key column of fixed width, which are the first `width` bytes of each.

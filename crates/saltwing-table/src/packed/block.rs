@@ -175,8 +175,15 @@ impl FixPart {
             }
             None => {
                 let at = (prefix.len() + suffix.len()).saturating_sub(from_end);
-                let from = prefix.get(at..).unwrap_or_default().iter().chain(suffix);
-                out.iter_mut().take(width).zip(from).for_each(|(to, from)| *to = *from);
+                let first = prefix.get(at..).unwrap_or_default();
+                let first = first.get(..width).unwrap_or(first);
+                let rest = suffix.get(..width - first.len()).unwrap_or(suffix);
+                if let Some(to) = out.get_mut(..first.len()) {
+                    to.copy_from_slice(first);
+                }
+                if let Some(to) = out.get_mut(first.len()..first.len() + rest.len()) {
+                    to.copy_from_slice(rest);
+                }
             }
         }
         out
