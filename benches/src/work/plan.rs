@@ -107,7 +107,7 @@ fn select(text: &str) -> Result<QueryStatement> {
 }
 
 fn bound(statement: &QueryStatement, catalog: &CatalogView, params: Params<'_>) -> Result<BoundSelect> {
-    match query(statement, catalog, params)? {
+    match query(statement, catalog, params, &[])? {
         BoundQuery::Single(bound) => Ok(*bound),
         BoundQuery::Relational => Err("not a query of one table".into()),
     }
