@@ -9,8 +9,8 @@ use saltwing_types::TableId;
 use super::block_ref::Unread;
 use super::delta::Delta;
 use super::directory::Entry;
+use super::directory_format::read_run;
 use super::meta::{Cursor, Meta};
-use super::record::read_run;
 use super::spaces::{
     DIR, DIR_RUN, FAR, FIX, META, META_KEY, REPLACED, VAR, delta_space, id_key, part_key, split_table, table_bounds,
 };
