@@ -37,28 +37,29 @@ pub fn value_at(array: &dyn Array, row: usize, ty: SqlType) -> Result<Value, Val
 /// [`ValueColumn::value`] is [`value_at`] of the same array and type.
 #[derive(Debug)]
 pub struct ValueColumn {
-    cells: Cells,
+    array: ArrayRef,
     ty: SqlType,
+    common: Option<Common>,
 }
 
+/// The array as what it is, where it is of a common kind.
 #[derive(Debug)]
-enum Cells {
+enum Common {
     Int32(Int32Array),
     Int64(Int64Array),
     Text(StringArray),
-    Any(ArrayRef),
 }
 
 impl ValueColumn {
     /// A column of values of `ty`.
     pub fn new(array: &ArrayRef, ty: SqlType) -> Self {
-        let cells = match array.data_type() {
-            DataType::Int32 if ty.is_integer() => array.as_primitive_opt().cloned().map(Cells::Int32),
-            DataType::Int64 if ty.is_integer() => array.as_primitive_opt().cloned().map(Cells::Int64),
-            DataType::Utf8 if ty.family() == TypeFamily::Text => array.as_string_opt().cloned().map(Cells::Text),
+        let common = match array.data_type() {
+            DataType::Int32 if ty.is_integer() => array.as_primitive_opt().cloned().map(Common::Int32),
+            DataType::Int64 if ty.is_integer() => array.as_primitive_opt().cloned().map(Common::Int64),
+            DataType::Utf8 if ty.family() == TypeFamily::Text => array.as_string_opt().cloned().map(Common::Text),
             _ => None,
         };
-        Self { cells: cells.unwrap_or_else(|| Cells::Any(array.clone())), ty }
+        Self { array: array.clone(), ty, common }
     }
 
     /// The value of a row.
@@ -66,14 +67,11 @@ impl ValueColumn {
     /// # Errors
     /// As [`value_at`].
     pub fn value(&self, row: usize) -> Result<Value, ValueError> {
-        match &self.cells {
-            Cells::Int32(array) if array.is_valid_row(row) => Ok(Value::Int(array.value(row).into())),
-            Cells::Int64(array) if array.is_valid_row(row) => Ok(Value::Int(array.value(row))),
-            Cells::Text(array) if array.is_valid_row(row) => Ok(Value::text(array.value(row))),
-            Cells::Int32(array) => value_at(array, row, self.ty),
-            Cells::Int64(array) => value_at(array, row, self.ty),
-            Cells::Text(array) => value_at(array, row, self.ty),
-            Cells::Any(array) => value_at(array, row, self.ty),
+        match &self.common {
+            Some(Common::Int32(array)) if array.is_valid_row(row) => Ok(Value::Int(array.value(row).into())),
+            Some(Common::Int64(array)) if array.is_valid_row(row) => Ok(Value::Int(array.value(row))),
+            Some(Common::Text(array)) if array.is_valid_row(row) => Ok(Value::text(array.value(row))),
+            _ => value_at(&self.array, row, self.ty),
         }
     }
 }

@@ -12,7 +12,7 @@ use saltwing_store::Bytes;
 use saltwing_types::TableId;
 
 use super::bits::Reader;
-use super::delta::StoredRow;
+use super::delta::{RecentRow, StoredRow};
 
 /// Bytes from which on a record takes no more rows.
 const RECORD_BYTES: usize = 1 << 20;
@@ -26,13 +26,13 @@ pub(crate) struct Record {
 
 impl Record {
     /// Each row by its key; `None` for what is deleted. All share the record's memory.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (Bytes, Option<StoredRow>)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = RecentRow> {
         rows(&self.bytes).map_while(|row| row)
     }
 }
 
 /// The rows of a record as stored; an item is `None`, and the last, where the bytes are no row.
-pub(super) fn rows(record: &Bytes) -> impl Iterator<Item = Option<(Bytes, Option<StoredRow>)>> {
+pub(super) fn rows(record: &Bytes) -> impl Iterator<Item = Option<RecentRow>> {
     let mut reader = Reader::new(record);
     std::iter::from_fn(move || {
         if reader.is_at_end() {

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv};
 
 use super::block_ref::{BlockRef, Shelf, Unread};
-use super::delta::TableRows;
+use super::delta::{RecentRow, TableRows};
 use super::delta_record::{self, Record};
 use super::directory::{Directory, Entry};
 use super::directory_format::{PartRecord, read_run};
@@ -41,17 +41,17 @@ impl Packed {
         let mut tables = directories(&*kv, &shelf)?;
         let mut commits = Commits { active: meta.active, rows: 0, bytes: 0, next_record: 0, has_meta };
         if let Some(frozen) = meta.frozen_generation() {
-            read_generation(&*kv, frozen, |_, record| {
+            read_generation(&*kv, frozen, |_, record, rows| {
                 let frozen = &mut tables.entry(record.table.0).or_default().frozen;
                 let unmerged = |key: &Bytes| (record.table, &**key) >= (meta.cursor.table, &*meta.cursor.key);
-                record.rows().filter(|(key, _)| unmerged(key)).for_each(|(key, row)| drop(frozen.insert(key, row)));
+                rows.into_iter().filter(|(key, _)| unmerged(key)).for_each(|(key, row)| drop(frozen.insert(key, row)));
             })?;
         }
-        read_generation(&*kv, meta.active, |number, record| {
+        read_generation(&*kv, meta.active, |number, record, rows| {
             commits.count(std::slice::from_ref(record));
             commits.next_record = commits.next_record.max(number + 1);
             let active = &mut tables.entry(record.table.0).or_default().active;
-            record.rows().for_each(|(key, row)| drop(active.insert(key, row)));
+            rows.into_iter().for_each(|(key, row)| drop(active.insert(key, row)));
         })?;
         let mut base_rows = 0;
         for rows in tables.values() {
@@ -146,17 +146,17 @@ impl Stored {
 }
 
 /// Reads the records of a generation in the order of their commits, with their numbers.
-fn read_generation(kv: &dyn OrderedKv, generation: u64, mut each: impl FnMut(u64, &Record)) -> Result<(), TableError> {
+fn read_generation(
+    kv: &dyn OrderedKv,
+    generation: u64,
+    mut each: impl FnMut(u64, &Record, Vec<RecentRow>),
+) -> Result<(), TableError> {
     let mut cursor = kv.cursor(delta_space(generation), KeyBounds::all(), Direction::Forward)?;
     while let Some((key, bytes)) = cursor.next()? {
         let damaged = || TableError::CorruptLayout("a record of recent rows");
         let ((table, _), number) = split_table(&key).zip(id_of(&key)).ok_or_else(damaged)?;
-        let mut count = 0;
-        for row in delta_record::rows(&bytes) {
-            row.ok_or_else(damaged)?;
-            count += 1;
-        }
-        each(number, &Record { table, rows: count, bytes });
+        let rows = delta_record::rows(&bytes).collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
+        each(number, &Record { table, rows: rows.len() as u64, bytes }, rows);
     }
     Ok(())
 }
