@@ -62,4 +62,4 @@ pub use arrow_type::{arrow_type, sql_type};
 pub use builder::ColumnBuilder;
 pub use evaluate::{Columns, Evaluator, Filter, evaluate, filter_mask};
 pub use text::{text_at, write_text};
-pub use value_at::{ValueColumn, value_at};
+pub use value_at::{ValueColumn, ValueRef, value_at};

@@ -31,10 +31,46 @@ pub fn value_at(array: &dyn Array, row: usize, ty: SqlType) -> Result<Value, Val
     if is_of_kind(&value, ty) { Ok(value) } else { number::assign(value, ty) }
 }
 
+/// A value that is looked at where it lies, as far as most values can be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueRef<'a> {
+    /// NULL.
+    Null,
+    /// Of an integer type.
+    Int(i64),
+    /// Text.
+    Text(&'a str),
+    /// Any value: of the other types.
+    Owned(Value),
+}
+
+impl ValueRef<'_> {
+    /// The value, as one of the caller's own.
+    pub fn into_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(value) => Value::Int(value),
+            Self::Text(text) => Value::text(text),
+            Self::Owned(value) => value,
+        }
+    }
+}
+
+impl<'a> From<&'a Value> for ValueRef<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Int(value) => Self::Int(*value),
+            Value::Text(text) => Self::Text(text),
+            value => Self::Owned(value.clone()),
+        }
+    }
+}
+
 /// A column whose values are asked for one by one: what most columns are is found out once, not for each value.
 ///
 /// # Law
-/// [`ValueColumn::value`] is [`value_at`] of the same array and type.
+/// [`ValueColumn::get`] is [`value_at`] of the same array and type.
 #[derive(Debug)]
 pub struct ValueColumn {
     array: ArrayRef,
@@ -66,13 +102,21 @@ impl ValueColumn {
     ///
     /// # Errors
     /// As [`value_at`].
-    pub fn value(&self, row: usize) -> Result<Value, ValueError> {
+    #[inline]
+    pub fn get(&self, row: usize) -> Result<ValueRef<'_>, ValueError> {
         match &self.common {
-            Some(Common::Int32(array)) if array.is_valid_row(row) => Ok(Value::Int(array.value(row).into())),
-            Some(Common::Int64(array)) if array.is_valid_row(row) => Ok(Value::Int(array.value(row))),
-            Some(Common::Text(array)) if array.is_valid_row(row) => Ok(Value::text(array.value(row))),
-            _ => value_at(&self.array, row, self.ty),
+            Some(Common::Int32(array)) if array.is_valid_row(row) => Ok(ValueRef::Int(array.value(row).into())),
+            Some(Common::Int64(array)) if array.is_valid_row(row) => Ok(ValueRef::Int(array.value(row))),
+            Some(Common::Text(array)) if array.is_valid_row(row) => Ok(ValueRef::Text(array.value(row))),
+            _ => self.uncommon(row),
         }
+    }
+
+    fn uncommon(&self, row: usize) -> Result<ValueRef<'_>, ValueError> {
+        Ok(match value_at(&self.array, row, self.ty)? {
+            Value::Null => ValueRef::Null,
+            value => ValueRef::Owned(value),
+        })
     }
 }
 
@@ -222,7 +266,11 @@ mod tests {
             for ty in [SqlType::Integer, SqlType::BigInt, SqlType::Varchar(None), SqlType::Double, SqlType::Null] {
                 let column = ValueColumn::new(array, ty);
                 for row in 0..3 {
-                    assert_eq!(column.value(row), value_at(array, row, ty), "{array:?} as {ty}");
+                    assert_eq!(
+                        column.get(row).map(ValueRef::into_value),
+                        value_at(array, row, ty),
+                        "{array:?} as {ty}"
+                    );
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Values into Rust's types.
 
+use saltwing_expr::ValueRef;
 use saltwing_types::{Decimal, SqlType, Value, text};
 
 /// A type that a column's value can be read as.
@@ -9,6 +10,12 @@ pub trait FromValue: Sized {
 
     /// The value, if it is one of this type; `ty` is the column's.
     fn from_value(value: Value, ty: SqlType) -> Option<Self>;
+
+    /// The same of a value that lies in a result: types that need no [`Value`] between do without. It gives what
+    /// [`FromValue::from_value`] gives.
+    fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
+        Self::from_value(value.into_value(), ty)
+    }
 }
 
 impl FromValue for Value {
@@ -26,6 +33,13 @@ impl<T: FromValue> FromValue for Option<T> {
             value => T::from_value(value, ty).map(Some),
         }
     }
+    #[inline]
+    fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
+        match value {
+            ValueRef::Null => Some(None),
+            value => T::from_ref(value, ty).map(Some),
+        }
+    }
 }
 
 macro_rules! integers {
@@ -37,6 +51,13 @@ macro_rules! integers {
                     Value::Int(i) => i.try_into().ok(),
                     Value::Decimal(d) if d.is_integer() => d.to_i64()?.try_into().ok(),
                     _ => None,
+                }
+            }
+            #[inline]
+            fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
+                match value {
+                    ValueRef::Int(i) => i.try_into().ok(),
+                    value => Self::from_value(value.into_value(), ty),
                 }
             }
         }
@@ -79,6 +100,13 @@ impl FromValue for String {
             value => text::format(&value, ty),
         }
     }
+    #[inline]
+    fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
+        match value {
+            ValueRef::Text(text) => Some(text.to_owned()),
+            value => Self::from_value(value.into_value(), ty),
+        }
+    }
 }
 
 impl FromValue for Vec<u8> {
@@ -92,5 +120,44 @@ impl FromValue for Decimal {
     const EXPECTED: &'static str = "a number";
     fn from_value(value: Value, _: SqlType) -> Option<Self> {
         saltwing_types::number::to_decimal(&value).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use super::*;
+
+    fn same<T: FromValue + Debug + PartialEq>(value: &Value) {
+        let ty = SqlType::Varchar(None);
+        assert_eq!(T::from_ref(ValueRef::from(value), ty), T::from_value(value.clone(), ty), "{value:?}");
+        assert_eq!(Option::<T>::from_ref(value.into(), ty), Option::<T>::from_value(value.clone(), ty), "{value:?}");
+    }
+
+    #[test]
+    fn a_value_is_read_the_same_where_it_lies() {
+        let values = [
+            Value::Null,
+            Value::Bool(true),
+            Value::Int(-1),
+            Value::Int(i64::MAX),
+            Value::Double(0.5),
+            Value::Decimal("12".parse().unwrap()),
+            Value::Decimal("1.5".parse().unwrap()),
+            Value::Date(7),
+            Value::text("12"),
+            Value::Bytes(vec![1]),
+        ];
+        for value in &values {
+            same::<Value>(value);
+            same::<u8>(value);
+            same::<i64>(value);
+            same::<f64>(value);
+            same::<bool>(value);
+            same::<String>(value);
+            same::<Vec<u8>>(value);
+            same::<Decimal>(value);
+        }
     }
 }

@@ -65,6 +65,7 @@ pub use rows::{ArrowRows, Row, Rows};
 pub use session::{ExecutorChoice, Settings};
 
 pub use saltwing_bind::ResultColumn;
+pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Piece, render_caret, split_statements};
 pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, text};
 

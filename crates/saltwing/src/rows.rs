@@ -7,9 +7,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
-use saltwing_expr::ValueColumn;
+use saltwing_expr::{ValueColumn, ValueRef};
 use saltwing_table::{Counters, ScanContext};
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
 use crate::{Error, FromValue};
@@ -217,12 +217,15 @@ impl RowSet {
         }
     }
 
-    fn value(&self, row: usize, column: usize) -> Result<Value, Error> {
-        let value = match &self.cells {
-            Cells::Batch { columns, .. } => columns.get(column).map(|column| column.value(row)).transpose()?,
-            Cells::One(values) => values.get(column).cloned(),
-        };
-        Ok(value.unwrap_or(Value::Null))
+    #[inline]
+    fn value(&self, row: usize, column: usize) -> Result<ValueRef<'_>, Error> {
+        match &self.cells {
+            Cells::Batch { columns, .. } => match columns.get(column) {
+                Some(column) => Ok(column.get(row)?),
+                None => Ok(ValueRef::Null),
+            },
+            Cells::One(values) => Ok(values.get(column).map_or(ValueRef::Null, ValueRef::from)),
+        }
     }
 }
 
@@ -271,16 +274,23 @@ impl Row {
     /// # Errors
     /// No such column; a value that is none of the type; NULL where the type takes none.
     pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
-        let missing = || Error::new(ErrorCode::NoSuchColumn, format!("the result has no {}", column.describe()));
-        let place = column.place(self.columns()).ok_or_else(missing)?;
-        let meta = self.columns().get(place).ok_or_else(missing)?;
-        let value = || self.set.value(self.index, place);
-        if let Some(wanted) = T::from_value(value()?, meta.ty) {
-            return Ok(wanted);
+        let Some((place, meta)) = column.place(self.columns()).and_then(|i| Some((i, self.columns().get(i)?))) else {
+            let text = format!("the result has no {}", column.describe());
+            return Err(Error::new(ErrorCode::NoSuchColumn, text));
+        };
+        match T::from_ref(self.set.value(self.index, place)?, meta.ty) {
+            Some(wanted) => Ok(wanted),
+            None => Err(self.mismatch(place, meta.ty, &column.describe(), T::EXPECTED)),
         }
-        let shown = saltwing_types::text::literal(&value()?, meta.ty);
-        let text = format!("{}: {shown} is {}, and {} was asked for", column.describe(), meta.ty, T::EXPECTED);
-        Err(Error::new(ErrorCode::TypeMismatch, text))
+    }
+
+    fn mismatch(&self, place: usize, ty: SqlType, column: &str, expected: &str) -> Error {
+        let value = match self.set.value(self.index, place) {
+            Ok(value) => value.into_value(),
+            Err(error) => return error,
+        };
+        let shown = saltwing_types::text::literal(&value, ty);
+        Error::new(ErrorCode::TypeMismatch, format!("{column}: {shown} is {ty}, and {expected} was asked for"))
     }
 
     /// All values.
