@@ -8,7 +8,7 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::arrow_type;
-use saltwing_table::{EmbeddedTables, PointRow, ReadView, ScanContext, ScanShape, Table};
+use saltwing_table::{EmbeddedTables, PointRow, PointShape, ReadView, ScanContext, ScanShape, Table};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;
@@ -25,8 +25,8 @@ pub struct SelectPlan {
     scanned: Arc<[usize]>,
     shape: Arc<ScanShape>,
     items: Items,
-    /// The table column of each output, where a row's values are the result as they stand.
-    plain: Option<Vec<usize>>,
+    /// The columns of a row that are the result as they stand, where they are.
+    plain: Option<PointShape>,
 }
 
 /// How items come from what is read.
@@ -88,7 +88,8 @@ impl SelectPlan {
             planned.bound.offset == 0 && planned.bound.limit != Some(0) && columns.iter().all(|c| is_plain(c.ty));
         let plain = match &items {
             Items::Columns(places) if is_plain => {
-                Some(places.iter().filter_map(|&p| scanned.get(p).copied()).collect())
+                let columns = places.iter().filter_map(|&p| scanned.get(p).copied());
+                Some(PointShape::new(planned.access.table(), columns))
             }
             _ => None,
         };
@@ -112,7 +113,7 @@ impl SelectPlan {
     /// # Errors
     /// The store's.
     pub fn point(&self, store: &EmbeddedTables, row_key: &[u8]) -> Result<Option<PointRow>, ExecError> {
-        Ok(store.point(self.planned.access.table(), row_key, self.plain.as_deref().unwrap_or_default())?)
+        self.plain.as_ref().map_or(Ok(None), |shape| Ok(store.point(shape, row_key)?))
     }
 
     /// How the table is read.

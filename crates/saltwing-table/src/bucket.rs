@@ -149,10 +149,10 @@ impl BucketScan {
                 None => find(&self.rows, range.start(), self.rules.expired_ms)?,
                 Some(bucket) => find(&self.rows, &[&[bucket], range.start()].concat(), self.rules.expired_ms)?,
             };
-            if matches!(found, Some(Piece::Block { .. })) {
+            if found.as_ref().is_some_and(|found| found.lead.is_some()) {
                 self.context.counters.blocks_read.fetch_add(1, Relaxed);
             }
-            return Ok(found);
+            return Ok(found.map(|found| found.piece));
         }
         self.walk = Some(self.walk_over(range, self.rules.clone()));
         Ok(None)

@@ -5,22 +5,36 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use saltwing_rowkey::{KeySlices, ValueCodec};
 use saltwing_store::Direction;
-use saltwing_types::{KeyColumn, SqlType, Value, ValueError, text};
+use saltwing_types::{KeyColumn, SqlType, ValueError, text};
 
 use crate::packed::block::{FixCells, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
-use crate::row_format::{self, SlotBytes, slot_value};
+use crate::row_format::{self, SlotBytes};
 use crate::sink::{Run, Sink};
 use crate::walk::Piece;
 use crate::{Table, TableError};
 
 /// Where a column's value comes from.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+pub(crate) enum Source {
     Key { position: usize, codec: ValueCodec },
     RowKey,
     Stored { family: usize, slot: u16 },
+}
+
+impl Source {
+    /// That of a column of the table, by index.
+    pub(crate) fn of(table: &Table, column: usize) -> Self {
+        let def = table.def();
+        let codec =
+            def.key.position(column).and_then(|position| Some((position, table.codec().value_codec(position)?)));
+        match (codec, def.columns.get(column)) {
+            (Some((position, codec)), _) => Self::Key { position, codec },
+            (None, Some(c)) => Self::Stored { family: c.family.unwrap_or(0), slot: c.slot },
+            (None, None) => Self::RowKey,
+        }
+    }
 }
 
 /// Builds batches of chosen columns.
@@ -66,7 +80,7 @@ impl RowDecoder {
     pub(crate) fn new(table: &Table, columns: &[usize]) -> Self {
         let mut families: Vec<FamilyUse> = Vec::new();
         let mut of_column = |index: usize| {
-            let source = source(table, index);
+            let source = Source::of(table, index);
             if let Source::Stored { family, .. } = source {
                 let var = row_format::width(table.column_type(index)).is_none();
                 match families.iter_mut().find(|known| known.family == family) {
@@ -275,16 +289,6 @@ impl RowDecoder {
     }
 }
 
-fn source(table: &Table, column: usize) -> Source {
-    let def = table.def();
-    let codec = def.key.position(column).and_then(|position| Some((position, table.codec().value_codec(position)?)));
-    match (codec, def.columns.get(column)) {
-        (Some((position, codec)), _) => Source::Key { position, codec },
-        (None, Some(c)) => Source::Stored { family: c.family.unwrap_or(0), slot: c.slot },
-        (None, None) => Source::RowKey,
-    }
-}
-
 /// Adds a key column's value without a [`Value`] between.
 fn push_key(
     table: &Table,
@@ -307,113 +311,12 @@ fn push_key(
     }
 }
 
-/// Values of the first row of a piece, whose key is given: one for each of these columns, by index.
-pub(crate) fn row_values(
-    table: &Table,
-    key: &[u8],
-    piece: &Piece,
-    columns: impl ExactSizeIterator<Item = usize>,
-) -> Result<Vec<Value>, TableError> {
-    let mut values = Vec::with_capacity(columns.len());
-    let mut parts = RowParts::default();
-    for column in columns {
-        values.push(match (source(table, column), piece) {
-            (Source::RowKey, _) => Value::Bytes(key.to_vec()),
-            (Source::Key { position, .. }, _) => {
-                if parts.slices.is_empty() {
-                    table.codec().split(key, &mut parts.slices)?;
-                }
-                table.codec().decode_column(key, &parts.slices, position)?
-            }
-            (Source::Stored { family, slot }, Piece::Row { row, .. }) => {
-                recent_value(table, key, row.family(family), (family, slot), column)?
-            }
-            (Source::Stored { family, slot }, Piece::Block { block, rows }) => {
-                parts.value(table, block, rows.start, (family, slot), column)?
-            }
-            (Source::Stored { .. }, Piece::Passed(_)) => Value::Null,
-        });
-    }
-    Ok(values)
-}
-
-fn recent_value(
-    table: &Table,
-    key: &[u8],
-    stored: Option<&[u8]>,
-    (family, slot): (usize, u16),
-    column: usize,
-) -> Result<Value, TableError> {
-    let (Some(bytes), Some(layout)) = (stored, table.layout(family)) else { return Ok(table.absent(column).clone()) };
-    let row = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
-    match row.slot(slot.into()).ok_or_else(|| corrupt(table, key, "column"))? {
-        SlotBytes::Null => Ok(Value::Null),
-        SlotBytes::Absent => Ok(table.absent(column).clone()),
-        SlotBytes::Value(bytes) => {
-            slot_value(table.column_type(column), bytes).ok_or_else(|| corrupt(table, key, "column"))
-        }
-    }
-}
-
-/// What is needed of a block for single values, as far as it was read.
-#[derive(Default)]
-struct RowParts {
-    slices: KeySlices,
-    fix: Option<(usize, Option<Arc<FixPart>>)>,
-    var: Option<(usize, Option<Arc<VarPart>>)>,
-}
-
-impl RowParts {
-    fn value(
-        &mut self,
-        table: &Table,
-        block: &Arc<BlockRef>,
-        row: usize,
-        (family, slot): (usize, u16),
-        column: usize,
-    ) -> Result<Value, TableError> {
-        if self.fix.as_ref().is_none_or(|(of, _)| *of != family) {
-            self.fix = Some((family, block.fix(family as u8)?));
-        }
-        let Some((_, Some(fix))) = &self.fix else { return Ok(table.absent(column).clone()) };
-        let Some(stored) = fix.column(slot) else { return Ok(table.absent(column).clone()) };
-        if stored.nulls.is_null(fix.bytes(), row) {
-            return Ok(Value::Null);
-        }
-        let ty = table.column_type(column);
-        let value = match stored.cells {
-            FixCells::Ints(ints) => Some(int_value(ty, ints.get(fix.bytes(), row))),
-            FixCells::Raw { width, at } => {
-                fix.bytes().get(at + row * width..at + (row + 1) * width).and_then(|bytes| slot_value(ty, bytes))
-            }
-            FixCells::Var => {
-                if self.var.as_ref().is_none_or(|(of, _)| *of != family) {
-                    self.var = Some((family, block.var(family as u8)?));
-                }
-                let part = self.var.as_ref().and_then(|(_, part)| part.as_ref());
-                part.and_then(|part| slot_value(ty, part.column(slot)?.value(part.bytes(), row)?))
-            }
-        };
-        value.ok_or_else(|| block.damaged("a value"))
-    }
-}
-
-/// A value that blocks keep as an integer.
-fn int_value(ty: SqlType, value: i64) -> Value {
-    use SqlType::*;
-    match ty {
-        Boolean => Value::Bool(value != 0),
-        Date | Time | UnsignedDate | UnsignedTime => Value::Date(value),
-        _ => Value::Int(value),
-    }
-}
-
 fn named(table: &Table, column: usize, source: ValueError) -> TableError {
     let def = table.def();
     let name = def.columns.get(column).map_or("_row_key", |c| &c.name);
     TableError::Value { column: Some(format!("{}.{name}", def.name)), source }
 }
 
-fn corrupt(table: &Table, key: &[u8], what: &'static str) -> TableError {
+pub(crate) fn corrupt(table: &Table, key: &[u8], what: &'static str) -> TableError {
     TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(key), what }
 }

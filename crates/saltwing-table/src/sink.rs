@@ -332,7 +332,7 @@ impl Sink {
             let appended = match run.column.cells {
                 FixCells::Ints(ints) => self.values.push_int(ints.get(run.fix.bytes(), row)),
                 FixCells::Raw { width, at } => {
-                    let bytes = run.fix.bytes().get(at + row * width..at + (row + 1) * width)?;
+                    let bytes = run.fix.raw(width, at, row..row + 1)?;
                     self.values.push_slot(self.ty, bytes)
                 }
                 FixCells::Var => {
@@ -367,16 +367,16 @@ impl Sink {
                 }
             }
             (FixCells::Raw { width: 4, at }, Values::Float32(out)) => {
-                let stored = part.get(at + rows.start * 4..at + rows.end * 4)?;
+                let stored = run.fix.raw(4, at, rows)?;
                 out.extend(stored.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)));
             }
             (FixCells::Raw { width: 8, at }, Values::Float64(out)) => {
-                let stored = part.get(at + rows.start * 8..at + rows.end * 8)?;
+                let stored = run.fix.raw(8, at, rows)?;
                 out.extend(stored.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)));
             }
             (FixCells::Raw { width, at }, values) => {
                 for row in rows {
-                    let appended = values.push_slot(self.ty, part.get(at + row * width..at + (row + 1) * width)?);
+                    let appended = values.push_slot(self.ty, run.fix.raw(width, at, row..row + 1)?);
                     if !matches!(appended, Some(Ok(()))) {
                         return appended;
                     }

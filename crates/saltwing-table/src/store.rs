@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
-use crate::decode::row_values;
 use crate::packed::delta::StoredRow;
 use crate::packed::delta_record::{Record, RecordBuilder};
 use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
+use crate::point::PointShape;
 use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
 use crate::shape::ScanShape;
 use crate::walk::{find, place};
@@ -272,17 +272,18 @@ impl EmbeddedTables {
     ///
     /// # Errors
     /// The store's; [`TableError::Corrupt`], [`TableError::CorruptBlock`].
-    pub fn get(&self, view: &ReadView, table: &Table, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
+    pub fn get(&self, view: &ReadView, table: &Arc<Table>, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
-        found.map(|piece| row_values(table, row_key, &piece, 0..table.def().columns.len())).transpose()
+        let shape = PointShape::new(table, 0..table.def().columns.len());
+        found.map(|found| shape.values(row_key, found)).transpose()
     }
 
-    /// One row as it is now, by its physical key, without a view: these columns of it, by index;
-    /// `None` when it is not there.
+    /// One row as it is now, by its physical key, without a view; `None` when it is not there.
     ///
     /// # Errors
     /// As [`EmbeddedTables::get`]; [`TableError::DefinitionChanged`] where the row may be written by a later definition.
-    pub fn point(&self, table: &Table, row_key: &[u8], columns: &[usize]) -> Result<Option<PointRow>, TableError> {
+    pub fn point(&self, shape: &PointShape, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {
+        let table = shape.table();
         let found = self.packed.with_rows(table.def().id, |rows| Some((rows.definition, place(rows, row_key))));
         let Some((definition, place)) = found else { return Ok(None) };
         if definition > table.version() {
@@ -290,9 +291,9 @@ impl EmbeddedTables {
         }
         // After the moment, as for a view.
         let expired_ms = table.def().ttl_s.and_then(|_| table.expired_ms(self.clock().now_ms()));
-        let Some(piece) = place.map_or(Ok(None), |place| place.read(row_key, expired_ms))? else { return Ok(None) };
-        let values = row_values(table, row_key, &piece, columns.iter().copied())?;
-        Ok(Some(PointRow { values, bytes: if columns.is_empty() { 0 } else { piece.bytes() } }))
+        let Some(found) = place.map_or(Ok(None), |place| place.read(row_key, expired_ms))? else { return Ok(None) };
+        let bytes = if shape.width() == 0 { 0 } else { found.piece.bytes() };
+        Ok(Some(PointRow { values: shape.values(row_key, found)?, bytes }))
     }
 
     /// Whether a row is there.

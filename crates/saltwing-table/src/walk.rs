@@ -331,16 +331,33 @@ pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
     Some(Place::Block(block.clone()))
 }
 
+/// A row that was found by its key.
+pub(crate) struct Found {
+    /// It alone.
+    pub(crate) piece: Piece,
+    /// The first family's part of its block, where it stands in one.
+    pub(crate) lead: Option<Arc<FixPart>>,
+}
+
+impl Found {
+    fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
+        Self { piece: Piece::Block { block, rows: row..row + 1 }, lead: Some(lead) }
+    }
+}
+
 impl Place {
     /// The row of the key that this is the place of, if it is there and not expired.
-    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Piece>, TableError> {
+    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
         let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
         match self {
-            Self::Recent(row) => Ok(is_alive(row.time_ms()).then(|| Piece::Row { key: Bytes::new(key), row })),
+            Self::Recent(row) => {
+                let found = |row| Found { piece: Piece::Row { key: Bytes::new(key), row }, lead: None };
+                Ok(is_alive(row.time_ms()).then(|| found(row)))
+            }
             Self::Block(block) => {
                 let lead = block.lead()?;
                 let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
-                Ok(found.map(|row| Piece::Block { block, rows: row..row + 1 }))
+                Ok(found.map(|row| Found::in_block(block, lead, row)))
             }
             Self::Runs(entry) => {
                 let hash = KeyHash::new(key);
@@ -349,7 +366,7 @@ impl Place {
                     let lead = block.lead()?;
                     if let Ok(row) = lead.search_in(key, part.rows()) {
                         let is_there = !lead.is_deleted(row) && is_alive(lead.time_ms(row));
-                        return Ok(is_there.then(|| Piece::Block { block: block.clone(), rows: row..row + 1 }));
+                        return Ok(is_there.then(|| Found::in_block(block.clone(), lead, row)));
                     }
                 }
                 let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key);
@@ -360,6 +377,6 @@ impl Place {
 }
 
 /// One row by its key, if it is there and not expired.
-pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Piece>, TableError> {
+pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
     place(rows, key).map_or(Ok(None), |place| place.read(key, expired_ms))
 }

@@ -36,6 +36,11 @@ impl<'a> Reader<'a> {
         (end <= self.bytes.len()).then(|| std::mem::replace(&mut self.at, end)..end)
     }
 
+    /// Passes over `count` bytes; where they begin. What is noted of a block is small: no part has 4 GB.
+    pub(crate) fn place(&mut self, count: usize) -> Option<u32> {
+        self.skip(count).and_then(|range| u32::try_from(range.start).ok())
+    }
+
     pub(crate) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let range = self.skip(count)?;
         self.bytes.get(range)
@@ -70,12 +75,9 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn ints(&mut self, rows: usize) -> Option<Ints> {
-        let width = self.u8()?;
-        if !matches!(width, 0 | 1 | 2 | 4 | 8) {
-            return None;
-        }
+        let width = Width::of(self.u8()?)?;
         let base = self.i64()?;
-        let at = self.skip(rows.checked_mul(width.into())?)?.start;
+        let at = self.place(rows.checked_mul(width.bytes())?)?;
         Some(Ints { width, base, at })
     }
 
@@ -83,7 +85,7 @@ impl<'a> Reader<'a> {
         match self.u8()? {
             0 => Some(Nulls::None),
             1 => Some(Nulls::All),
-            2 => Some(Nulls::Bits(self.skip(rows.div_ceil(8))?.start)),
+            2 => Some(Nulls::Bits(self.place(rows.div_ceil(8))?)),
             _ => None,
         }
     }
@@ -108,9 +110,47 @@ pub(crate) fn seal(mut content: Vec<u8>) -> Vec<u8> {
 /// Where a column of integers stands in a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ints {
-    width: u8,
+    width: Width,
+    at: u32,
     base: i64,
-    at: usize,
+}
+
+/// Bytes of each difference.
+#[derive(Clone, Copy, Debug)]
+enum Width {
+    Zero = 0,
+    One = 1,
+    Two = 2,
+    Four = 4,
+    Eight = 8,
+}
+
+impl Width {
+    fn of(bytes: u8) -> Option<Self> {
+        Some(match bytes {
+            0 => Self::Zero,
+            1 => Self::One,
+            2 => Self::Two,
+            4 => Self::Four,
+            8 => Self::Eight,
+            _ => return None,
+        })
+    }
+
+    /// The narrowest that takes differences up to `most`.
+    fn for_most(most: u64) -> Self {
+        match most {
+            0 => Self::Zero,
+            1..=0xff => Self::One,
+            0x100..=0xffff => Self::Two,
+            0x1_0000..=0xffff_ffff => Self::Four,
+            _ => Self::Eight,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        self as usize
+    }
 }
 
 impl Ints {
@@ -118,45 +158,71 @@ impl Ints {
     pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
         let base = values.iter().copied().min().unwrap_or(0);
         let most = values.iter().map(|v| v.wrapping_sub(base) as u64).max().unwrap_or(0);
-        let width = match most {
-            0 => 0,
-            1..=0xff => 1,
-            0x100..=0xffff => 2,
-            0x1_0000..=0xffff_ffff => 4,
-            _ => 8,
-        };
-        out.push(width);
+        let width = Width::for_most(most);
+        out.push(width as u8);
         out.extend_from_slice(&base.to_le_bytes());
         for value in values {
             let difference = (value.wrapping_sub(base) as u64).to_le_bytes();
-            out.extend_from_slice(difference.get(..width.into()).unwrap_or_default());
+            out.extend_from_slice(difference.get(..width.bytes()).unwrap_or_default());
         }
     }
 
     /// One row's integer. `part` is the part that these were read from, `row` one of its rows.
     #[inline]
     pub(crate) fn get(&self, part: &[u8], row: usize) -> i64 {
-        let width = usize::from(self.width);
-        let at = self.at + row * width;
-        let mut difference = [0; 8];
-        if let (Some(to), Some(from)) = (difference.get_mut(..width), part.get(at..at + width)) {
-            to.copy_from_slice(from);
-        }
-        self.base.wrapping_add(i64::from_le_bytes(difference))
+        let at = self.at as usize + row * self.width.bytes();
+        let rest = part.get(at..).unwrap_or_default();
+        let difference = match self.width {
+            Width::Zero => 0,
+            Width::One => rest.first().copied().unwrap_or(0).into(),
+            Width::Two => rest.first_chunk().map_or(0, |d| u16::from_le_bytes(*d).into()),
+            Width::Four => rest.first_chunk().map_or(0, |d| u32::from_le_bytes(*d).into()),
+            Width::Eight => rest.first_chunk().map_or(0, |d| i64::from_le_bytes(*d)),
+        };
+        self.base.wrapping_add(difference)
+    }
+
+    /// The sum of the integers of `rows`.
+    pub(crate) fn sum(&self, part: &[u8], rows: Range<usize>) -> i128 {
+        let stored = self.stored(part, &rows);
+        let differences: i128 = match self.width {
+            Width::Zero => 0,
+            // No block has rows enough for sums of such differences to leave 64 bits.
+            Width::One => stored.iter().map(|&d| u64::from(d)).sum::<u64>().into(),
+            Width::Two => stored.as_chunks().0.iter().map(|&d| u64::from(u16::from_le_bytes(d))).sum::<u64>().into(),
+            Width::Four => stored.as_chunks().0.iter().map(|&d| u64::from(u32::from_le_bytes(d))).sum::<u64>().into(),
+            // Base and difference wrap: only both together are the integer.
+            Width::Eight => {
+                let value = |&d: &[u8; 8]| i128::from(self.base.wrapping_add(i64::from_le_bytes(d)));
+                return stored.as_chunks().0.iter().map(value).sum();
+            }
+        };
+        i128::from(self.base) * rows.len() as i128 + differences
+    }
+
+    /// The differences of `rows`.
+    fn stored<'p>(&self, part: &'p [u8], rows: &Range<usize>) -> &'p [u8] {
+        let (at, width) = (self.at as usize, self.width.bytes());
+        part.get(at + rows.start * width..at + rows.end * width).unwrap_or_default()
     }
 
     /// Appends the integers of `rows`, each brought to `T`.
     #[inline]
     pub(crate) fn extend<T>(&self, part: &[u8], rows: Range<usize>, out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
         let base = self.base;
-        let width = usize::from(self.width);
-        let stored = part.get(self.at + rows.start * width..self.at + rows.end * width).unwrap_or_default();
-        match width {
-            0 => out.extend(rows.map(|_| to(base))),
-            1 => out.extend(stored.iter().map(|&d| to(base.wrapping_add(d.into())))),
-            2 => out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u16::from_le_bytes(d).into())))),
-            4 => out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u32::from_le_bytes(d).into())))),
-            _ => out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(i64::from_le_bytes(d))))),
+        let stored = self.stored(part, &rows);
+        match self.width {
+            Width::Zero => out.extend(rows.map(|_| to(base))),
+            Width::One => out.extend(stored.iter().map(|&d| to(base.wrapping_add(d.into())))),
+            Width::Two => {
+                out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u16::from_le_bytes(d).into()))))
+            }
+            Width::Four => {
+                out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u32::from_le_bytes(d).into()))))
+            }
+            Width::Eight => {
+                out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(i64::from_le_bytes(d)))))
+            }
         }
     }
 }
@@ -169,7 +235,7 @@ pub(crate) enum Nulls {
     /// All are.
     All,
     /// A bit a row, from this byte of the part on.
-    Bits(usize),
+    Bits(u32),
 }
 
 impl Nulls {
@@ -192,7 +258,7 @@ impl Nulls {
         match self {
             Self::None => false,
             Self::All => true,
-            Self::Bits(at) => part.get(at + row / 8).is_some_and(|bits| bits & (1 << (row % 8)) != 0),
+            Self::Bits(at) => part.get(*at as usize + row / 8).is_some_and(|bits| bits & (1 << (row % 8)) != 0),
         }
     }
 }
@@ -227,6 +293,7 @@ mod tests {
                 let mut out: Vec<i64> = Vec::new();
                 read.extend(&part, start..ints.len(), &mut out, |v| v);
                 prop_assert_eq!(&out[..], &ints[start..]);
+                prop_assert_eq!(read.sum(&part, start..ints.len()), ints[start..].iter().map(|&v| i128::from(v)).sum::<i128>());
             }
         }
     }

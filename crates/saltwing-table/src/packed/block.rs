@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use saltwing_store::Bytes;
+use smallvec::SmallVec;
 
 pub(crate) use super::bits::Nulls;
 use super::bits::{Ints, Reader};
@@ -34,27 +35,37 @@ pub(super) const KIND_INTS: u8 = 0;
 /// Kind of a column of variable width.
 pub(super) const KIND_VAR: u8 = 255;
 
+/// Columns of a part whose places stand in it; those of wider tables are one step further away.
+const COLUMNS_INLINE: usize = 8;
+/// Keys of a block of which it knows how they begin.
+const HEADS: usize = 16;
+
 /// The fixed part of one family of a block.
+///
+/// A random row is read from memory that no cache has: what a reader needs first lies together, and small.
 #[derive(Debug)]
 pub(crate) struct FixPart {
     bytes: Bytes,
-    rows: usize,
+    rows: u32,
+    deleted: Nulls,
     keys: Option<Keys>,
     times: Option<Ints>,
-    deleted: Nulls,
-    columns: Vec<FixColumn>,
+    columns: SmallVec<[FixColumn; COLUMNS_INLINE]>,
 }
 
 #[derive(Debug)]
 struct Keys {
-    prefix: Range<usize>,
+    prefix: (u32, u32),
     suffixes: Suffixes,
+    /// How the suffixes of evenly chosen rows begin, and how many rows there are for each: a search looks here first.
+    heads: [u64; HEADS],
+    head_rows: u32,
 }
 
 #[derive(Debug)]
 enum Suffixes {
-    Stride { at: usize, stride: usize },
-    Ends { at: usize, ends: Vec<u32> },
+    Stride { at: u32, stride: u32 },
+    Ends { at: u32, ends: Vec<u32> },
 }
 
 /// A column of the fixed part.
@@ -73,9 +84,18 @@ pub(crate) enum FixCells {
     /// Integers, booleans and milliseconds.
     Ints(Ints),
     /// So many bytes a row, from here on.
-    Raw { width: usize, at: usize },
+    Raw { width: u8, at: u32 },
     /// In the variable part.
     Var,
+}
+
+/// The first bytes of a suffix; what is missing is zero, so that order is kept.
+#[inline]
+fn head(suffix: &[u8]) -> u64 {
+    match suffix.first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => suffix.iter().fold((0, 56), |(head, shift), byte| (head | u64::from(*byte) << shift, shift - 8)).0,
+    }
 }
 
 impl FixPart {
@@ -89,35 +109,39 @@ impl FixPart {
         }
         let rows = reader.u32()? as usize;
         let count = reader.u16()?;
-        let keys = if family == 0 { Some(Keys::read(&mut reader, rows)?) } else { None };
+        let keys = if family == 0 { Some(Keys::read(&mut reader, &bytes, rows)?) } else { None };
         let times = if family == 0 { Some(reader.ints(rows)?) } else { None };
         let deleted = if has_deleted { reader.nulls(rows)? } else { Nulls::None };
-        let mut columns = Vec::with_capacity(count.into());
+        let mut columns = SmallVec::with_capacity(count.into());
         for _ in 0..count {
             let (slot, kind, nulls) = (reader.u16()?, reader.u8()?, reader.nulls(rows)?);
             let cells = match kind {
                 KIND_INTS => FixCells::Ints(reader.ints(rows)?),
                 KIND_VAR => FixCells::Var,
-                width => {
-                    let width = usize::from(width);
-                    FixCells::Raw { width, at: reader.skip(rows.checked_mul(width)?)?.start }
-                }
+                width => FixCells::Raw { width, at: reader.place(rows.checked_mul(width.into())?)? },
             };
             columns.push(FixColumn { slot, nulls, cells });
         }
         if !reader.is_at_end() {
             return None;
         }
-        Some(Self { rows, keys, times, deleted, columns, bytes })
+        Some(Self { rows: rows as u32, keys, times, deleted, columns, bytes })
     }
 
     pub(crate) fn rows(&self) -> usize {
-        self.rows
+        self.rows as usize
     }
 
     /// The bytes that columns point into.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The bytes of some rows of a [raw](FixCells::Raw) column.
+    #[inline]
+    pub(crate) fn raw(&self, width: u8, at: u32, rows: Range<usize>) -> Option<&[u8]> {
+        let (at, width) = (at as usize, usize::from(width));
+        self.bytes.get(at + rows.start * width..at + rows.end * width)
     }
 
     /// The column of a slot; `None` where the column is younger than the block.
@@ -142,15 +166,7 @@ impl FixPart {
     /// What all row keys begin with, and the rest of one of them.
     #[inline]
     pub(crate) fn key(&self, row: usize) -> (&[u8], &[u8]) {
-        let Some(keys) = &self.keys else { return (&[], &[]) };
-        let range = match &keys.suffixes {
-            Suffixes::Stride { at, stride } => at + row * stride..at + (row + 1) * stride,
-            Suffixes::Ends { at, ends } => {
-                let start = row.checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
-                at + start..at + ends.get(row).map_or(start, |end| *end as usize)
-            }
-        };
-        (self.bytes.get(keys.prefix.clone()).unwrap_or_default(), self.bytes.get(range).unwrap_or_default())
+        self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(&self.bytes), keys.suffix(&self.bytes, row)))
     }
 
     /// One row's key, in place of what `key` held.
@@ -191,19 +207,21 @@ impl FixPart {
 
     /// The row with this key, or the first one behind it.
     pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
-        self.search_in(key, 0..self.rows)
+        self.search_in(key, 0..self.rows())
     }
 
     /// As [`FixPart::search`], among some of the rows.
     pub(crate) fn search_in(&self, key: &[u8], rows: Range<usize>) -> Result<usize, usize> {
-        let (prefix, _) = self.key(0);
+        let (bytes, Some(keys)) = (&self.bytes[..], &self.keys) else { return Err(rows.start) };
+        let prefix = keys.prefix(bytes);
         let Some(suffix) = key.strip_prefix(prefix) else {
             return Err(if key < prefix { rows.start } else { rows.end });
         };
-        let (mut low, mut high) = (rows.start, rows.end);
+        let near = keys.near(suffix);
+        let (mut low, mut high) = (near.start.clamp(rows.start, rows.end), near.end.clamp(rows.start, rows.end));
         while low < high {
             let middle = low.midpoint(high);
-            match self.key(middle).1.cmp(suffix) {
+            match keys.suffix(bytes, middle).cmp(suffix) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Equal => return Ok(middle),
                 Ordering::Greater => high = middle,
@@ -224,13 +242,14 @@ impl FixPart {
 }
 
 impl Keys {
-    fn read(reader: &mut Reader<'_>, rows: usize) -> Option<Self> {
+    fn read(reader: &mut Reader<'_>, part: &[u8], rows: usize) -> Option<Self> {
         let prefix_bytes = reader.u16()?;
-        let prefix = reader.skip(prefix_bytes.into())?;
+        let at = reader.place(prefix_bytes.into())?;
+        let prefix = (at, at + u32::from(prefix_bytes));
         let suffixes = match reader.u8()? {
             0 => {
-                let stride = usize::from(reader.u16()?);
-                Suffixes::Stride { at: reader.skip(rows.checked_mul(stride)?)?.start, stride }
+                let stride = reader.u16()?;
+                Suffixes::Stride { at: reader.place(rows.checked_mul(stride.into())?)?, stride: stride.into() }
             }
             1 => {
                 let mut ends: Vec<u32> = Vec::with_capacity(rows);
@@ -241,10 +260,49 @@ impl Keys {
                     return None;
                 }
                 let total = ends.last().copied().unwrap_or(0) as usize;
-                Suffixes::Ends { at: reader.skip(total)?.start, ends }
+                Suffixes::Ends { at: reader.place(total)?, ends }
             }
             _ => return None,
         };
-        Some(Self { prefix, suffixes })
+        let head_rows = rows.div_ceil(HEADS).max(1);
+        let mut keys = Self { prefix, suffixes, heads: [u64::MAX; HEADS], head_rows: head_rows as u32 };
+        for place in 0..rows.div_ceil(head_rows) {
+            let known = head(keys.suffix(part, place * head_rows));
+            keys.heads.get_mut(place).map(|to| *to = known)?;
+        }
+        Some(keys)
+    }
+
+    /// What all keys begin with.
+    #[inline]
+    fn prefix<'p>(&self, part: &'p [u8]) -> &'p [u8] {
+        part.get(self.prefix.0 as usize..self.prefix.1 as usize).unwrap_or_default()
+    }
+
+    /// What is behind it in a row's key.
+    #[inline]
+    fn suffix<'p>(&self, part: &'p [u8], row: usize) -> &'p [u8] {
+        let range = match &self.suffixes {
+            Suffixes::Stride { at, stride } => {
+                let (at, stride) = (*at as usize, *stride as usize);
+                at + row * stride..at + (row + 1) * stride
+            }
+            Suffixes::Ends { at, ends } => {
+                let start = row.checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
+                let at = *at as usize;
+                at + start..at + ends.get(row).map_or(start, |end| *end as usize)
+            }
+        };
+        part.get(range).unwrap_or_default()
+    }
+
+    /// Rows among which the first is that is not below a suffix; it may be the one behind them.
+    #[inline]
+    fn near(&self, suffix: &[u8]) -> Range<usize> {
+        let wanted = head(suffix);
+        let below = self.heads.iter().map(|head| usize::from(*head < wanted)).sum::<usize>();
+        let not_above = self.heads.iter().map(|head| usize::from(*head <= wanted)).sum::<usize>();
+        let rows = self.head_rows as usize;
+        (below.saturating_sub(1) * rows + usize::from(below > 0))..not_above.saturating_mul(rows)
     }
 }

@@ -123,7 +123,7 @@ impl ColumnData {
         match (column.cells, &mut self.cells) {
             (FixCells::Ints(stored), Cells::Ints(ints)) => ints.push(stored.get(fix.bytes(), row)),
             (FixCells::Raw { width, at }, _) => {
-                return self.push(fix.bytes().get(at + row * width..at + (row + 1) * width)?);
+                return self.push(fix.raw(width, at, row..row + 1)?);
             }
             (FixCells::Var, _) => {
                 let var = var?;

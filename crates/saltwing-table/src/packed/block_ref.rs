@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Bytes, OrderedKv, Space, StoreError};
 use saltwing_types::TableId;
+use smallvec::SmallVec;
 
 use super::block::{FixPart, VarPart};
 use super::far::Far;
@@ -16,20 +17,23 @@ use super::zone::Zone;
 use crate::TableError;
 
 /// An immutable block. While a directory that a reader holds names it, it stays in the store.
+///
+/// What a reader of a row needs stands first: mostly no cache has it.
+#[repr(C)]
 pub(crate) struct BlockRef {
-    pub(crate) id: u64,
-    pub(crate) table: TableId,
-    pub(crate) summary: Summary,
-    /// Values of its rows that lie by themselves.
-    pub(super) far: Vec<Arc<Far>>,
     parts: RwLock<Parts>,
-    /// Whether a part was read since the cache looked last.
-    used: AtomicBool,
     /// How often a part was found in memory.
     hits: AtomicU32,
-    counters: Arc<TableCounters>,
+    /// Whether a part was read since the cache looked last.
+    used: AtomicBool,
     /// Whether a merge has put other blocks in its place.
     replaced: AtomicBool,
+    pub(crate) id: u64,
+    pub(crate) summary: Summary,
+    pub(crate) table: TableId,
+    /// Values of its rows that lie by themselves.
+    pub(super) far: Vec<Arc<Far>>,
+    counters: Arc<TableCounters>,
     shelf: Arc<Shelf>,
 }
 
@@ -66,9 +70,9 @@ pub(crate) struct Summary {
 
 #[derive(Default)]
 struct Parts {
-    fix: Vec<(u8, Arc<FixPart>)>,
+    fix: SmallVec<[(u8, Arc<FixPart>); 1]>,
     /// `None`: the family has no column of variable width.
-    var: Vec<(u8, Option<Arc<VarPart>>)>,
+    var: SmallVec<[(u8, Option<Arc<VarPart>>); 1]>,
     bytes: usize,
 }
 
@@ -94,12 +98,12 @@ impl BlockRef {
 
     /// The fixed part of a family; `None` where the block has no value of it.
     pub(crate) fn fix(self: &Arc<Self>, family: u8) -> Result<Option<Arc<FixPart>>, TableError> {
-        if !self.summary.families.contains(&family) {
-            return Ok(None);
-        }
         if let Some((_, part)) = self.parts.read().fix.iter().find(|(f, _)| *f == family) {
             self.hit();
             return Ok(Some(part.clone()));
+        }
+        if !self.summary.families.contains(&family) {
+            return Ok(None);
         }
         let bytes = self.load(FIX, family)?.ok_or_else(|| self.damaged("a part is missing"))?;
         let part = self.read_fix(family, bytes)?;
@@ -145,7 +149,7 @@ impl BlockRef {
 
     /// Keeps the parts of a new block, by family: what was written last is often read next.
     pub(super) fn keep_made(self: &Arc<Self>, made: Vec<(u8, Bytes, Option<Bytes>)>) -> Result<(), TableError> {
-        let (mut size, mut fix, mut var) = (0, Vec::with_capacity(made.len()), Vec::with_capacity(made.len()));
+        let (mut size, mut fix, mut var) = (0, SmallVec::new(), SmallVec::new());
         for (family, fix_bytes, var_bytes) in made {
             let fix_part = self.read_fix(family, fix_bytes)?;
             let var_part = var_bytes.map(|bytes| self.read_var(family, bytes)).transpose()?;

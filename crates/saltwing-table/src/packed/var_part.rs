@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
 use saltwing_store::Bytes;
+use smallvec::SmallVec;
 
 use super::bits::Reader;
 use super::block::VERSION;
@@ -17,7 +18,7 @@ pub(super) const CHUNK_ROWS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct VarPart {
     bytes: Bytes,
-    columns: Vec<VarColumn>,
+    columns: SmallVec<[VarColumn; 2]>,
 }
 
 /// A column of the variable part.
@@ -25,8 +26,8 @@ pub(crate) struct VarPart {
 pub(crate) struct VarColumn {
     slot: u16,
     /// Where each row's bytes end, from the start of its chunk on.
-    ends: Vec<u32>,
-    chunks: Vec<Chunk>,
+    ends: Box<[u32]>,
+    chunks: Box<[Chunk]>,
     /// Values that lie by themselves, by row; mostly none.
     far: Vec<FarCell>,
 }
@@ -79,10 +80,11 @@ impl FarCell {
 
 #[derive(Debug)]
 struct Chunk {
-    stored: Range<usize>,
-    raw_bytes: usize,
+    at: u32,
+    stored_bytes: u32,
+    raw_bytes: u32,
     /// Expanded when it is first read, if it is compressed.
-    expanded: OnceLock<Vec<u8>>,
+    expanded: OnceLock<Box<[u8]>>,
 }
 
 impl VarPart {
@@ -94,7 +96,7 @@ impl VarPart {
             return None;
         }
         let count = reader.u16()?;
-        let mut columns = Vec::with_capacity(count.into());
+        let mut columns = SmallVec::with_capacity(count.into());
         for _ in 0..count {
             columns.push(VarColumn::read(&mut reader, &bytes, rows)?);
         }
@@ -122,13 +124,13 @@ impl VarPart {
     /// Bytes when everything is expanded.
     pub(crate) fn expanded_bytes(&self) -> usize {
         let chunks = self.columns.iter().flat_map(|column| &column.chunks);
-        chunks.map(|chunk| if chunk.is_compressed() { chunk.raw_bytes } else { 0 }).sum()
+        chunks.map(|chunk| if chunk.is_compressed() { chunk.raw_bytes as usize } else { 0 }).sum()
     }
 }
 
 impl Chunk {
     fn is_compressed(&self) -> bool {
-        self.stored.len() < self.raw_bytes
+        self.stored_bytes < self.raw_bytes
     }
 }
 
@@ -161,13 +163,14 @@ impl VarColumn {
             if rows.last() != Some(&raw) || stored > raw {
                 return None;
             }
-            sizes.push((stored as usize, raw as usize));
+            sizes.push((stored, raw));
         }
         let mut chunks = Vec::with_capacity(sizes.len());
-        for (stored, raw_bytes) in sizes {
-            chunks.push(Chunk { stored: reader.skip(stored)?, raw_bytes, expanded: OnceLock::new() });
+        for (stored_bytes, raw_bytes) in sizes {
+            let at = reader.place(stored_bytes as usize)?;
+            chunks.push(Chunk { at, stored_bytes, raw_bytes, expanded: OnceLock::new() });
         }
-        Some(Self { slot, ends, chunks, far })
+        Some(Self { slot, ends: ends.into(), chunks: chunks.into(), far })
     }
 
     /// What the block has of a row's value, where that lies by itself.
@@ -227,17 +230,18 @@ impl VarColumn {
 
     fn chunk<'a>(&'a self, part: &'a [u8], index: usize) -> Option<&'a [u8]> {
         let chunk = self.chunks.get(index)?;
-        let stored = part.get(chunk.stored.clone())?;
-        if !chunk.is_compressed() {
-            return Some(stored);
-        }
         if let Some(expanded) = chunk.expanded.get() {
             return Some(expanded);
         }
-        let expanded = lz4_flex::block::decompress(stored, chunk.raw_bytes).ok()?;
-        if expanded.len() != chunk.raw_bytes {
+        let at = chunk.at as usize;
+        let stored = part.get(at..at + chunk.stored_bytes as usize)?;
+        if !chunk.is_compressed() {
+            return Some(stored);
+        }
+        let expanded = lz4_flex::block::decompress(stored, chunk.raw_bytes as usize).ok()?;
+        if expanded.len() != chunk.raw_bytes as usize {
             return None;
         }
-        Some(chunk.expanded.get_or_init(|| expanded))
+        Some(chunk.expanded.get_or_init(|| expanded.into()))
     }
 }
