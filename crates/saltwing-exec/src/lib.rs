@@ -1,6 +1,6 @@
 //! The direct path: statements over one table, without a relational engine and without an async runtime.
 //!
-//! [`select`] reads, [`mod@write`] writes; `aggregate` makes groups of what is read. Rows that only a relational engine can
+//! [`select`] reads, [`mod@write`] writes; `aggregate` makes groups of what is read, `totals` adds whole columns up. Rows that only a relational engine can
 //! make come in as batches, whoever made them.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -10,8 +10,10 @@ mod error;
 mod output;
 pub mod select;
 mod source;
+mod totals;
 pub mod write;
 
 pub use error::ExecError;
 pub use select::{DirectRows, SelectPlan};
+pub use totals::DirectTotals;
 pub use write::{DeleteOutcome, Writer};

@@ -14,7 +14,8 @@ use saltwing_types::{Expr, SqlType};
 use crate::ExecError;
 use crate::aggregate::{GroupOptions, GroupedRows};
 use crate::output::Output;
-use crate::source::Source;
+use crate::source::{Source, scan_routes};
+use crate::totals::{DirectTotals, TotalOutput};
 
 /// A planned SELECT with all that does not change from one run to the next.
 pub struct SelectPlan {
@@ -27,6 +28,8 @@ pub struct SelectPlan {
     items: Items,
     /// The columns of a row that are the result as they stand, where they are.
     plain: Option<PointShape>,
+    /// The outputs, where whole columns are added up.
+    totals: Option<Box<[TotalOutput]>>,
 }
 
 /// How items come from what is read.
@@ -93,8 +96,13 @@ impl SelectPlan {
             }
             _ => None,
         };
+        let totals = match &planned.bound.output {
+            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned),
+            saltwing_bind::Output::Rows(_) => None,
+        };
         let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, planned.access.residual())?);
-        Ok(Self { schema: result_schema(&columns), planned, columns, scanned: scanned.into(), shape, items, plain })
+        let (schema, scanned) = (result_schema(&columns), scanned.into());
+        Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals })
     }
 
     /// The columns of the result.
@@ -124,6 +132,23 @@ impl SelectPlan {
     /// The access, of a plan that is not run any more.
     pub fn into_access(self) -> TableAccess {
         self.planned.access
+    }
+
+    /// Starts the SELECT where it adds up whole columns; else as [`SelectPlan::start`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn start_totals(
+        &self,
+        store: &EmbeddedTables,
+        view: &ReadView,
+        part: Option<&KeyPart>,
+        context: &ScanContext,
+    ) -> Result<Option<DirectTotals>, ExecError> {
+        let Some(outputs) = &self.totals else { return Ok(None) };
+        let routes = scan_routes(&self.planned.access, part, None);
+        let scan = |route| store.scan_shaped(view, &self.shape, route, context.clone());
+        Ok(Some(DirectTotals::new(routes.into_iter().map(scan).collect::<Result<_, _>>()?, outputs.clone())))
     }
 
     /// Starts the SELECT, whose access was judged; `part` is what it reads of the key, where that is

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Schema;
-use saltwing_bind::access::{KeyPart, PlannedSelect, PrefixScans, Reading};
+use saltwing_bind::access::{KeyPart, PlannedSelect, PrefixScans, Reading, TableAccess};
 use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, ScanRoute, ScanShape, TableError};
 
 use crate::ExecError;
@@ -16,6 +16,14 @@ pub(crate) enum Source {
     Scans(Vec<Scan>),
     /// One row for each prefix of the key.
     Prefixes(Box<Prefixes>),
+}
+
+/// The ways of an access, or of a part of it, in the order in which they are read.
+pub(crate) fn scan_routes(access: &TableAccess, part: Option<&KeyPart>, limit: Option<u64>) -> Vec<ScanRoute> {
+    match part {
+        Some(part) => vec![part.route(access, limit)],
+        None => std::iter::once(access.route(limit)).chain(access.second_route(limit)).collect(),
+    }
 }
 
 /// The columns of a batch, and how many rows they have.
@@ -35,17 +43,17 @@ impl Source {
     ) -> Result<Self, ExecError> {
         match &planned.reading {
             Reading::Rows | Reading::Groups => {
-                let route = |route: ScanRoute| ScanRoute { first_batch, ..route };
-                let scan = |route| store.scan_shaped(&view, shape, route, context.clone());
-                let Some(part) = part else {
-                    let second = planned.access.second_route(limit).map(scan).transpose()?;
-                    let first = scan(route(planned.access.route(limit)))?;
-                    return Ok(Self::Scans(second.into_iter().chain([first]).collect()));
+                let scan = |(place, route): (usize, ScanRoute)| {
+                    let first_batch = first_batch.filter(|_| place == 0);
+                    store.scan_shaped(&view, shape, ScanRoute { first_batch, ..route }, context.clone())
                 };
-                Ok(Self::Scans(vec![scan(route(part.route(&planned.access, limit)))?]))
+                let routes = scan_routes(&planned.access, part, limit).into_iter().enumerate();
+                let mut scans = routes.map(scan).collect::<Result<Vec<_>, _>>()?;
+                scans.reverse();
+                Ok(Self::Scans(scans))
             }
             Reading::Ends(ends) => {
-                let end = |access: &saltwing_bind::access::TableAccess| {
+                let end = |access: &TableAccess| {
                     store.scan(view.clone(), access.scan_request(columns.to_vec(), Some(1)), context.clone())
                 };
                 let mut scans = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;

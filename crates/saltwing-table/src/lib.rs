@@ -32,6 +32,7 @@ mod sink;
 mod skip;
 mod store;
 mod table;
+mod totals;
 mod view;
 mod walk;
 mod write_set;
@@ -47,6 +48,7 @@ pub use shape::ScanShape;
 pub use skip::{KeyStretches, Stretch};
 pub use store::{Clock, EmbeddedTables, PointRow, SystemClock, TableCapabilities, TableStore};
 pub use table::Table;
+pub use totals::{Total, Totals};
 pub use view::ReadView;
 pub use write_set::WriteSet;
 

@@ -22,9 +22,9 @@ use crate::walk::{Piece, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
 /// Rows of a full batch.
-const BATCH_ROWS_MAX: usize = 8192;
+pub(crate) const BATCH_ROWS_MAX: usize = 8192;
 /// Rows after which budget and cancel are looked at, inside a batch.
-const CHECK_ROWS: usize = 1024;
+pub(crate) const CHECK_ROWS: usize = 1024;
 
 /// Key ranges in the order of travel.
 pub type RangeIter = Box<dyn RangeWalk>;
@@ -121,19 +121,19 @@ pub type BatchStream = Pin<Box<dyn Stream<Item = Result<RecordBatch, TableError>
 
 /// A running scan: the synchronous lane.
 pub struct Scan {
-    shape: Arc<ScanShape>,
-    rows: Rows,
-    decoder: RowDecoder,
-    direction: Direction,
-    remaining: Option<u64>,
+    pub(crate) shape: Arc<ScanShape>,
+    pub(crate) rows: Rows,
+    pub(crate) decoder: RowDecoder,
+    pub(crate) direction: Direction,
+    pub(crate) remaining: Option<u64>,
     batch_rows: usize,
     /// Rows of the batch before.
     rows_before: usize,
-    context: ScanContext,
-    done: bool,
+    pub(crate) context: ScanContext,
+    pub(crate) done: bool,
 }
 
-enum Rows {
+pub(crate) enum Rows {
     ByBucket(Vec<BucketScan>),
     Merged(Merge),
 }
@@ -229,7 +229,7 @@ impl Scan {
         columns
     }
 
-    fn read_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+    pub(crate) fn read_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
         while !self.done {
             self.context.check()?;
             let wanted = match (self.shape.is_filtered(), self.remaining) {
@@ -284,7 +284,7 @@ impl Scan {
 }
 
 impl Rows {
-    fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
         match self {
             Rows::Merged(merge) => merge.next(most),
             Rows::ByBucket(scans) => loop {
@@ -299,7 +299,7 @@ impl Rows {
 }
 
 /// Merges buckets in row-key order.
-struct Merge {
+pub(crate) struct Merge {
     scans: Vec<BucketScan>,
     heads: BinaryHeap<Head>,
     direction: Direction,

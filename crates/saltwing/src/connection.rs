@@ -116,10 +116,13 @@ impl Connection {
         work: impl FnOnce(&Session) -> Result<RowsOutcome, Error> + Send + 'static,
     ) -> Result<RowsOutcome, Error> {
         let outcome = self.elsewhere(work).await?;
-        let BatchSource::Direct(mut rows) = outcome.source else { return Ok(outcome) };
+        if !outcome.source.reads() {
+            return Ok(outcome);
+        }
+        let mut source = outcome.source;
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         self.session.database().spawn_blocking(move || {
-            while let Some(batch) = rows.next_batch().map_err(Error::from).transpose() {
+            while let Some(batch) = source.next_blocking().transpose() {
                 let failed = batch.is_err();
                 if sender.send_blocking(batch).is_err() || failed {
                     break;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
-use saltwing_exec::DirectRows;
 use saltwing_exec::select::result_schema;
+use saltwing_exec::{DirectRows, DirectTotals};
 use saltwing_expr::ColumnBuilder;
 use saltwing_table::{Counters, ScanContext, TableError};
 use saltwing_types::Value;
@@ -87,21 +87,44 @@ impl ScanWarning {
 pub(crate) enum BatchSource {
     /// Made already.
     Ready(VecDeque<RecordBatch>),
-    /// One row that was read already: a value for each of the columns.
-    Row(Option<Vec<Value>>, Arc<[ResultColumn]>),
+    /// One row of values, a value for each of the columns; `None` when it is given out.
+    Row(Option<OneRow>, Arc<[ResultColumn]>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
     /// Another thread or task.
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
 
+/// A row that comes as values.
+pub(crate) enum OneRow {
+    /// It was read already.
+    Read(Vec<Value>),
+    /// Totals of rows that are still to be read.
+    Totals(Box<DirectTotals>),
+}
+
+impl OneRow {
+    /// Its values.
+    pub(crate) fn values(self) -> Result<Vec<Value>, Error> {
+        match self {
+            Self::Read(values) => Ok(values),
+            Self::Totals(totals) => Ok(totals.row()?),
+        }
+    }
+}
+
 impl BatchSource {
+    /// Whether rows are still to be read, on the thread that asks for them.
+    pub(crate) fn reads(&self) -> bool {
+        matches!(self, Self::Direct(_) | Self::Row(Some(OneRow::Totals(_)), _))
+    }
+
     /// The next batch with rows in it, on the caller's thread.
     pub(crate) fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
         loop {
             let batch = match self {
                 BatchSource::Ready(batches) => batches.pop_front(),
-                BatchSource::Row(row, columns) => row.take().map(|row| one_row(columns, &row)).transpose()?,
+                BatchSource::Row(row, columns) => row.take().map(|row| one_row(columns, &row.values()?)).transpose()?,
                 BatchSource::Direct(rows) => rows.next_batch()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
@@ -132,7 +155,7 @@ impl RowsOutcome {
     /// A result of the one row of a key, if it is there.
     pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<Vec<Value>>) -> Self {
         let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
-        let source = BatchSource::Row(row, columns.clone());
+        let source = BatchSource::Row(row.map(OneRow::Read), columns.clone());
         Self::of(columns, source, read)
     }
 

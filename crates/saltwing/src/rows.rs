@@ -11,7 +11,7 @@ use saltwing_expr::{ValueColumn, ValueRef};
 use saltwing_table::{Counters, ScanContext};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
-use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
+use crate::outcome::{BatchSource, OneRow, RowsOutcome, ScanWarning, Stats};
 use crate::{Error, FromValue};
 
 /// A result as Arrow batches. Dropping it stops the statement.
@@ -130,7 +130,7 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        if self.is_used_up() && !self.take_one() {
+        if self.is_used_up() && !self.take_one()? {
             let batch = self.batches.next().await?;
             self.put_batch(batch);
         }
@@ -142,7 +142,7 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
-        if self.is_used_up() && !self.take_one() {
+        if self.is_used_up() && !self.take_one()? {
             let batch = self.batches.next_blocking()?;
             self.put_batch(batch);
         }
@@ -165,11 +165,14 @@ impl Rows {
         self.current.as_ref().is_none_or(|(set, given)| *given >= set.rows())
     }
 
-    /// Takes a row that is there as values: it needs no batch.
-    fn take_one(&mut self) -> bool {
-        let BatchSource::Row(row, _) = &mut self.batches.source else { return false };
-        let row = row.take().map(Cells::One);
-        self.put(row)
+    /// Takes a row that comes as values: it needs no batch.
+    fn take_one(&mut self) -> Result<bool, Error> {
+        let BatchSource::Row(row, _) = &mut self.batches.source else { return Ok(false) };
+        let values = row.take().map(OneRow::values).transpose()?;
+        if values.is_none() {
+            self.batches.noticed(None);
+        }
+        Ok(self.put(values.map(Cells::One)))
     }
 
     fn put_batch(&mut self, batch: Option<RecordBatch>) -> bool {

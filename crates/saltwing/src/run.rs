@@ -16,7 +16,7 @@ use saltwing_table::{Budget, ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
-use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Stats};
+use crate::outcome::{BatchSource, ExecResult, OneRow, Outcome, RowsOutcome, Stats};
 use crate::session::{ExecutorChoice, Session};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
@@ -267,11 +267,13 @@ impl Session {
     ) -> Result<RowsOutcome, Error> {
         let shared = &self.database().shared;
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
-        let rows = planned.start(tables, view, part, context.clone(), bytes_max)?;
-        let columns = rows.columns().clone();
+        let columns = planned.columns().clone();
+        let source = match planned.start_totals(tables, &view, part, &context)? {
+            Some(totals) => BatchSource::Row(Some(OneRow::Totals(Box::new(totals))), columns.clone()),
+            None => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
+        };
         let warning = Some(self.scan_warning(&context));
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let source = BatchSource::Direct(Box::new(rows));
         let (context, read) = (Some(context), Stats::default());
         Ok(RowsOutcome { columns, source, context, counters, read, notices, warning })
     }

@@ -26,3 +26,4 @@ mod sum;
 mod tests;
 
 pub(crate) use grouped::{GroupOptions, GroupedRows};
+pub(crate) use sum::{average_of_integers, sum_of_integers};

@@ -151,15 +151,25 @@ impl Adding for Integers {
 
     fn finish(&self, sums: Vec<Sum<i128>>, wanted: Wanted) -> Result<ArrayRef, ValueError> {
         if wanted == Wanted::Average {
-            let average = |sum: Sum<i128>| (sum.count > 0).then(|| sum.total as f64 / sum.count as f64);
+            let average = |sum: Sum<i128>| (sum.count > 0).then(|| average_of_integers(sum.total, sum.count));
             return Ok(Arc::new(sums.into_iter().map(average).collect::<Float64Array>()));
         }
         let narrow = |sum: Sum<i128>| match sum.count {
             0 => Ok(None),
-            _ => i64::try_from(sum.total).map(Some).map_err(|_| too_large(sum.total, SqlType::BigInt)),
+            _ => sum_of_integers(sum.total).map(Some),
         };
         Ok(Arc::new(sums.into_iter().map(narrow).collect::<Result<Int64Array, _>>()?))
     }
+}
+
+/// SUM of a total of integers.
+pub(crate) fn sum_of_integers(total: i128) -> Result<i64, ValueError> {
+    i64::try_from(total).map_err(|_| too_large(total, SqlType::BigInt))
+}
+
+/// AVG of `count` integers, one at least.
+pub(crate) fn average_of_integers(total: i128, count: u64) -> f64 {
+    total as f64 / count as f64
 }
 
 fn too_large(sum: impl std::fmt::Display, ty: SqlType) -> ValueError {

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Direction, LayoutOptions, ReadView};
+use saltwing_table::{Direction, LayoutOptions, ReadView, Total};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
-use crate::world::{Request, Rows, World, compared, is_tailed, plain_row, read, request, run_options, table, tailed};
+use crate::world::{
+    Request, Rows, World, compared, is_tailed, plain_row, read, request, run_options, table, tailed, totals,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -140,7 +142,17 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
                 limit,
                 ..request(&world.table, columns.clone())
             };
-            let found = read(world, view, &request).unwrap();
+            let found = read(world, view.clone(), &request).unwrap();
+            let together = totals(world, view, &request).unwrap();
+            prop_assert_eq!(together.rows, found.len() as u64);
+            for (place, column) in columns.iter().enumerate() {
+                let values = || found.iter().map(|row| &row[place]).filter(|value| !value.is_null());
+                let is_integer = world.table.column_type(*column).is_integer();
+                let int =
+                    |value: &Value| if let (true, Value::Int(n)) = (is_integer, value) { i128::from(*n) } else { 0 };
+                let wanted = Total { known: values().count() as u64, sum: values().map(int).sum() };
+                prop_assert_eq!(together.columns[place], wanted);
+            }
             let inside = rows.iter().filter(|(key, _)| range.contains(key)).count() as u64;
             let wanted = rows.iter().filter(|(key, row)| {
                 let holds = |(column, op, value): &(usize, CompareOp, Value)| {

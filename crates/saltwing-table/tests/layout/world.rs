@@ -7,8 +7,8 @@ use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, OrderedKv, Space};
 use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, ScanContext, ScanOrder,
-    ScanRequest, Table, TableError, TableStorage, WriteSet,
+    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, Scan, ScanContext,
+    ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -176,7 +176,7 @@ pub(crate) fn request(_: &Table, columns: Vec<usize>) -> Request {
     }
 }
 
-pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
+fn scan(world: &World, view: Arc<ReadView>, request: &Request, context: ScanContext) -> Result<Scan, TableError> {
     let scan = ScanRequest {
         table: world.table.clone(),
         ranges: Arc::new(Ranges(request.ranges.clone())),
@@ -188,7 +188,15 @@ pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Res
         limit: request.limit,
         first_batch: None,
     };
-    let mut scan = world.store.scan(view, scan, request.context.clone())?;
+    world.store.scan(view, scan, context)
+}
+
+pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Totals, TableError> {
+    scan(world, view, request, request.context.for_another_scan())?.totals()
+}
+
+pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
+    let mut scan = scan(world, view, request, request.context.clone())?;
     let mut rows = Vec::new();
     while let Some(batch) = scan.next_batch()? {
         for row in 0..batch.num_rows() {

@@ -1,0 +1,105 @@
+//! COUNT, SUM and AVG over all rows of a range: added up where blocks have them, as one row of values.
+
+use saltwing_bind::access::{PlannedSelect, Reading};
+use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
+use saltwing_table::{Scan, Total, Totals};
+use saltwing_types::{Expr, Value, ValueError};
+
+use crate::ExecError;
+use crate::aggregate::{average_of_integers, sum_of_integers};
+
+/// One output of such a SELECT.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TotalOutput {
+    /// `COUNT(*)`.
+    Rows,
+    /// `COUNT(x)` of a column, by its place among the columns scanned.
+    Known(usize),
+    /// `SUM(x)` of a column of integers.
+    Sum(usize),
+    /// `AVG(x)` of one.
+    Average(usize),
+}
+
+impl TotalOutput {
+    /// The outputs of a SELECT that adds up whole columns, every row of which counts; `None` of another one.
+    pub(crate) fn of(planned: &PlannedSelect, grouping: &Grouping, scanned: &[usize]) -> Option<Box<[Self]>> {
+        let Grouping { keys, calls, having, outputs, .. } = grouping;
+        let bound = &planned.bound;
+        let fits = keys.is_empty()
+            && having.is_empty()
+            && matches!(planned.reading, Reading::Rows | Reading::Groups)
+            && planned.access.residual().is_empty()
+            && bound.offset == 0
+            && bound.limit != Some(0);
+        if !fits {
+            return None;
+        }
+        let output = |output: &OutputColumn| match &output.expr {
+            Expr::Column(column) => Self::of_call(calls.get(column.index)?, scanned),
+            _ => None,
+        };
+        outputs.iter().map(output).collect()
+    }
+
+    fn of_call(call: &AggregateCall, scanned: &[usize]) -> Option<Self> {
+        if call.distinct || call.filter.is_some() {
+            return None;
+        }
+        let column = match &call.argument {
+            None => return (call.function == AggregateFunction::Count).then_some(Self::Rows),
+            Some(Expr::Column(column)) => column,
+            Some(_) => return None,
+        };
+        let place = scanned.binary_search(&column.index).ok()?;
+        match call.function {
+            AggregateFunction::Count => Some(Self::Known(place)),
+            AggregateFunction::Sum if column.ty.is_integer() => Some(Self::Sum(place)),
+            AggregateFunction::Avg if column.ty.is_integer() => Some(Self::Average(place)),
+            _ => None,
+        }
+    }
+
+    fn value(self, totals: &Totals) -> Result<Value, ValueError> {
+        let of = |place: usize| totals.columns.get(place).copied().unwrap_or_default();
+        let of_some = |Total { known, sum }: Total, value: fn(i128, u64) -> Result<Value, ValueError>| match known {
+            0 => Ok(Value::Null),
+            known => value(sum, known),
+        };
+        match self {
+            Self::Rows => Ok(Value::Int(totals.rows as i64)),
+            Self::Known(place) => Ok(Value::Int(of(place).known as i64)),
+            Self::Sum(place) => of_some(of(place), |sum, _| sum_of_integers(sum).map(Value::Int)),
+            Self::Average(place) => of_some(of(place), |sum, known| Ok(Value::Double(average_of_integers(sum, known)))),
+        }
+    }
+}
+
+/// A SELECT of one row of totals that is not read yet.
+pub struct DirectTotals {
+    scans: Vec<Scan>,
+    outputs: Box<[TotalOutput]>,
+}
+
+impl DirectTotals {
+    pub(crate) fn new(scans: Vec<Scan>, outputs: Box<[TotalOutput]>) -> Self {
+        Self { scans, outputs }
+    }
+
+    /// Reads all rows; the values of the outputs.
+    ///
+    /// # Errors
+    /// The scan's; a sum that does not fit.
+    pub fn row(self) -> Result<Vec<Value>, ExecError> {
+        let mut all = Totals::default();
+        for mut scan in self.scans {
+            let more = scan.totals()?;
+            all.rows += more.rows;
+            all.columns.resize(more.columns.len(), Total::default());
+            for (total, more) in all.columns.iter_mut().zip(more.columns) {
+                *total = Total { known: total.known + more.known, sum: total.sum + more.sum };
+            }
+        }
+        Ok(self.outputs.iter().map(|output| output.value(&all)).collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,195 @@
+//! Sums over the rows of a scan, added up where blocks have them: nothing is decoded, and no batch is made.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
+use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
+use saltwing_types::{SqlType, Value};
+
+use crate::decode::Source;
+use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls};
+use crate::packed::block_ref::BlockRef;
+use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
+use crate::walk::Piece;
+use crate::{Table, TableError};
+
+/// What rows have in a column together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Values that are not NULL.
+    pub known: u64,
+    /// Their sum, of a column of integers: no number of rows goes beyond it. 0 of another column.
+    pub sum: i128,
+}
+
+/// What the rows of a scan have together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// How many rows there are.
+    pub rows: u64,
+    /// Of each column that the scan puts out.
+    pub columns: Vec<Total>,
+}
+
+/// A column that is added up.
+struct Added {
+    index: usize,
+    ty: SqlType,
+    /// Family and slot; a column of the key has none.
+    stored: Option<(u8, u16)>,
+}
+
+impl Scan {
+    /// Reads to the end, and adds up what the rows have.
+    ///
+    /// # Law
+    /// They are the totals of the columns that [`Scan::next_columns`] gives.
+    ///
+    /// # Errors
+    /// As [`Scan::next_columns`].
+    pub fn totals(&mut self) -> Result<Totals, TableError> {
+        let started = Instant::now();
+        let totals = self.add_up();
+        let counters = &self.context.counters;
+        counters.micros.fetch_add(started.elapsed().as_micros() as u64, Relaxed);
+        if let Ok(totals) = &totals {
+            counters.batches.fetch_add(1, Relaxed);
+            counters.rows_out.fetch_add(totals.rows, Relaxed);
+        }
+        totals
+    }
+
+    fn add_up(&mut self) -> Result<Totals, TableError> {
+        if self.shape.is_filtered() || self.remaining.is_some() {
+            return self.add_up_batches();
+        }
+        self.context.check()?;
+        let shape = self.shape.clone();
+        let table = shape.table();
+        let added: Vec<Added> = shape.decoded().iter().map(|&index| Added::new(table, index)).collect();
+        let in_blocks = added.iter().all(|column| column.stored.is_some());
+        let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
+        let mut decoded = 0;
+        while let Some(piece) = self.rows.next(CHECK_ROWS)? {
+            let rows = piece.len();
+            match &piece {
+                Piece::Block { block, rows } if in_blocks => {
+                    add_block(table, &added, block, rows.clone(), &mut totals.columns)?;
+                }
+                _ if added.is_empty() => {}
+                _ => {
+                    if decoded == 0 {
+                        self.decoder.begin(rows);
+                    }
+                    self.decoder.append(table, &piece, self.direction)?;
+                    decoded += rows;
+                }
+            }
+            if decoded >= BATCH_ROWS_MAX {
+                add_arrays(&self.decoder.finish()?, &mut totals.columns);
+                decoded = 0;
+            }
+            totals.rows += rows as u64;
+            self.context.book(rows as u64, if added.is_empty() { 0 } else { piece.bytes() })?;
+        }
+        if decoded > 0 {
+            add_arrays(&self.decoder.finish()?, &mut totals.columns);
+        }
+        self.done = true;
+        Ok(totals)
+    }
+
+    /// Which rows count is known when they are decoded.
+    fn add_up_batches(&mut self) -> Result<Totals, TableError> {
+        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.schema().fields().len()] };
+        while let Some((columns, rows)) = self.read_columns()? {
+            totals.rows += rows as u64;
+            add_arrays(&columns, &mut totals.columns);
+        }
+        Ok(totals)
+    }
+}
+
+impl Added {
+    fn new(table: &Table, index: usize) -> Self {
+        let stored = match Source::of(table, index) {
+            Source::Stored { family, slot } => Some((family as u8, slot)),
+            Source::Key { .. } | Source::RowKey => None,
+        };
+        Self { index, ty: table.column_type(index), stored }
+    }
+}
+
+impl Total {
+    fn add(&mut self, known: u64, sum: i128) {
+        self.known += known;
+        self.sum += sum;
+    }
+}
+
+/// Adds some rows of a block.
+fn add_block(
+    table: &Table,
+    added: &[Added],
+    block: &Arc<BlockRef>,
+    rows: Range<usize>,
+    totals: &mut [Total],
+) -> Result<(), TableError> {
+    let mut part: Option<(u8, Option<Arc<FixPart>>)> = None;
+    for (column, total) in added.iter().zip(totals) {
+        let Some((family, slot)) = column.stored else { continue };
+        if part.as_ref().is_none_or(|(of, _)| *of != family) {
+            part = Some((family, block.fix(family)?));
+        }
+        let fix = part.as_ref().and_then(|(_, fix)| fix.as_deref());
+        match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
+            Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), rows.clone(), total),
+            // All rows have the value that the column had before it was there.
+            None => match table.absent(column.index) {
+                Value::Null => {}
+                Value::Int(value) => total.add(rows.len() as u64, i128::from(*value) * rows.len() as i128),
+                _ => total.add(rows.len() as u64, 0),
+            },
+        }
+    }
+    Ok(())
+}
+
+fn add_stored(fix: &FixPart, column: &FixColumn, is_summed: bool, rows: Range<usize>, total: &mut Total) {
+    let ints = match column.cells {
+        FixCells::Ints(ints) if is_summed => Some(ints),
+        _ => None,
+    };
+    match column.nulls {
+        Nulls::All => {}
+        Nulls::None => {
+            total.add(rows.len() as u64, ints.map_or(0, |ints| ints.sum(fix.bytes(), rows)));
+        }
+        Nulls::Bits(_) => {
+            for row in rows.filter(|row| !column.nulls.is_null(fix.bytes(), *row)) {
+                total.add(1, ints.map_or(0, |ints| ints.get(fix.bytes(), row).into()));
+            }
+        }
+    }
+}
+
+/// Adds columns that had to be decoded.
+fn add_arrays(columns: &[ArrayRef], totals: &mut [Total]) {
+    for (column, total) in columns.iter().zip(totals) {
+        let sum = match column.data_type() {
+            DataType::Int8 => sum_of::<Int8Type>(column),
+            DataType::Int16 => sum_of::<Int16Type>(column),
+            DataType::Int32 => sum_of::<Int32Type>(column),
+            DataType::Int64 => sum_of::<Int64Type>(column),
+            _ => 0,
+        };
+        total.add((column.len() - column.null_count()) as u64, sum);
+    }
+}
+
+fn sum_of<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &ArrayRef) -> i128 {
+    column.as_primitive::<T>().iter().flatten().map(Into::into).sum()
+}
