@@ -206,6 +206,7 @@ impl Engine {
             tables: request.tables.clone(),
             view: request.view.clone(),
             context: request.context.clone(),
+            guard: request.guard.clone(),
             limit_open,
         });
         let names = Names {

@@ -2,11 +2,13 @@
 //!
 //! DataFusion joins in the order of the text. Where a table that nothing bounds stands
 //! before the one whose rows give it keys, the joins are put in another order: bounded
-//! inputs first, then what these can look up, as in the text otherwise.
+//! inputs first, then what these can look up. Of inputs that could come next the one of fewest
+//! rows does, as estimated, and the first of the text of those that are alike.
 //!
 //! # Laws
-//! 1. The order hangs on conditions and keys alone, never on data.
-//! 2. Joins of which every input is bounded, or none, stay as they are.
+//! 1. Which orders will do hangs on conditions and keys alone, never on data: estimates choose among these.
+//! 2. Joins of which no input is bounded stay as they are, and so do those of less than about a thousand rows each
+//!    ([`SMALL_ROWS`]) where every input is.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use datafusion::common::{Column, DFSchemaRef, JoinType, NullEquality, Result};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Expr as PlanExpr, Join, JoinConstraint, LogicalPlan, Operator, Projection};
 
+use crate::scan_statistics::{FILTERED_SHARE, SMALL_ROWS};
 use crate::table_source::TableSource;
 use crate::translation::{balanced, chain};
 
@@ -61,35 +64,56 @@ impl Inputs {
         true
     }
 
-    /// Another order that bounds more inputs, if there is one.
+    /// Another order that bounds more inputs, or joins fewer rows, if there is one.
     fn order(&self) -> Result<Option<Vec<usize>>> {
         let refused: Vec<bool> = self.plans.iter().map(|plan| reads_all(plan, &[])).collect::<Result<_>>()?;
-        if !refused.contains(&true) {
+        let has_refused = refused.contains(&true);
+        let rows: Vec<Option<u64>> = self.plans.iter().map(|plan| rows_of(plan)).collect::<Result<_>>()?;
+        // Which of two is read first is DataFusion's choice, and where a number is missing nothing is better.
+        if !has_refused && (self.plans.len() < 3 || rows.contains(&None)) {
             return Ok(None);
         }
-        let Some(first) = refused.iter().position(|refused| !refused) else { return Ok(None) };
-        let mut order = vec![first];
-        let mut is_plain = first == 0;
-        while order.len() < self.plans.len() {
-            let Some(next) = self.next(&order, &refused)? else { return Ok(None) };
-            is_plain &= next == order.len();
-            order.push(next);
-        }
-        Ok((!is_plain).then_some(order))
-    }
-
-    /// The first input that is equal in something to those joined so far, and bounded by itself or by that.
-    fn next(&self, joined: &[usize], refused: &[bool]) -> Result<Option<usize>> {
-        for (next, plan) in self.plans.iter().enumerate() {
-            if joined.contains(&next) {
-                continue;
-            }
-            let keys: Vec<&PlanExpr> = self.pairs(joined, next).map(|(_, key)| key).collect();
-            if !keys.is_empty() && (!refused.get(next).copied().unwrap_or(true) || !reads_all(plan, &keys)?) {
-                return Ok(Some(next));
+        // What is looked up has as many rows as the others ask for.
+        let sizes = rows.into_iter().zip(&refused).map(|(rows, refused)| match (rows, refused) {
+            (_, true) => SMALL_ROWS,
+            (rows, false) => rows.unwrap_or(u64::MAX).max(SMALL_ROWS),
+        });
+        let known = Known { refused: &refused, sizes: sizes.collect() };
+        let bounded = |input: &usize| !refused.get(*input).copied().unwrap_or(true);
+        let first = (0..self.plans.len()).find(bounded);
+        let smallest = (0..self.plans.len()).filter(bounded).min_by_key(|input| known.size(*input));
+        for start in [smallest, first].into_iter().flatten() {
+            if let Some(order) = self.order_from(start, &known)? {
+                return Ok((!order.is_sorted()).then_some(order));
             }
         }
         Ok(None)
+    }
+
+    /// The order that begins with an input; `None` where it does not reach all of them.
+    fn order_from(&self, first: usize, known: &Known<'_>) -> Result<Option<Vec<usize>>> {
+        let mut order = vec![first];
+        while order.len() < self.plans.len() {
+            let Some(next) = self.next(&order, known)? else { return Ok(None) };
+            order.push(next);
+        }
+        Ok(Some(order))
+    }
+
+    /// The smallest input that is equal in something to those joined so far, and bounded by itself or by that.
+    fn next(&self, joined: &[usize], known: &Known<'_>) -> Result<Option<usize>> {
+        let mut best: Option<usize> = None;
+        for (next, plan) in self.plans.iter().enumerate() {
+            if joined.contains(&next) || best.is_some_and(|best| known.size(best) <= known.size(next)) {
+                continue;
+            }
+            let keys: Vec<&PlanExpr> = self.pairs(joined, next).map(|(_, key)| key).collect();
+            let is_refused = known.refused.get(next).copied().unwrap_or(true);
+            if !keys.is_empty() && (!is_refused || !reads_all(plan, &keys)?) {
+                best = Some(next);
+            }
+        }
+        Ok(best)
     }
 
     /// The equalities between what is joined and an input, in this order.
@@ -152,6 +176,36 @@ impl Inputs {
         }
         let columns = schema.columns().into_iter().map(PlanExpr::Column).collect();
         Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?)))
+    }
+}
+
+/// What is known of the inputs.
+struct Known<'a> {
+    /// Which of them would be read whole by themselves.
+    refused: &'a [bool],
+    /// About how many rows each has.
+    sizes: Vec<u64>,
+}
+
+impl Known<'_> {
+    fn size(&self, input: usize) -> u64 {
+        self.sizes.get(input).copied().unwrap_or(u64::MAX)
+    }
+}
+
+/// About how many rows a plan has; `None` of what is more than one table's rows.
+fn rows_of(plan: &LogicalPlan) -> Result<Option<u64>> {
+    match plan {
+        LogicalPlan::TableScan(scan) => {
+            let Ok(provider) = source_as_provider(&scan.source) else { return Ok(None) };
+            let Some(table) = provider.downcast_ref::<TableSource>() else { return Ok(None) };
+            let rows = table.rows(&scan.filters)?;
+            Ok(rows.map(|rows| rows.min(scan.fetch.map_or(u64::MAX, |fetch| fetch as u64))))
+        }
+        LogicalPlan::SubqueryAlias(alias) => rows_of(&alias.input),
+        LogicalPlan::Projection(projection) => rows_of(&projection.input),
+        LogicalPlan::Filter(filter) => Ok(rows_of(&filter.input)?.map(|rows| rows.div_ceil(FILTERED_SHARE))),
+        _ => Ok(None),
     }
 }
 

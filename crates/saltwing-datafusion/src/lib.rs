@@ -46,6 +46,7 @@ mod output;
 mod rewrite;
 mod scan_path;
 mod scan_rule;
+mod scan_statistics;
 mod single_value;
 mod sql_field;
 mod sum;

@@ -3,6 +3,8 @@
 //! Where a join's equalities bound the key of a table that nothing else bounds, and the
 //! other side is bounded, the table is not read whole: rows of the other side are taken
 //! [`LOOKUP_ROWS`] at a time, the table is read for their keys alone, and the join runs over these.
+//! Where both ways are allowed, estimates choose: a key that is looked up takes as long as [`LOOKUP_WORTH`] rows that
+//! are read one after the other.
 //!
 //! ```text
 //! outer rows -> different keys -> WHERE key IN (..) -> ranges -> inner rows
@@ -30,22 +32,28 @@ use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExp
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
+};
 use futures::{StreamExt, TryStreamExt, stream};
 use saltwing_expr::value_at;
-use saltwing_plan::Condition;
+use saltwing_plan::{Condition, Use};
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value, typing};
 
 use crate::RelationalError;
 use crate::expr_function::{ExprFunction, text_of};
 use crate::origin::origin;
 use crate::scan_path::Path;
+use crate::scan_statistics::SMALL_ROWS;
 use crate::sql_field::field_type;
 use crate::table_scan::TableScanExec;
 
 /// Outer rows whose keys are looked up together.
 const LOOKUP_ROWS: usize = 1024;
+/// Rows that are read in the time that one takes which is looked up.
+const LOOKUP_WORTH: u64 = 16;
 
 /// Which input of a join is looked up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +116,12 @@ impl LookupJoinExec {
         let Some(inner) = Path::below_groups(inner) else { return Ok(None) };
         let Some(scan) = inner.scan() else { return Ok(None) };
         let asked = scan.asked();
-        if !is_refused(scan)? || asked.limit.is_some() || asked.ends.is_some() {
+        if asked.limit.is_some() || asked.ends.is_some() {
+            return Ok(None);
+        }
+        let is_needed = is_refused(scan)?;
+        let is_quicker = is_quicker(outer, scan)?;
+        if !is_quicker.unwrap_or(is_needed) && (!is_needed || is_permitted(scan)?) {
             return Ok(None);
         }
         let keys = lookup_keys(join, side, outer, &inner);
@@ -124,7 +137,7 @@ impl LookupJoinExec {
             asked.conditions = conditions;
             asked.partitions = 1;
         })?;
-        if is_refused(&planned)? {
+        if is_refused(&planned)? || !is_needed && !uses_keys(&planned, keys.len())? {
             return Ok(None);
         }
         let inner = inner.with_scan(planned);
@@ -273,6 +286,27 @@ fn is_refused(scan: &TableScanExec) -> Result<bool> {
     Ok(scan.access()?.access().verdict.is_refused())
 }
 
+/// Whether the statement may read all of the table all the same.
+fn is_permitted(scan: &TableScanExec) -> Result<bool> {
+    let access = scan.access()?.clone().with_overrides(&scan.table_use().reading.guard);
+    Ok(access.access().verdict.allowed == Some(true))
+}
+
+/// Whether rows are looked up for the outer ones sooner than the scan reads its own; `None` where nobody knows, or there
+/// are few of either.
+fn is_quicker(outer: &Arc<dyn ExecutionPlan>, inner: &TableScanExec) -> Result<Option<bool>> {
+    let outer = StatisticsContext::new().compute(outer.as_ref(), &StatisticsArgs::new())?;
+    let (Some(&outer), Some(inner)) = (outer.num_rows.get_value(), inner.rows()) else { return Ok(None) };
+    let (outer, inner) = ((outer as u64).max(SMALL_ROWS), inner.max(SMALL_ROWS));
+    Ok((outer.max(inner) > SMALL_ROWS).then_some(outer.saturating_mul(LOOKUP_WORTH) < inner))
+}
+
+/// Whether one of the conditions that come last makes ranges.
+fn uses_keys(scan: &TableScanExec, keys: usize) -> Result<bool> {
+    let predicates = &scan.access()?.access().predicates;
+    Ok(predicates.iter().rev().take(keys).any(|predicate| predicate.use_ != Use::Residual))
+}
+
 fn is_bounded(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     for node in scans(plan)? {
         if let Some(scan) = node.downcast_ref::<TableScanExec>()
@@ -370,6 +404,19 @@ impl ExecutionPlan for LookupJoinExec {
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         let [outer] = <[_; 1]>::try_from(children).map_err(|_| RelationalError::bug("a lookup join has one input"))?;
         Ok(Arc::new(Self { outer, ..(*self).clone() }))
+    }
+
+    fn child_stats_requests(&self, _: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(None)]
+    }
+
+    /// About as many rows as come in: most lookups are by a whole key.
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.schema());
+        if let Some(outer) = inputs.first() {
+            statistics.num_rows = outer.num_rows.to_inexact();
+        }
+        Ok(Arc::new(statistics))
     }
 
     fn execute(&self, _: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

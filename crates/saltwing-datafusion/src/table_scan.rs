@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -14,14 +14,18 @@ use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskCo
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::expressions::Column;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
+};
 use futures::Stream;
-use saltwing_bind::access::{AccessRequest, TableAccess, plan};
+use saltwing_bind::access::{AccessRequest, Guard, TableAccess, plan};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 use saltwing_table::{Buckets, EmbeddedTables, ReadView, Scan, ScanContext, Table};
 use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, typing};
 
 use crate::RelationalError;
+use crate::scan_statistics::{rows_of, statistics};
 use crate::sql_field::column_field;
 
 /// What all scans of one statement share.
@@ -32,6 +36,8 @@ pub(crate) struct Reading {
     pub(crate) view: Arc<ReadView>,
     /// Its budget and cancel.
     pub(crate) context: ScanContext,
+    /// What may override a refusal.
+    pub(crate) guard: Guard,
     /// Whether its LIMIT is a parameter without a value.
     pub(crate) limit_open: bool,
 }
@@ -108,6 +114,8 @@ pub(crate) struct TableScanExec {
     properties: Arc<PlanProperties>,
     /// With counters of this scan alone.
     context: ScanContext,
+    /// About how many rows it puts out, once somebody has asked.
+    rows: OnceLock<Option<u64>>,
 }
 
 #[derive(Clone)]
@@ -138,7 +146,8 @@ impl TableScanExec {
         let partitioning = Partitioning::UnknownPartitioning(parts.len());
         let properties =
             PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded);
-        Self { of, asked, access, parts, schema, properties: Arc::new(properties), context }
+        let (properties, rows) = (Arc::new(properties), OnceLock::new());
+        Self { of, asked, access, parts, schema, properties, context, rows }
     }
 
     /// The same scan, asked for something else, and planned.
@@ -171,6 +180,14 @@ impl TableScanExec {
     /// Whether rows come in the order asked for.
     pub(crate) fn is_ordered(&self) -> bool {
         self.access.as_ref().is_some_and(TableAccess::is_ordered)
+    }
+
+    /// About how many rows it puts out; `None` where only execution knows what it reads.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        *self.rows.get_or_init(|| {
+            let rows = rows_of(&self.of, self.access.as_ref()?)?;
+            Some(rows.min(self.asked.limit.unwrap_or(u64::MAX)))
+        })
     }
 
     /// The use of the table that this is.
@@ -343,6 +360,14 @@ impl ExecutionPlan for TableScanExec {
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let scan = self.start(partition)?;
         Ok(Box::pin(ScanStream { scan, schema: self.schema.clone() }))
+    }
+
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let part = |rows: u64| if args.partition().is_some() { rows.div_ceil(self.parts.len() as u64) } else { rows };
+        Ok(Arc::new(match self.rows() {
+            Some(rows) => statistics(&self.of, &self.asked.columns, part(rows)),
+            None => Statistics::new_unknown(&self.schema),
+        }))
     }
 
     fn fetch(&self) -> Option<usize> {

@@ -8,12 +8,13 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_bind::access::{AccessRequest, plan};
+use saltwing_bind::access::{AccessRequest, TableAccess, plan};
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 
 use crate::RelationalError;
 use crate::error::span_of;
+use crate::scan_statistics::rows_of;
 use crate::table_scan::{Asked, TableScanExec, TableUse};
 use crate::translation::{Leaves, translate};
 
@@ -48,9 +49,7 @@ impl TableSource {
     /// # Errors
     /// Those of planning the access.
     pub(crate) fn reads_all(&self, filters: &[PlanExpr], known: &[&str]) -> Result<bool> {
-        let filters = filters.iter().filter_map(|filter| self.condition(filter));
-        let mut conditions: Vec<Condition> =
-            filters.flat_map(|filter| filter.expr.into_conjuncts()).map(Condition::new).collect();
+        let mut conditions = self.conditions(filters);
         for name in known {
             let column = self.schema.index_of(name).ok().and_then(|field| self.column(field, None));
             if let Some(column) = column
@@ -59,8 +58,26 @@ impl TableSource {
                 conditions.push(Condition::new(equal));
             }
         }
+        Ok(self.access(conditions)?.access().verdict.is_refused())
+    }
+
+    /// About how many rows a scan with these filters puts out.
+    ///
+    /// # Errors
+    /// Those of planning the access.
+    pub(crate) fn rows(&self, filters: &[PlanExpr]) -> Result<Option<u64>> {
+        Ok(rows_of(&self.of, &self.access(self.conditions(filters))?))
+    }
+
+    /// What of these filters is conditions over the table.
+    fn conditions(&self, filters: &[PlanExpr]) -> Vec<Condition> {
+        let filters = filters.iter().filter_map(|filter| self.condition(filter));
+        filters.flat_map(|filter| filter.expr.into_conjuncts()).map(Condition::new).collect()
+    }
+
+    fn access(&self, conditions: Vec<Condition>) -> Result<TableAccess> {
         let request = AccessRequest { single_table: false, ..AccessRequest::of(&self.of.table, conditions) };
-        Ok(plan(request).map_err(RelationalError::from)?.access().verdict.is_refused())
+        Ok(plan(request).map_err(RelationalError::from)?)
     }
 
     /// The table's column behind a field.

@@ -106,11 +106,17 @@ impl Ranges {
     /// than can be made for that, the product of their lists. `None` when they are not known.
     pub fn total(&self) -> Option<u128> {
         let plan = self.plan.clone()?;
-        let product = plan.products.iter().map(Product::size).fold(0, u128::saturating_add);
+        let product = self.total_max()?;
         if product > COUNTED_MAX {
             return Some(product);
         }
         Some(RangeIter::new(Some(plan), Direction::Forward, Merging::All, false).count() as u128)
+    }
+
+    /// How many ranges there are at most, told without making them. `None` when they are not known.
+    pub fn total_max(&self) -> Option<u128> {
+        let plan = self.plan.as_ref()?;
+        Some(plan.products.iter().map(Product::size).fold(0, u128::saturating_add))
     }
 
     /// Whether a logical key lies in one of the ranges; `false` when they are not known.

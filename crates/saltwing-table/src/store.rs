@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
+use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta::StoredRow;
 use crate::packed::delta_record::{Record, RecordBuilder};
 use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
@@ -16,7 +17,10 @@ use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
 use crate::shape::ScanShape;
 use crate::walk::{find, place};
 use crate::write_set::RowWrite;
-use crate::{CommitLog, CommitNo, ReadToken, ReadView, ScanContext, Table, TableError, WriteSet};
+use crate::{
+    ColumnEstimate, CommitLog, CommitNo, Estimate, RangeSample, ReadToken, ReadView, ScanContext, Table, TableError,
+    WriteSet,
+};
 
 /// What the store below lets tables promise, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,6 +270,27 @@ impl EmbeddedTables {
         context: ScanContext,
     ) -> Result<Scan, TableError> {
         Scan::new(view, shape.clone(), route, context)
+    }
+
+    /// About how many rows lie in some ranges: nothing is read for it.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    pub fn estimate(&self, view: &ReadView, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError> {
+        Ok(estimate(&view.rows_for(table)?, table, ranges))
+    }
+
+    /// What is known of the values of these columns, by index: nothing is read for it.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    pub fn estimate_columns(
+        &self,
+        view: &ReadView,
+        table: &Table,
+        columns: &[usize],
+    ) -> Result<Vec<ColumnEstimate>, TableError> {
+        Ok(estimate_columns(&view.rows_for(table)?, table, columns))
     }
 
     /// One row by its physical key: a value for each column of the table; `None` when it is not there.

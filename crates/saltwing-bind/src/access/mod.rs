@@ -15,7 +15,7 @@ use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
     RowLimit, Use, choose,
 };
-use saltwing_table::{Direction, RangeSource, ScanOrder, ScanRequest, ScanRoute, Table};
+use saltwing_table::{Direction, RangeSample, RangeSource, ScanOrder, ScanRequest, ScanRoute, Table};
 use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
@@ -219,6 +219,17 @@ impl TableAccess {
             Buckets::All => saltwing_table::Buckets::All,
             Buckets::Some(list) => saltwing_table::Buckets::Some(list.clone()),
         }
+    }
+
+    /// Some of the ranges, by which the rows in all of them are estimated; `None` before parameters have values.
+    pub fn range_sample(&self) -> Option<RangeSample> {
+        let all = &self.access.ranges;
+        let most = all.total_max()?;
+        let mut made = all.iter().map(|range| (range.range, range.bucket));
+        let ranges: Vec<_> = made.by_ref().take(RangeSample::RANGES_MAX).collect();
+        let has_more = ranges.len() == RangeSample::RANGES_MAX && made.next().is_some();
+        let total = if has_more { u64::try_from(most).unwrap_or(u64::MAX) } else { ranges.len() as u64 };
+        Some(RangeSample { ranges, total, buckets: self.buckets() })
     }
 
     /// The conditions that each row is checked for.

@@ -12,3 +12,4 @@ mod order;
 mod property;
 mod pushdown;
 mod shapes;
+mod statistics;

@@ -8,13 +8,14 @@
 //! 4. An entry without a block has no runs.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use saltwing_store::Bytes;
 
 use super::block_ref::BlockRef;
 use super::run::{REST_SHARE, Run, RunPart};
+use super::zone_sum::ZoneSums;
 
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
@@ -42,7 +43,7 @@ impl Entry {
     }
 
     /// What its block holds.
-    fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         let Some(block) = &self.block else { return Size::default() };
         Size {
             blocks: 1,
@@ -89,6 +90,8 @@ struct Chunk {
     /// The first bytes of each fence as a number: most look-ups need no more.
     heads: Vec<u128>,
     size: Size,
+    /// What the zones of its blocks and runs come to, once somebody has asked.
+    zones: OnceLock<ZoneSums>,
 }
 
 /// What blocks hold.
@@ -104,7 +107,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    fn add(self, other: Self) -> Self {
+    pub(crate) fn add(self, other: Self) -> Self {
         Self {
             blocks: self.blocks + other.blocks,
             rows: self.rows + other.rows,
@@ -216,6 +219,38 @@ impl Directory {
         self.size
     }
 
+    /// What some of the entries hold: whole chunks among them are not looked into.
+    pub(crate) fn size_of(&self, range: Range<usize>) -> Size {
+        let mut size = Size::default();
+        let mut at = range.start;
+        while at < range.end
+            && let Some((chunk, start)) = self.chunk_of(at)
+        {
+            let end = (start + chunk.entries.len()).min(range.end);
+            size = size.add(if end - at == chunk.entries.len() {
+                chunk.size
+            } else {
+                let entries = chunk.entries.get(at - start..end - start).unwrap_or_default();
+                entries.iter().map(|entry| entry.size()).fold(Size::default(), Size::add)
+            });
+            at = end;
+        }
+        size
+    }
+
+    /// What the zones of all blocks and runs come to. A chunk adds its own up when it is asked first.
+    pub(crate) fn zones(&self) -> ZoneSums {
+        let mut all = ZoneSums::default();
+        for chunk in &self.chunks {
+            all.add_all(chunk.zones.get_or_init(|| {
+                let mut zones = ZoneSums::default();
+                chunk.entries.iter().for_each(|entry| zones.add_entry(entry));
+                zones
+            }));
+        }
+        all
+    }
+
     /// The entry that owns a key.
     pub(crate) fn owner(&self, key: &[u8]) -> Option<&Arc<Entry>> {
         let (chunk, count) = self.count_before(key, |fence| *fence <= *key);
@@ -278,7 +313,7 @@ impl Chunk {
     fn new(entries: Vec<Arc<Entry>>) -> Self {
         let heads = entries.iter().map(|entry| head(&entry.fence)).collect();
         let size = entries.iter().map(|entry| entry.size()).fold(Size::default(), Size::add);
-        Self { entries, heads, size }
+        Self { entries, heads, size, zones: OnceLock::new() }
     }
 }
 

@@ -42,6 +42,7 @@ mod step;
 mod var_part;
 mod worker;
 mod zone;
+mod zone_sum;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,7 +58,10 @@ pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
 pub use stats::{StorageStats, TableStorage};
 pub(crate) use worker::Worker;
-pub(crate) use zone::{Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
+pub(crate) use zone::{
+    Zone, decimal_number, decimal_of, float_number, float_of, int_number, int_of, text_number, timestamp_number,
+    timestamp_of,
+};
 
 use block_ref::Shelf;
 use delta::TableRows;

@@ -53,6 +53,11 @@ pub(crate) fn int_number(value: i64) -> u128 {
     u128::from((value as u64) ^ 1 << 63)
 }
 
+/// The integer of a number.
+pub(crate) fn int_of(number: u128) -> Option<i64> {
+    u64::try_from(number).ok().map(|number| (number ^ 1 << 63) as i64)
+}
+
 /// The number of a FLOAT or DOUBLE: NaN is one value and the largest, -0.0 is 0.0.
 pub(crate) fn float_number(value: f64) -> u128 {
     let bits = match value {
@@ -63,14 +68,33 @@ pub(crate) fn float_number(value: f64) -> u128 {
     u128::from(if bits >> 63 == 0 { bits | 1 << 63 } else { !bits })
 }
 
+/// The float of a number.
+pub(crate) fn float_of(number: u128) -> Option<f64> {
+    let number = u64::try_from(number).ok()?;
+    Some(match number {
+        u64::MAX => f64::NAN,
+        _ => f64::from_bits(if number >> 63 == 1 { number ^ 1 << 63 } else { !number }),
+    })
+}
+
 /// The number of a TIMESTAMP.
 pub(crate) fn timestamp_number(at: Timestamp) -> u128 {
     int_number(at.ms) << 32 | u128::from(at.nanos)
 }
 
+/// The TIMESTAMP of a number.
+pub(crate) fn timestamp_of(number: u128) -> Option<Timestamp> {
+    Some(Timestamp { ms: int_of(number >> 32)?, nanos: number as u32 })
+}
+
 /// The number of a DECIMAL(p,s) by its digits at that scale.
 pub(crate) fn decimal_number(unscaled: i128) -> u128 {
     (unscaled as u128) ^ 1 << 127
+}
+
+/// The digits of a number.
+pub(crate) fn decimal_of(number: u128) -> i128 {
+    (number ^ 1 << 127) as i128
 }
 
 /// The number of text or bytes.
@@ -115,6 +139,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn numbers_give_their_values_back(int: i64, float in float(), at in (any::<i64>(), 0u32..1_000_000), digits in -10i128.pow(38) + 1..10i128.pow(38)) {
+            prop_assert_eq!(int_of(int_number(int)), Some(int));
+            let back = float_of(float_number(float)).unwrap();
+            prop_assert!(back == float || back.is_nan() && float.is_nan());
+            let at = Timestamp { ms: at.0, nanos: at.1 };
+            prop_assert_eq!(timestamp_of(timestamp_number(at)), Some(at));
+            prop_assert_eq!(decimal_of(decimal_number(digits)), digits);
+        }
+
         #[test]
         fn numbers_sort_as_values_do(
             ints: (i64, i64),
