@@ -8,14 +8,15 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::arrow_type;
-use saltwing_table::{EmbeddedTables, PointRow, PointShape, ReadView, ScanContext, ScanShape, Table};
+use saltwing_table::{EmbeddedTables, PointRow, ReadView, RowShape, ScanContext, ScanShape, Table};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;
 use crate::aggregate::{GroupOptions, GroupedRows};
+use crate::few_rows::{FEW_ROWS_MAX, FewRows};
 use crate::output::Output;
 use crate::source::{Source, scan_routes};
-use crate::totals::{DirectTotals, TotalOutput};
+use crate::totals::TotalOutput;
 
 /// A planned SELECT with all that does not change from one run to the next.
 pub struct SelectPlan {
@@ -27,9 +28,11 @@ pub struct SelectPlan {
     shape: Arc<ScanShape>,
     items: Items,
     /// The columns of a row that are the result as they stand, where they are.
-    plain: Option<PointShape>,
+    plain: Option<Arc<RowShape>>,
     /// The outputs, where whole columns are added up.
-    totals: Option<Box<[TotalOutput]>>,
+    totals: Option<Arc<[TotalOutput]>>,
+    /// Whether the rows are few, as they stand, and of one scan.
+    is_few: bool,
 }
 
 /// How items come from what is read.
@@ -92,17 +95,23 @@ impl SelectPlan {
         let plain = match &items {
             Items::Columns(places) if is_plain => {
                 let columns = places.iter().filter_map(|&p| scanned.get(p).copied());
-                Some(PointShape::new(planned.access.table(), columns))
+                Some(Arc::new(RowShape::new(planned.access.table(), columns)))
             }
             _ => None,
         };
         let totals = match &planned.bound.output {
-            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned),
+            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned).map(Arc::from),
             saltwing_bind::Output::Rows(_) => None,
         };
-        let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, planned.access.residual())?);
+        let residual = planned.access.residual();
+        let is_few = plain.is_some()
+            && planned.bound.limit.is_some_and(|limit| limit <= FEW_ROWS_MAX)
+            && matches!(planned.reading, Reading::Rows)
+            && residual.is_empty()
+            && planned.access.second_route(None).is_none();
+        let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, residual)?);
         let (schema, scanned) = (result_schema(&columns), scanned.into());
-        Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals })
+        Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals, is_few })
     }
 
     /// The columns of the result.
@@ -134,21 +143,30 @@ impl SelectPlan {
         self.planned.access
     }
 
-    /// Starts the SELECT where it adds up whole columns; else as [`SelectPlan::start`].
+    /// Starts the SELECT, whose access was judged, where its result is known to be small; `part` is as for
+    /// [`SelectPlan::start`], which the others need.
     ///
     /// # Errors
     /// The store's.
-    pub fn start_totals(
+    pub fn start_few(
         &self,
         store: &EmbeddedTables,
         view: &ReadView,
         part: Option<&KeyPart>,
         context: &ScanContext,
-    ) -> Result<Option<DirectTotals>, ExecError> {
-        let Some(outputs) = &self.totals else { return Ok(None) };
-        let routes = scan_routes(&self.planned.access, part, None);
+    ) -> Result<Option<FewRows>, ExecError> {
+        let (access, limit) = (&self.planned.access, self.planned.bound.limit);
         let scan = |route| store.scan_shaped(view, &self.shape, route, context.clone());
-        Ok(Some(DirectTotals::new(routes.into_iter().map(scan).collect::<Result<_, _>>()?, outputs.clone())))
+        if let Some(outputs) = &self.totals {
+            let scans = scan_routes(access, part, None).into_iter().map(scan).collect::<Result<_, _>>()?;
+            return Ok(Some(FewRows::totals(scans, outputs)));
+        }
+        let Some(shape) = self.plain.as_ref().filter(|_| self.is_few) else { return Ok(None) };
+        let route = match part {
+            Some(part) => part.route(access, limit),
+            None => access.route(limit),
+        };
+        Ok(Some(FewRows::rows(scan(route)?, shape)))
     }
 
     /// Starts the SELECT, whose access was judged; `part` is what it reads of the key, where that is

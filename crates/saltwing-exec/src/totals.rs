@@ -75,31 +75,16 @@ impl TotalOutput {
     }
 }
 
-/// A SELECT of one row of totals that is not read yet.
-pub struct DirectTotals {
-    scans: Vec<Scan>,
-    outputs: Box<[TotalOutput]>,
-}
-
-impl DirectTotals {
-    pub(crate) fn new(scans: Vec<Scan>, outputs: Box<[TotalOutput]>) -> Self {
-        Self { scans, outputs }
-    }
-
-    /// Reads all rows; the values of the outputs.
-    ///
-    /// # Errors
-    /// The scan's; a sum that does not fit.
-    pub fn row(self) -> Result<Vec<Value>, ExecError> {
-        let mut all = Totals::default();
-        for mut scan in self.scans {
-            let more = scan.totals()?;
-            all.rows += more.rows;
-            all.columns.resize(more.columns.len(), Total::default());
-            for (total, more) in all.columns.iter_mut().zip(more.columns) {
-                *total = Total { known: total.known + more.known, sum: total.sum + more.sum };
-            }
+/// Reads all rows of some scans; the values of the outputs.
+pub(crate) fn row_of_totals(scans: Vec<Scan>, outputs: &[TotalOutput]) -> Result<Vec<Value>, ExecError> {
+    let mut all = Totals::default();
+    for mut scan in scans {
+        let more = scan.totals()?;
+        all.rows += more.rows;
+        all.columns.resize(more.columns.len(), Total::default());
+        for (total, more) in all.columns.iter_mut().zip(more.columns) {
+            *total = Total { known: total.known + more.known, sum: total.sum + more.sum };
         }
-        Ok(self.outputs.iter().map(|output| output.value(&all)).collect::<Result<_, _>>()?)
     }
+    Ok(outputs.iter().map(|output| output.value(&all)).collect::<Result<_, _>>()?)
 }

@@ -1,5 +1,6 @@
 //! Rows as keys.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::iter;
 
@@ -226,14 +227,14 @@ impl RowKeyCodec {
     ///
     /// # Errors
     /// As [`RowKeyCodec::encode`]: values that no row can have.
-    pub fn bucket_of_prefix(&self, values: &[Value]) -> Result<Option<u8>, RowKeyError> {
+    pub fn bucket_of_prefix(&self, values: &[impl Borrow<Value>]) -> Result<Option<u8>, RowKeyError> {
         let Some(salt) = self.salt else { return Ok(Some(0)) };
         let count = self.salt_column_count();
         if values.len() < count {
             return Ok(None);
         }
         let mut salted = Vec::new();
-        self.append_columns(&|column| values.get(column).unwrap_or(&Value::Null), count, &mut salted)?;
+        self.append_columns(&|column| values.get(column).map_or(&Value::Null, Borrow::borrow), count, &mut salted)?;
         Ok(Some(salt::bucket(&salted, salt.buckets)))
     }
 

@@ -107,6 +107,9 @@ impl fmt::Debug for KeyRange {
 
 /// The same keys as sorted, disjoint ranges; those that overlap or touch become one.
 pub fn merge_ranges(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
+    if ranges.len() < 2 {
+        return ranges;
+    }
     ranges.sort_unstable_by(|a, b| a.start.cmp(&b.start));
     let mut merged: Vec<KeyRange> = Vec::with_capacity(ranges.len());
     for range in ranges {

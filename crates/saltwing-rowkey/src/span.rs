@@ -13,6 +13,7 @@
 //! those bytes and keep their length, as Phoenix does; where they cannot
 //! (`ff`), the cut is the end of all keys, never a lost bound.
 
+use std::borrow::Borrow;
 use std::ops;
 
 use saltwing_types::table::ROW_KEY_BYTES_MAX;
@@ -21,6 +22,9 @@ use saltwing_types::{SqlType, Value};
 use crate::bound::Place;
 use crate::column::{ColumnCodec, Framing};
 use crate::{Key, KeyRange, RowKeyCodec, RowKeyError, merge_ranges};
+
+/// Bytes that keys have room for at first.
+const KEY_BYTES_EXPECTED: usize = 48;
 
 /// One end of a range in **key order**, over the values of leading key columns.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +91,7 @@ impl RowKeyCodec {
     /// # Errors
     /// [`RowKeyError::Value`] for a value of another kind than its column's;
     /// [`RowKeyError::ValueCount`] for more values than key columns.
-    pub fn prefix_range(&self, prefix: &[Value]) -> Result<Option<KeyRange>, RowKeyError> {
+    pub fn prefix_range(&self, prefix: &[impl Borrow<Value>]) -> Result<Option<KeyRange>, RowKeyError> {
         let Some(prefix) = self.prefix(prefix)? else { return Ok(None) };
         if prefix.columns == self.columns.len() {
             return Ok(self.point(&prefix));
@@ -106,7 +110,11 @@ impl RowKeyCodec {
     /// # Errors
     /// [`RowKeyError::Value`] for NULL as a bound and for a value of another kind than its
     /// column's; [`RowKeyError::ValueCount`] when `prefix` leaves no column.
-    pub fn span_ranges(&self, prefix: &[Value], span: &ColumnSpan<'_>) -> Result<Vec<KeyRange>, RowKeyError> {
+    pub fn span_ranges(
+        &self,
+        prefix: &[impl Borrow<Value>],
+        span: &ColumnSpan<'_>,
+    ) -> Result<Vec<KeyRange>, RowKeyError> {
         let Some(column) = self.columns.get(prefix.len()) else {
             return Err(RowKeyError::ValueCount { given: prefix.len() + 1, expected: self.columns.len() });
         };
@@ -142,10 +150,17 @@ impl RowKeyCodec {
     ///
     /// # Errors
     /// As [`RowKeyCodec::span_ranges`].
-    pub fn span_range(&self, prefix: &[Value], span: &ColumnSpan<'_>) -> Result<Option<KeyRange>, RowKeyError> {
-        let ranges = self.span_ranges(prefix, span)?;
-        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(None) };
-        Ok(KeyRange::new(first.start().to_vec(), last.end().map(<[u8]>::to_vec)))
+    pub fn span_range(
+        &self,
+        prefix: &[impl Borrow<Value>],
+        span: &ColumnSpan<'_>,
+    ) -> Result<Option<KeyRange>, RowKeyError> {
+        let mut ranges = self.span_ranges(prefix, span)?;
+        let Some(last) = ranges.pop() else { return Ok(None) };
+        match ranges.into_iter().next() {
+            None => Ok(Some(last)),
+            Some(first) => Ok(KeyRange::new(first.into_bounds().0, last.into_bounds().1)),
+        }
     }
 
     /// The keys of exactly the rows between two bounds in key order, as
@@ -213,12 +228,12 @@ impl RowKeyCodec {
     }
 
     /// Encodes leading values; `None` when no row has them.
-    fn prefix(&self, values: &[Value]) -> Result<Option<Prefix>, RowKeyError> {
+    fn prefix(&self, values: &[impl Borrow<Value>]) -> Result<Option<Prefix>, RowKeyError> {
         self.check_prefix(values)?;
         let mut prefix = Prefix::new();
-        let mut stored = Vec::new();
+        let mut stored = Vec::with_capacity(KEY_BYTES_EXPECTED);
         let mut possible = true;
-        for (column, value) in self.columns.iter().zip(values) {
+        for (column, value) in self.columns.iter().zip(values.iter().map(Borrow::borrow)) {
             if value.is_null() {
                 possible &= column.nullable;
                 prefix.push_null(column);
@@ -232,7 +247,7 @@ impl RowKeyCodec {
         Ok(possible.then_some(prefix))
     }
 
-    fn check_prefix(&self, values: &[Value]) -> Result<(), RowKeyError> {
+    fn check_prefix<V>(&self, values: &[V]) -> Result<(), RowKeyError> {
         let (given, expected) = (values.len(), self.columns.len());
         if given <= expected { Ok(()) } else { Err(RowKeyError::ValueCount { given, expected }) }
     }
@@ -240,7 +255,14 @@ impl RowKeyCodec {
     /// The place of a cut by the column after the prefix, which must exist.
     fn cut(&self, prefix: &Prefix, cut: Cut<'_>) -> Position {
         let Some(column) = self.columns.get(prefix.columns) else { return Position::End };
-        let with = |parts: &[&[u8]]| [&[prefix.bytes.as_slice()], parts].concat().concat();
+        // With room for a terminator and a separator.
+        let with = |parts: &[&[u8]]| {
+            let mut key =
+                Key::with_capacity(prefix.bytes.len() + parts.iter().map(|part| part.len()).sum::<usize>() + 4);
+            key.extend_from_slice(&prefix.bytes);
+            parts.iter().for_each(|part| key.extend_from_slice(part));
+            key
+        };
         match cut {
             Cut::First => Position::Key(self.first(prefix)),
             Cut::AfterNulls => Position::Key(with(&[column.first_value_bytes()])),
@@ -333,7 +355,7 @@ impl ColumnCodec {
 
 impl Prefix {
     fn new() -> Self {
-        Self { bytes: Vec::new(), trimmed: 0, columns: 0 }
+        Self { bytes: Vec::with_capacity(KEY_BYTES_EXPECTED), trimmed: 0, columns: 0 }
     }
 
     fn clone_bytes(&self) -> Self {

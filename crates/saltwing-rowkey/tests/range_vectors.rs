@@ -11,6 +11,8 @@ const ASC: SortOrder = SortOrder::Asc;
 const DESC: SortOrder = SortOrder::Desc;
 const TEXT: T = T::Varchar(None);
 
+const NO_VALUES: [saltwing_types::Value; 0] = [];
+
 fn codec(columns: &[(T, SortOrder, bool)]) -> RowKeyCodec {
     let column = |(index, (ty, order, nullable)): (usize, &(T, SortOrder, bool))| KeyColumn {
         source: KeySource::Column(index),
@@ -228,10 +230,10 @@ fn bounds_of_tuples() {
 fn spans_that_cannot_be() {
     let key = codec(&[(T::Integer, ASC, false)]);
     let null = ColumnSpan { lo: Included(&V::Null), hi: Unbounded, nulls: false };
-    assert!(matches!(key.span_ranges(&[], &null), Err(RowKeyError::Value { .. })));
+    assert!(matches!(key.span_ranges(&NO_VALUES, &null), Err(RowKeyError::Value { .. })));
     let text = V::text("5");
     let wrong = ColumnSpan { lo: Unbounded, hi: Excluded(&text), nulls: false };
-    assert!(key.span_range(&[], &wrong).is_err());
+    assert!(key.span_range(&NO_VALUES, &wrong).is_err());
     let open = ColumnSpan { lo: Unbounded, hi: Unbounded, nulls: false };
     assert!(matches!(key.span_ranges(&[V::Int(1)], &open), Err(RowKeyError::ValueCount { given: 2, expected: 1 })));
 }

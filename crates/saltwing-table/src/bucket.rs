@@ -1,5 +1,6 @@
 //! The rows of one bucket (or of a table without salt), range after range.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_rowkey::KeyRange;
@@ -19,9 +20,9 @@ const CHECK_RANGES: u32 = 1024;
 
 /// Walks the ranges of one bucket in one direction.
 pub(crate) struct BucketScan {
-    rows: TableRows,
+    rows: Arc<TableRows>,
     bucket: Option<u8>,
-    rules: WalkRules,
+    rules: Arc<WalkRules>,
     ranges: RangeIter,
     skipper: Option<Box<Skipper>>,
     context: ScanContext,
@@ -45,9 +46,9 @@ enum Ahead {
 
 impl BucketScan {
     pub(crate) fn new(
-        rows: TableRows,
+        rows: Arc<TableRows>,
         bucket: Option<u8>,
-        rules: WalkRules,
+        rules: Arc<WalkRules>,
         ranges: RangeIter,
         skipper: Option<Skipper>,
         context: ScanContext,
@@ -120,8 +121,9 @@ impl BucketScan {
         let rest = rest.unwrap_or_else(KeyRange::all);
         self.context.counters.count_seek();
         // Expired rows count: they too are where a range may end.
-        let rules = WalkRules { expired_ms: None, zones: None, ..self.rules.clone() };
-        self.ahead = match self.walk_over(&rest, rules).next(1)? {
+        let WalkRules { direction, counters, .. } = &*self.rules;
+        let rules = WalkRules { direction: *direction, expired_ms: None, zones: None, counters: counters.clone() };
+        self.ahead = match self.walk_over(&rest, Arc::new(rules)).next(1)? {
             None => Ahead::End,
             Some(piece) => {
                 let mut key = Vec::new();
@@ -134,7 +136,7 @@ impl BucketScan {
         Ok(())
     }
 
-    fn walk_over(&self, range: &KeyRange, rules: WalkRules) -> Walk {
+    fn walk_over(&self, range: &KeyRange, rules: Arc<WalkRules>) -> Walk {
         let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
         let (start, end) = physical.into_bounds();
         Walk::new(self.rows.clone(), start, end, rules)

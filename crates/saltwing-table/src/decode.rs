@@ -6,6 +6,7 @@ use arrow::array::ArrayRef;
 use saltwing_rowkey::{KeySlices, ValueCodec};
 use saltwing_store::Direction;
 use saltwing_types::{KeyColumn, SqlType, ValueError, text};
+use smallvec::SmallVec;
 
 use crate::packed::block::{FixCells, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
@@ -37,16 +38,64 @@ impl Source {
     }
 }
 
-/// Builds batches of chosen columns.
-pub(crate) struct RowDecoder {
-    columns: Vec<Column>,
+/// Columns that are decoded, and where they come from: what is known of them before a scan.
+pub(crate) struct DecodedColumns {
+    pub(crate) all: Vec<DecodedColumn>,
+    /// Families that columns are read of, and whether one of variable width is.
+    families: Vec<(usize, bool)>,
     /// Whether a key column is among them.
     splits_keys: bool,
     /// Whether keys are put out.
     reads_keys: bool,
     /// The first of the key columns that stand at the end of every key with a fixed width.
     tail_from: usize,
-    families: Vec<FamilyUse>,
+}
+
+/// One of them, by index.
+#[derive(Clone, Copy)]
+pub(crate) struct DecodedColumn {
+    pub(crate) index: usize,
+    pub(crate) ty: SqlType,
+    pub(crate) source: Source,
+}
+
+impl DecodedColumn {
+    pub(crate) fn of(table: &Table, index: usize) -> Self {
+        Self { index, ty: table.column_type(index), source: Source::of(table, index) }
+    }
+}
+
+impl DecodedColumns {
+    /// These columns of the table, by index.
+    pub(crate) fn new(table: &Table, columns: &[usize]) -> Self {
+        let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
+        let mut families: Vec<(usize, bool)> = Vec::new();
+        for column in &all {
+            if let Source::Stored { family, .. } = column.source {
+                let var = row_format::width(column.ty).is_none();
+                match families.iter_mut().find(|(known, _)| *known == family) {
+                    Some((_, var_wanted)) => *var_wanted |= var,
+                    None => families.push((family, var)),
+                }
+            }
+        }
+        let splits_keys = all.iter().any(|c| matches!(c.source, Source::Key { .. }));
+        let reads_keys = splits_keys || all.iter().any(|c| matches!(c.source, Source::RowKey));
+        let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
+        let tail = table.def().key.columns.iter().rev().take_while(|k| is_fixed(k)).count();
+        let tail_from = table.def().key.columns.len() - tail;
+        Self { all, families, splits_keys, reads_keys, tail_from }
+    }
+}
+
+/// Builds batches of chosen columns.
+pub(crate) struct RowDecoder {
+    columns: Vec<Column>,
+    /// As in [`DecodedColumns`].
+    splits_keys: bool,
+    reads_keys: bool,
+    tail_from: usize,
+    families: SmallVec<[FamilyUse; 1]>,
     /// The block that `families` has the parts of, and the one before it.
     block: Option<u64>,
     block_before: Option<u64>,
@@ -76,32 +125,28 @@ struct Parts {
 }
 
 impl RowDecoder {
-    /// A decoder of these columns of the table, by index.
-    pub(crate) fn new(table: &Table, columns: &[usize]) -> Self {
-        let mut families: Vec<FamilyUse> = Vec::new();
-        let mut of_column = |index: usize| {
-            let source = Source::of(table, index);
-            if let Source::Stored { family, .. } = source {
-                let var = row_format::width(table.column_type(index)).is_none();
-                match families.iter_mut().find(|known| known.family == family) {
-                    Some(known) => known.var_wanted |= var,
-                    None => {
-                        let (parts, parts_before) = (Parts::default(), Parts::default());
-                        families.push(FamilyUse { family, var_wanted: var, parts, parts_before });
-                    }
-                }
-            }
-            Column { index, source, sink: Sink::new(table.column_type(index)) }
+    /// A decoder of these columns.
+    pub(crate) fn new(columns: &DecodedColumns) -> Self {
+        let &DecodedColumns { ref all, ref families, splits_keys, reads_keys, tail_from } = columns;
+        let family = |&(family, var_wanted): &(usize, bool)| FamilyUse {
+            family,
+            var_wanted,
+            parts: Parts::default(),
+            parts_before: Parts::default(),
         };
-        let columns: Vec<Column> = columns.iter().map(|&index| of_column(index)).collect();
-        let splits_keys = columns.iter().any(|c| matches!(c.source, Source::Key { .. }));
-        let reads_keys = splits_keys || columns.iter().any(|c| matches!(c.source, Source::RowKey));
-        let (slices, key, scratch) = (KeySlices::default(), Vec::new(), Vec::new());
-        let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
-        let tail = table.def().key.columns.iter().rev().take_while(|k| is_fixed(k)).count();
-        let tail_from = table.def().key.columns.len() - tail;
-        let (block, block_before) = (None, None);
-        Self { columns, splits_keys, reads_keys, tail_from, families, block, block_before, slices, key, scratch }
+        let column = |c: &DecodedColumn| Column { index: c.index, source: c.source, sink: Sink::new(c.ty) };
+        Self {
+            columns: all.iter().map(column).collect(),
+            splits_keys,
+            reads_keys,
+            tail_from,
+            families: families.iter().map(family).collect(),
+            block: None,
+            block_before: None,
+            slices: KeySlices::default(),
+            key: Vec::new(),
+            scratch: Vec::new(),
+        }
     }
 
     /// Makes room for a batch.

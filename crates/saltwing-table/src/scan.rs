@@ -160,13 +160,13 @@ impl Scan {
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
         let may_stop = limit.or(first_batch).is_some();
-        let rules = WalkRules {
+        let rules = Arc::new(WalkRules {
             direction,
             expired_ms: table.expired_ms(view.now_ms()),
             zones: shape.zones().filter(|_| order != ScanOrder::Merged || !may_stop).cloned(),
             counters: context.counters.clone(),
-        };
-        let stored = view.rows_for(table)?;
+        });
+        let stored = Arc::new(view.rows_for(table)?);
         let bucket_scan = |bucket| {
             let skipper =
                 ranges.stretches(direction).map(|known| Skipper::new(known, direction, bucket, context.clone()));
@@ -186,7 +186,7 @@ impl Scan {
             }
         };
         Ok(Self {
-            decoder: RowDecoder::new(table, shape.decoded()),
+            decoder: RowDecoder::new(shape.columns()),
             shape,
             rows,
             direction,

@@ -8,6 +8,7 @@ use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use saltwing_expr::Filter;
 use saltwing_types::Expr;
 
+use crate::decode::DecodedColumns;
 use crate::zone_filter::ZoneFilter;
 use crate::{Table, TableError};
 
@@ -16,7 +17,7 @@ pub struct ScanShape {
     table: Arc<Table>,
     schema: SchemaRef,
     /// The columns put out, then those that only the filter needs.
-    decoded: Vec<usize>,
+    columns: DecodedColumns,
     filter: Option<Filter>,
     zones: Option<Arc<ZoneFilter>>,
 }
@@ -38,7 +39,8 @@ impl ScanShape {
         let fields: Vec<FieldRef> = columns.iter().filter_map(|&column| all.get(column).cloned()).collect();
         let zones = ZoneFilter::new(table, &conditions).map(Arc::new);
         let filter = if conditions.is_empty() { None } else { Some(Filter::new(conditions)?) };
-        Ok(Self { table: table.clone(), schema: Arc::new(Schema::new(fields)), decoded, filter, zones })
+        let columns = DecodedColumns::new(table, &decoded);
+        Ok(Self { table: table.clone(), schema: Arc::new(Schema::new(fields)), columns, filter, zones })
     }
 
     /// The table.
@@ -52,8 +54,8 @@ impl ScanShape {
     }
 
     /// Every column that is decoded, those put out first.
-    pub(crate) fn decoded(&self) -> &[usize] {
-        &self.decoded
+    pub(crate) fn columns(&self) -> &DecodedColumns {
+        &self.columns
     }
 
     /// Whether rows are checked.
@@ -78,8 +80,8 @@ impl ScanShape {
             return Ok((columns, rows));
         };
         let mut by_index: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
-        for (&index, array) in self.decoded.iter().zip(&columns) {
-            if let Some(place) = by_index.get_mut(index) {
+        for (column, array) in self.columns.all.iter().zip(&columns) {
+            if let Some(place) = by_index.get_mut(column.index) {
                 *place = Some(array.clone());
             }
         }

@@ -12,7 +12,7 @@ use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta::StoredRow;
 use crate::packed::delta_record::{Record, RecordBuilder};
 use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
-use crate::point::PointShape;
+use crate::row_values::RowShape;
 use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
 use crate::shape::ScanShape;
 use crate::walk::{find, place};
@@ -299,7 +299,7 @@ impl EmbeddedTables {
     /// The store's; [`TableError::Corrupt`], [`TableError::CorruptBlock`].
     pub fn get(&self, view: &ReadView, table: &Arc<Table>, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
-        let shape = PointShape::new(table, 0..table.def().columns.len());
+        let shape = RowShape::new(table, 0..table.def().columns.len());
         found.map(|found| shape.values(row_key, found)).transpose()
     }
 
@@ -307,7 +307,7 @@ impl EmbeddedTables {
     ///
     /// # Errors
     /// As [`EmbeddedTables::get`]; [`TableError::DefinitionChanged`] where the row may be written by a later definition.
-    pub fn point(&self, shape: &PointShape, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {
+    pub fn point(&self, shape: &RowShape, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {
         let table = shape.table();
         let found = self.packed.with_rows(table.def().id, |rows| Some((rows.definition, place(rows, row_key))));
         let Some((definition, place)) = found else { return Ok(None) };

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
-use saltwing_types::{SqlType, Value};
+use saltwing_types::Value;
 
-use crate::decode::Source;
+use crate::decode::{DecodedColumn, Source};
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls};
 use crate::packed::block_ref::BlockRef;
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
@@ -32,14 +32,6 @@ pub struct Totals {
     pub rows: u64,
     /// Of each column that the scan puts out.
     pub columns: Vec<Total>,
-}
-
-/// A column that is added up.
-struct Added {
-    index: usize,
-    ty: SqlType,
-    /// Family and slot; a column of the key has none.
-    stored: Option<(u8, u16)>,
 }
 
 impl Scan {
@@ -69,15 +61,15 @@ impl Scan {
         self.context.check()?;
         let shape = self.shape.clone();
         let table = shape.table();
-        let added: Vec<Added> = shape.decoded().iter().map(|&index| Added::new(table, index)).collect();
-        let in_blocks = added.iter().all(|column| column.stored.is_some());
+        let added = &shape.columns().all;
+        let in_blocks = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut decoded = 0;
         while let Some(piece) = self.rows.next(CHECK_ROWS)? {
             let rows = piece.len();
             match &piece {
                 Piece::Block { block, rows } if in_blocks => {
-                    add_block(table, &added, block, rows.clone(), &mut totals.columns)?;
+                    add_block(table, added, block, rows.clone(), &mut totals.columns)?;
                 }
                 _ if added.is_empty() => {}
                 _ => {
@@ -113,16 +105,6 @@ impl Scan {
     }
 }
 
-impl Added {
-    fn new(table: &Table, index: usize) -> Self {
-        let stored = match Source::of(table, index) {
-            Source::Stored { family, slot } => Some((family as u8, slot)),
-            Source::Key { .. } | Source::RowKey => None,
-        };
-        Self { index, ty: table.column_type(index), stored }
-    }
-}
-
 impl Total {
     fn add(&mut self, known: u64, sum: i128) {
         self.known += known;
@@ -133,16 +115,16 @@ impl Total {
 /// Adds some rows of a block.
 fn add_block(
     table: &Table,
-    added: &[Added],
+    added: &[DecodedColumn],
     block: &Arc<BlockRef>,
     rows: Range<usize>,
     totals: &mut [Total],
 ) -> Result<(), TableError> {
-    let mut part: Option<(u8, Option<Arc<FixPart>>)> = None;
+    let mut part: Option<(usize, Option<Arc<FixPart>>)> = None;
     for (column, total) in added.iter().zip(totals) {
-        let Some((family, slot)) = column.stored else { continue };
+        let Source::Stored { family, slot } = column.source else { continue };
         if part.as_ref().is_none_or(|(of, _)| *of != family) {
-            part = Some((family, block.fix(family)?));
+            part = Some((family, block.fix(family as u8)?));
         }
         let fix = part.as_ref().and_then(|(_, fix)| fix.as_deref());
         match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {

@@ -25,7 +25,6 @@ const DELTA_ROWS_MIN: usize = 16;
 const DELTA_ROWS_MAX: usize = 1024;
 
 /// What a walk leaves out, and what it counts.
-#[derive(Clone)]
 pub(crate) struct WalkRules {
     pub(crate) direction: Direction,
     /// Rows written at or before this are expired.
@@ -37,10 +36,10 @@ pub(crate) struct WalkRules {
 
 /// Walks one range of row keys, never an empty one.
 pub(crate) struct Walk {
-    rows: TableRows,
+    rows: Arc<TableRows>,
     start: Vec<u8>,
     end: Option<Vec<u8>>,
-    rules: WalkRules,
+    rules: Arc<WalkRules>,
     /// The entry that is looked at next.
     index: usize,
     done: bool,
@@ -51,7 +50,7 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// A walk over the keys from `start`, included, to `end`.
-    pub(crate) fn new(rows: TableRows, start: Vec<u8>, end: Option<Vec<u8>>, rules: WalkRules) -> Self {
+    pub(crate) fn new(rows: Arc<TableRows>, start: Vec<u8>, end: Option<Vec<u8>>, rules: Arc<WalkRules>) -> Self {
         let index = match rules.direction {
             Direction::Forward => rows.directory.floor(&start),
             Direction::Reverse => rows.directory.last_below(end.as_deref()),
@@ -117,8 +116,8 @@ impl Walk {
 
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.
     fn read_entry(&mut self) -> Result<(), TableError> {
-        let directory = self.rows.directory.clone();
-        let Some((entry, entry_end)) = directory.owned(self.index) else {
+        let all = self.rows.clone();
+        let Some((entry, entry_end)) = all.directory.owned(self.index) else {
             self.done = true;
             return Ok(());
         };
@@ -134,7 +133,7 @@ impl Walk {
         let mut rest = None;
         if entry.is_dirty() && end.is_none_or(|end| start < end) {
             let direction = self.rules.direction;
-            let complete = self.rows.collect(start, end, direction, self.recent_most, &mut self.recent);
+            let complete = all.collect(start, end, direction, self.recent_most, &mut self.recent);
             self.recent_most = (2 * self.recent_most).min(DELTA_ROWS_MAX);
             if let (false, Some((last, _))) = (complete, self.recent.last()) {
                 rest = Some(match direction {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
-use saltwing_exec::{DirectRows, DirectTotals};
+use saltwing_exec::{DirectRows, FewRows};
 use saltwing_expr::ColumnBuilder;
 use saltwing_table::{Counters, ScanContext, TableError};
 use saltwing_types::Value;
@@ -87,28 +87,28 @@ impl ScanWarning {
 pub(crate) enum BatchSource {
     /// Made already.
     Ready(VecDeque<RecordBatch>),
-    /// One row of values, a value for each of the columns; `None` when it is given out.
-    Row(Option<OneRow>, Arc<[ResultColumn]>),
+    /// Few rows, as values: one for each of the columns, row after row. `None` when they are given out.
+    Values(Option<Values>, Arc<[ResultColumn]>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
     /// Another thread or task.
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
 
-/// A row that comes as values.
-pub(crate) enum OneRow {
-    /// It was read already.
+/// Rows that come as values.
+pub(crate) enum Values {
+    /// Read already.
     Read(Vec<Value>),
-    /// Totals of rows that are still to be read.
-    Totals(Box<DirectTotals>),
+    /// Still to be read.
+    Few(Box<FewRows>),
 }
 
-impl OneRow {
-    /// Its values.
-    pub(crate) fn values(self) -> Result<Vec<Value>, Error> {
+impl Values {
+    /// The values; none are no rows.
+    pub(crate) fn read(self) -> Result<Vec<Value>, Error> {
         match self {
             Self::Read(values) => Ok(values),
-            Self::Totals(totals) => Ok(totals.row()?),
+            Self::Few(rows) => Ok(rows.values()?),
         }
     }
 }
@@ -116,7 +116,7 @@ impl OneRow {
 impl BatchSource {
     /// Whether rows are still to be read, on the thread that asks for them.
     pub(crate) fn reads(&self) -> bool {
-        matches!(self, Self::Direct(_) | Self::Row(Some(OneRow::Totals(_)), _))
+        matches!(self, Self::Direct(_) | Self::Values(Some(Values::Few(_)), _))
     }
 
     /// The next batch with rows in it, on the caller's thread.
@@ -124,7 +124,9 @@ impl BatchSource {
         loop {
             let batch = match self {
                 BatchSource::Ready(batches) => batches.pop_front(),
-                BatchSource::Row(row, columns) => row.take().map(|row| one_row(columns, &row.values()?)).transpose()?,
+                BatchSource::Values(values, columns) => {
+                    values.take().map(|values| batch_of_values(columns, &values.read()?)).transpose()?
+                }
                 BatchSource::Direct(rows) => rows.next_batch()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
@@ -155,7 +157,7 @@ impl RowsOutcome {
     /// A result of the one row of a key, if it is there.
     pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<Vec<Value>>) -> Self {
         let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
-        let source = BatchSource::Row(row.map(OneRow::Read), columns.clone());
+        let source = BatchSource::Values(row.map(Values::Read), columns.clone());
         Self::of(columns, source, read)
     }
 
@@ -166,12 +168,13 @@ impl RowsOutcome {
     }
 }
 
-fn one_row(columns: &[ResultColumn], row: &[Value]) -> Result<RecordBatch, Error> {
-    let array = |(column, value): (&ResultColumn, &Value)| {
-        let mut builder = ColumnBuilder::new(column.ty, 1);
-        builder.append_value(value)?;
+fn batch_of_values(columns: &[ResultColumn], values: &[Value]) -> Result<RecordBatch, Error> {
+    let width = columns.len().max(1);
+    let array = |(place, column): (usize, &ResultColumn)| {
+        let mut builder = ColumnBuilder::new(column.ty, values.len() / width);
+        values.iter().skip(place).step_by(width).try_for_each(|value| builder.append_value(value))?;
         Ok::<_, Error>(builder.finish())
     };
-    let arrays = columns.iter().zip(row).map(array).collect::<Result<_, _>>()?;
+    let arrays = columns.iter().enumerate().map(array).collect::<Result<_, _>>()?;
     Ok(RecordBatch::try_new(result_schema(columns), arrays).map_err(TableError::from)?)
 }

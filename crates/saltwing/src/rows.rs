@@ -11,7 +11,7 @@ use saltwing_expr::{ValueColumn, ValueRef};
 use saltwing_table::{Counters, ScanContext};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
-use crate::outcome::{BatchSource, OneRow, RowsOutcome, ScanWarning, Stats};
+use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats, Values};
 use crate::{Error, FromValue};
 
 /// A result as Arrow batches. Dropping it stops the statement.
@@ -130,7 +130,7 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        if self.is_used_up() && !self.take_one()? {
+        if self.is_used_up() && !self.take_values()? {
             let batch = self.batches.next().await?;
             self.put_batch(batch);
         }
@@ -142,7 +142,7 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
-        if self.is_used_up() && !self.take_one()? {
+        if self.is_used_up() && !self.take_values()? {
             let batch = self.batches.next_blocking()?;
             self.put_batch(batch);
         }
@@ -165,14 +165,11 @@ impl Rows {
         self.current.as_ref().is_none_or(|(set, given)| *given >= set.rows())
     }
 
-    /// Takes a row that comes as values: it needs no batch.
-    fn take_one(&mut self) -> Result<bool, Error> {
-        let BatchSource::Row(row, _) = &mut self.batches.source else { return Ok(false) };
-        let values = row.take().map(OneRow::values).transpose()?;
-        if values.is_none() {
-            self.batches.noticed(None);
-        }
-        Ok(self.put(values.map(Cells::One)))
+    /// Takes rows that come as values, if there are any: they need no batch.
+    fn take_values(&mut self) -> Result<bool, Error> {
+        let BatchSource::Values(values, _) = &mut self.batches.source else { return Ok(false) };
+        let values = values.take().map(Values::read).transpose()?;
+        Ok(self.put(values.filter(|values| !values.is_empty()).map(Cells::Values)))
     }
 
     fn put_batch(&mut self, batch: Option<RecordBatch>) -> bool {
@@ -208,15 +205,15 @@ struct RowSet {
 enum Cells {
     /// Rows of a batch.
     Batch { rows: usize, columns: Vec<ValueColumn> },
-    /// One row.
-    One(Vec<Value>),
+    /// The values of rows, one behind the other.
+    Values(Vec<Value>),
 }
 
 impl RowSet {
     fn rows(&self) -> usize {
         match &self.cells {
             Cells::Batch { rows, .. } => *rows,
-            Cells::One(_) => 1,
+            Cells::Values(values) => values.len() / self.columns.len().max(1),
         }
     }
 
@@ -227,7 +224,10 @@ impl RowSet {
                 Some(column) => Ok(column.get(row)?),
                 None => Ok(ValueRef::Null),
             },
-            Cells::One(values) => Ok(values.get(column).map_or(ValueRef::Null, ValueRef::from)),
+            Cells::Values(values) => {
+                let place = row * self.columns.len() + column;
+                Ok(values.get(place).map_or(ValueRef::Null, ValueRef::from))
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use saltwing_table::{Budget, ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
-use crate::outcome::{BatchSource, ExecResult, OneRow, Outcome, RowsOutcome, Stats};
+use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Stats, Values};
 use crate::session::{ExecutorChoice, Session};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
@@ -268,8 +268,8 @@ impl Session {
         let shared = &self.database().shared;
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
         let columns = planned.columns().clone();
-        let source = match planned.start_totals(tables, &view, part, &context)? {
-            Some(totals) => BatchSource::Row(Some(OneRow::Totals(Box::new(totals))), columns.clone()),
+        let source = match planned.start_few(tables, &view, part, &context)? {
+            Some(rows) => BatchSource::Values(Some(Values::Few(Box::new(rows))), columns.clone()),
             None => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
         };
         let warning = Some(self.scan_warning(&context));

@@ -56,6 +56,21 @@ impl RangeSource for RangeList {
     }
 }
 
+/// A range that is read alone, in its bucket.
+struct OneRange(KeyRange);
+
+impl RangeSource for OneRange {
+    fn ranges(&self, _: Option<u8>, _: Direction) -> RangeIter {
+        Box::new(std::iter::once(self.0.clone()))
+    }
+}
+
+/// Bucket and logical key of a physical one.
+fn row_range(key: &[u8], table: &Table) -> (Option<u8>, KeyRange) {
+    let (bucket, logical) = key.split_at(table.codec().bucket_bytes().min(key.len()));
+    (bucket.first().copied(), KeyRange::point(logical.to_vec()))
+}
+
 impl KeyPart {
     /// Whether a plan reads what the conditions say of the key, and there is nothing more to it.
     pub(crate) fn is_all_of(planned: &PlannedSelect) -> bool {
@@ -70,23 +85,24 @@ impl KeyPart {
 
     /// The rows of this part, read as an access is, at most `limit`.
     pub fn route(&self, access: &TableAccess, limit: Option<u64>) -> ScanRoute {
-        let list = match self {
-            Self::List(list) => list.clone(),
-            one => Arc::new(RangeList::new(one.range(access.table()).into_iter().collect())),
+        let (bucket, range) = match self {
+            Self::List(list) => {
+                let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
+                return access.route_over(list.clone(), buckets, limit);
+            }
+            Self::Range { range, bucket } => (*bucket, range.clone()),
+            Self::Row(key) => row_range(key, access.table()),
         };
         let limit = limit.or(matches!(self, Self::Row(_)).then_some(1));
-        let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
-        access.route_over(list, buckets, limit)
+        let buckets = bucket.map_or_else(|| access.buckets(), |bucket| Buckets::Some(vec![bucket]));
+        access.route_over(Arc::new(OneRange(range)), buckets, limit)
     }
 
     /// Bucket and logical keys of a part that is no list.
     pub(super) fn range(&self, table: &Table) -> Option<(Option<u8>, KeyRange)> {
         match self {
             Self::Range { range, bucket } => Some((*bucket, range.clone())),
-            Self::Row(key) => {
-                let (bucket, logical) = key.split_at(table.codec().bucket_bytes().min(key.len()));
-                Some((bucket.first().copied(), KeyRange::point(logical.to_vec())))
-            }
+            Self::Row(key) => Some(row_range(key, table)),
             Self::List(_) => None,
         }
     }

@@ -200,7 +200,6 @@ impl KeyTemplate {
                 .ok()?;
             return Some(KeyPart::Row(row_key));
         }
-        let prefix: Vec<Value> = prefix.into_iter().map(Cow::into_owned).collect();
         let range = if self.has_span {
             let said = self.said.get(self.equal)?;
             let column = said.column.as_ref()?;

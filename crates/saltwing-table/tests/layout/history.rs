@@ -11,7 +11,8 @@ use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
 use crate::world::{
-    Request, Rows, World, compared, is_tailed, plain_row, read, request, run_options, table, tailed, totals,
+    Request, Rows, World, compared, is_tailed, plain_row, read, read_values, request, run_options, table, tailed,
+    totals,
 };
 
 #[derive(Clone, Debug)]
@@ -143,6 +144,7 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
                 ..request(&world.table, columns.clone())
             };
             let found = read(world, view.clone(), &request).unwrap();
+            prop_assert_eq!(read_values(world, view.clone(), &request).unwrap(), found.concat());
             let together = totals(world, view, &request).unwrap();
             prop_assert_eq!(together.rows, found.len() as u64);
             for (place, column) in columns.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Budget, LayoutOptions, Merging, PointShape, ScanContext, TableError, WriteSet};
+use saltwing_table::{Budget, LayoutOptions, Merging, RowShape, ScanContext, TableError, WriteSet};
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, TableId, Value};
 
@@ -58,7 +58,7 @@ fn assert_reads(world: &World) {
         let wanted = world.rows.get(&world.logical(&plain_row(k, 0)));
         assert_eq!(world.store.get(&view, &world.table, &key).unwrap().as_ref(), wanted);
         assert_eq!(world.store.contains(&view, &world.table, &key).unwrap(), wanted.is_some());
-        let point = world.store.point(&PointShape::new(&world.table, [2]), &key).unwrap().map(|row| row.values);
+        let point = world.store.point(&RowShape::new(&world.table, [2]), &key).unwrap().map(|row| row.values);
         assert_eq!(point, wanted.map(|row| vec![row[2].clone()]));
     }
 }

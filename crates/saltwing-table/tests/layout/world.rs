@@ -7,8 +7,8 @@ use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, OrderedKv, Space};
 use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, Scan, ScanContext,
-    ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
+    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, RowShape, Scan,
+    ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -189,6 +189,12 @@ fn scan(world: &World, view: Arc<ReadView>, request: &Request, context: ScanCont
         first_batch: None,
     };
     world.store.scan(view, scan, context)
+}
+
+/// The rows of a request as values, without batches.
+pub(crate) fn read_values(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Value>, TableError> {
+    let shape = RowShape::new(&world.table, request.columns.iter().copied());
+    scan(world, view, request, request.context.for_another_scan())?.values(&shape)
 }
 
 pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Totals, TableError> {
