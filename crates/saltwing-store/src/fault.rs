@@ -30,6 +30,8 @@ pub enum Fault {
     /// The cursor that comes to this entry yields an error in its place. Entries
     /// are counted over all cursors. Later cursors succeed.
     CutScan(u64),
+    /// The read with this number of one key fails, as [`OrderedKv::get`] does it. Later ones succeed.
+    FailGet(u64),
     /// The commit with this number is answered with [`StoreError::CommitUnknown`].
     UnknownCommit {
         /// Which commit.
@@ -48,6 +50,8 @@ pub struct Counts {
     pub mutations: u64,
     /// Entries that cursors yielded, of snapshots too.
     pub entries: u64,
+    /// Calls of [`OrderedKv::get`], failed ones included.
+    pub gets: u64,
 }
 
 /// A store with one fault in it. Clones share it.
@@ -183,6 +187,14 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        let number = {
+            let mut counts = self.faults.counts.lock();
+            counts.gets += 1;
+            counts.gets - 1
+        };
+        if self.faults.fault == Fault::FailGet(number) {
+            return Err(injected("read"));
+        }
         self.current(|store| store.get(space, key))
     }
 

@@ -25,6 +25,7 @@ where
     for number in 0..counts.entries {
         cut_scan(fresh()(), number);
     }
+    failed_get(fresh()());
     for commit in 0..counts.commits {
         for applied in [false, true] {
             unknown_commit(fresh()(), commit, applied);
@@ -137,6 +138,21 @@ fn cut_scan(store: Arc<dyn OrderedKv>, number: u64) {
     }
     assert_eq!(content(&store).unwrap_err().code(), "io");
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+}
+
+fn failed_get(store: Arc<dyn OrderedKv>) {
+    let store = Faulty::new(store, Fault::FailGet(1));
+    for step in script() {
+        step.run(&store, Durability::Buffered).unwrap();
+    }
+    let content = content(&store).unwrap();
+    for (number, ((space, key), value)) in content.iter().enumerate() {
+        match store.get(*space, key) {
+            Err(error) => assert_eq!((number, error.code()), (1, "io")),
+            Ok(found) => assert_eq!(found.as_ref(), Some(value)),
+        }
+    }
+    assert_eq!(store.counts().gets, content.len() as u64);
 }
 
 fn unknown_commit(store: Arc<dyn OrderedKv>, commit: u64, applied: bool) {

@@ -1,4 +1,6 @@
-//! A fault in every write and every read of the store.
+//! Faults in writes and reads of the store, wherever in a history they come.
+//!
+//! Each run takes some of all places; `LAYOUT_FAULTS=all` takes every one, which takes minutes.
 
 use std::sync::Arc;
 
@@ -96,7 +98,8 @@ fn finish(
     now: Rows,
 ) -> (Counts, (u64, u64)) {
     let counts = faulty.counts();
-    assert_eq!(world.read_all().unwrap(), now);
+    // The fault may come only now.
+    assert_eq!(world.read_all().or_else(|_| world.read_all()).unwrap(), now);
     let (work, options) = (world.run_work(), world.options.clone());
     drop(world);
     let mut world = World::open(Arc::new(memory), options, table(100, 2, None)).unwrap();
@@ -116,19 +119,27 @@ fn finish(
 }
 
 #[test]
-fn every_fault_leaves_what_was_acknowledged() {
+fn a_fault_leaves_what_was_acknowledged() {
+    let takes_all = std::env::var_os("LAYOUT_FAULTS").is_some_and(|which| which == "all");
     for (options, keys, run_rows_min, step) in [(LayoutOptions::tiny(), 40, 1, 29), (run_options(), 100, 20, 53)] {
+        let (step, cut_step, get_step, commit_step) =
+            if takes_all { (1, 1, 1, 1) } else { (step, 4 * step, 8 * step, step / 3) };
         let survives = |fault| survives(fault, keys, options.clone());
         let (counts, (run_rows, folds)) = survives(Fault::None);
         assert!(run_rows >= run_rows_min && folds > 0, "{run_rows} rows in runs, {folds} folds");
+        println!("{counts:?}");
         for n in (0..counts.mutations).step_by(step) {
             survives(Fault::FailMutation(n));
             survives(Fault::LoseMutation(n + 5));
         }
-        for n in (0..counts.entries).step_by(4 * step) {
+        for n in (0..counts.entries).step_by(cut_step) {
             survives(Fault::CutScan(n));
         }
-        for commit in (0..counts.commits).step_by(step / 3) {
+        // The first is of the first opening.
+        for n in (1..counts.gets).step_by(get_step) {
+            survives(Fault::FailGet(n));
+        }
+        for commit in (0..counts.commits).step_by(commit_step) {
             survives(Fault::UnknownCommit { commit, applied: commit % 2 == 0 });
         }
     }
