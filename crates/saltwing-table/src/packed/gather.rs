@@ -60,6 +60,10 @@ impl Rewrite<'_> {
             above.into_iter().for_each(|(key, row)| self.add_above(key, row, pending));
             return Ok(());
         };
+        if above.is_empty() && self.is_expired(entry, block) {
+            self.expired += u64::from(block.summary.rows);
+            return Ok(());
+        }
         let place = pending.place(block)?;
         let lead = block.lead()?;
         let mut at = 0;
@@ -75,6 +79,14 @@ impl Rewrite<'_> {
         self.add_block_rows((block, place), &lead, at..lead.rows(), pending);
         pending.far.extend(block.far.iter().map(|far| (far.id, far.clone())));
         Ok(())
+    }
+
+    /// Whether all rows of an entry's block are expired, and none has a newer one above it: such a block is not read.
+    fn is_expired(&self, entry: &Entry, block: &BlockRef) -> bool {
+        let (_, newest) = block.summary.times_ms;
+        let keys = &entry.fence..=&block.summary.last_key;
+        self.limit_ms.is_some_and(|limit_ms| newest <= limit_ms)
+            && self.rows.active.range::<_, Bytes>(keys).next().is_none()
     }
 
     fn add_above(&mut self, key: Bytes, row: Above, pending: &mut Pending) {

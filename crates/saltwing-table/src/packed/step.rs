@@ -58,7 +58,7 @@ pub(super) struct Rewrite<'a> {
     pub(super) run_rows: u64,
     /// Rows in blocks made, and the bytes of their parts.
     pub(super) made: (u64, u64),
-    expired: u64,
+    pub(super) expired: u64,
 }
 
 /// Which entries a walk over a table writes anew, beside those with rows of the frozen delta.

@@ -235,6 +235,32 @@ fn expired_rows_go_with_merges_and_sweeps() {
     assert_eq!(count(&world), 0);
 }
 
+/// Their newest write time says it.
+#[test]
+fn blocks_that_are_expired_as_a_whole_go_unread() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, Some(10))).unwrap();
+    put_all(&mut world, (0..40).map(|k| (k, 1)));
+    world.store.merge().unwrap();
+    world.clock.0.store(5_000, Ordering::Relaxed);
+    put_all(&mut world, (36..44).map(|k| (k, 2)));
+    world.store.merge().unwrap();
+    world.reopen().unwrap();
+    world.clock.0.store(10_000, Ordering::Relaxed);
+    let swept = |world: &World| {
+        let swept = world.store.sweep().unwrap();
+        let storage = world.storage();
+        (swept, storage.block_rows, storage.cache_misses)
+    };
+    // A row that is newer counts for its key, so that of one block the keys are read.
+    put_all(&mut world, [(3, 3)].into_iter());
+    assert_eq!(swept(&world), (35, 8, 1));
+    assert_eq!(swept(&world), (0, 8, 1));
+    world.rows.retain(|_, row| row[2] != Value::Int(1));
+    assert_eq!(world.read_all().unwrap(), world.rows);
+    world.store.merge().unwrap();
+    world.assert_nothing_is_left_over();
+}
+
 #[test]
 fn a_purged_table_leaves_nothing() {
     let memory = MemoryStore::new();
