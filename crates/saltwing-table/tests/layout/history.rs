@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Direction, LayoutOptions, ReadView, Total};
+use saltwing_table::{Direction, LayoutOptions, Merging, ReadView, Total};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
@@ -18,6 +19,11 @@ use crate::world::{
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Commit(Vec<(Vec<Value>, bool)>),
+    /// All rows of some keys go, as one commit.
+    DeleteRange {
+        from: i64,
+        to: i64,
+    },
     TakeView,
     DropView,
     Merge,
@@ -87,6 +93,7 @@ fn step() -> impl Strategy<Value = Step> {
     );
     prop_oneof![
         12 => prop::collection::vec((row(), prop::bool::weighted(0.75)), 1..12).prop_map(Step::Commit),
+        2 => (-5i64..9, 0i64..6).prop_map(|(from, width)| Step::DeleteRange { from, to: from + width }),
         3 => Just(Step::TakeView),
         1 => Just(Step::DropView),
         2 => Just(Step::Merge),
@@ -107,6 +114,11 @@ fn view_of(world: &World, index: usize) -> (Arc<ReadView>, Rows) {
 fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
     match step {
         Step::Commit(changes) => world.commit(&changes).unwrap(),
+        Step::DeleteRange { from, to } => {
+            let is_inside = |row: &&Vec<Value>| matches!(row[0], Value::Int(k) if (from..to).contains(&k));
+            let gone: Vec<_> = world.rows.values().filter(is_inside).map(|row| (row.clone(), false)).collect();
+            world.commit(&gone).unwrap();
+        }
         Step::TakeView => world.views.push((world.store.view().unwrap(), world.rows.clone())),
         Step::DropView => drop((!world.views.is_empty()).then(|| world.views.remove(0))),
         Step::Merge => world.store.merge().unwrap(),
@@ -117,7 +129,10 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
             };
             let before = held(world);
             world.reopen().unwrap();
-            prop_assert_eq!(held(world), before);
+            match world.options.merging {
+                Merging::WithCommits => prop_assert_eq!(held(world), before),
+                Merging::Background => world.store.start_merging().unwrap(),
+            }
         }
         Step::Get { view, k, s } => {
             let (view, rows) = view_of(world, view);
@@ -231,4 +246,27 @@ fn a_history_reads_as_that_of_a_map() {
     });
     println!("{run_rows:?} rows into runs, {folds:?} folds");
     assert!(run_rows.into_inner() > 100 && folds.into_inner() > 30, "runs were made and folded");
+}
+
+/// The same beside the thread that merges: what is read does not hang on how far it is.
+#[test]
+fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
+    proptest!(ProptestConfig::with_cases(40), |(
+        steps in prop::collection::vec(step(), 20..120),
+        salt in prop_oneof![Just(0u16), Just(3)],
+        options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
+    )| {
+        let options = LayoutOptions { merging: Merging::Background, idle: Duration::from_millis(1), ..options };
+        let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, salt, None)).unwrap();
+        world.store.start_merging().unwrap();
+        for step in steps {
+            run(&mut world, step)?;
+        }
+        world.views.clear();
+        world.store.merge().unwrap();
+        prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+        world.reopen().unwrap();
+        world.store.merge().unwrap();
+        world.assert_nothing_is_left_over();
+    });
 }

@@ -16,4 +16,5 @@ mod skipping;
 mod storage;
 #[path = "../support/mod.rs"]
 mod support;
+mod wide;
 mod world;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
-use saltwing_store::{Bytes, KeyBounds, OrderedKv, Space};
+use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, RowShape, Scan,
     ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
@@ -110,6 +110,8 @@ impl World {
     pub(crate) fn reopen(&mut self) -> Result<(), TableError> {
         self.views.clear();
         self.run_work = self.run_work();
+        // The one before is closed first: its thread may be merging.
+        self.store = EmbeddedTables::open(Arc::new(MemoryStore::new()), self.clock.clone())?;
         self.store = EmbeddedTables::open_with(self.kv.clone(), self.clock.clone(), self.options.clone())?;
         self.table = self.store.register(self.def.clone())?;
         Ok(())
@@ -244,8 +246,10 @@ impl World {
 
     /// Rows written into runs so far, and how often a block was written anew with theirs.
     pub(crate) fn run_work(&self) -> (u64, u64) {
-        let storage = self.storage();
-        (self.run_work.0 + storage.run_rows_written, self.run_work.1 + storage.folds)
+        // There is no table after an opening that failed.
+        let tables = self.store.storage_stats().tables;
+        let (rows, folds) = tables.first().map_or((0, 0), |storage| (storage.run_rows_written, storage.folds));
+        (self.run_work.0 + rows, self.run_work.1 + folds)
     }
 
     pub(crate) fn storage(&self) -> TableStorage {
