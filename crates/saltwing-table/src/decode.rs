@@ -81,11 +81,15 @@ impl DecodedColumns {
         }
         let splits_keys = all.iter().any(|c| matches!(c.source, Source::Key { .. }));
         let reads_keys = splits_keys || all.iter().any(|c| matches!(c.source, Source::RowKey));
-        let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
-        let tail = table.def().key.columns.iter().rev().take_while(|k| is_fixed(k)).count();
-        let tail_from = table.def().key.columns.len() - tail;
-        Self { all, families, splits_keys, reads_keys, tail_from }
+        Self { all, families, splits_keys, reads_keys, tail_from: tail_from(table) }
     }
+}
+
+/// The first of the key columns that stand at the end of every key with a fixed width.
+pub(crate) fn tail_from(table: &Table) -> usize {
+    let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
+    let columns = &table.def().key.columns;
+    columns.len() - columns.iter().rev().take_while(|k| is_fixed(k)).count()
 }
 
 /// Builds batches of chosen columns.

@@ -9,7 +9,7 @@ use saltwing_rowkey::KeySlices;
 use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value};
 
-use crate::decode::{DecodedColumn, Source, corrupt};
+use crate::decode::{DecodedColumn, Source, corrupt, tail_from};
 use crate::packed::block::{FixCells, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
@@ -23,14 +23,19 @@ pub struct RowShape {
     table: Arc<Table>,
     columns: Box<[DecodedColumn]>,
     reads_keys: bool,
+    tail_from: usize,
 }
 
 /// What a reader of rows keeps from one to the next.
 #[derive(Default)]
 struct RowReader {
     parts: RowParts,
-    slices: KeySlices,
+    /// The key of a block that was split last, and whether the row before has it up to its columns of fixed width.
     key: Vec<u8>,
+    slices: KeySlices,
+    is_split: bool,
+    /// Bytes of the columns of fixed width at the end of keys.
+    tail_bytes: usize,
 }
 
 /// Where a row stands.
@@ -45,7 +50,7 @@ impl RowShape {
     pub fn new(table: &Arc<Table>, columns: impl IntoIterator<Item = usize>) -> Self {
         let columns: Box<[DecodedColumn]> = columns.into_iter().map(|index| DecodedColumn::of(table, index)).collect();
         let reads_keys = columns.iter().any(|column| !matches!(column.source, Source::Stored { .. }));
-        Self { table: table.clone(), columns, reads_keys }
+        Self { table: table.clone(), columns, reads_keys, tail_from: tail_from(table) }
     }
 
     /// The table.
@@ -83,17 +88,16 @@ impl RowShape {
         reader: &mut RowReader,
         values: &mut Vec<Value>,
     ) -> Result<(), TableError> {
-        let RowReader { parts, slices, key } = reader;
         match piece {
-            Piece::Row { key, row } => self.append(key, RowAt::Recent(row), parts, slices, values),
+            Piece::Row { key, row } => {
+                let RowReader { parts, slices, .. } = reader;
+                self.append(key, RowAt::Recent(row), parts, slices, values)
+            }
             Piece::Block { block, rows } => {
+                reader.is_split = false;
                 for i in 0..rows.len() {
                     let row = if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i };
-                    if self.reads_keys {
-                        parts.turn_to(block);
-                        parts.fix(block, 0)?.ok_or_else(|| block.damaged("its keys"))?.key_into(row, key);
-                    }
-                    self.append(key, RowAt::Block(block, row), parts, slices, values)?;
+                    self.append_block_row(block, row, reader, values)?;
                 }
                 Ok(())
             }
@@ -101,6 +105,60 @@ impl RowShape {
         }
     }
 
+    /// Adds a row of a block, the one before of which was added last, if any was.
+    fn append_block_row(
+        &self,
+        block: &Arc<BlockRef>,
+        row: usize,
+        reader: &mut RowReader,
+        values: &mut Vec<Value>,
+    ) -> Result<(), TableError> {
+        let table = &*self.table;
+        let RowReader { parts, slices, key, is_split, tail_bytes } = reader;
+        let mut is_new = false;
+        parts.turn_to(block);
+        if self.reads_keys {
+            let lead = parts.lead(block)?;
+            let (prefix, suffix) = lead.key(row);
+            let changing = suffix.len().saturating_sub(*tail_bytes);
+            let repeats = key.len() == prefix.len() + suffix.len()
+                && key.get(prefix.len()..prefix.len() + changing) == suffix.get(..changing);
+            if !(*is_split && repeats) {
+                lead.key_into(row, key);
+                table.codec().split(key, slices)?;
+                *tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
+                (*is_split, is_new) = (true, true);
+            }
+        }
+        for column in &self.columns {
+            values.push(match column.source {
+                Source::RowKey => {
+                    let (prefix, suffix) = parts.lead(block)?.key(row);
+                    Value::Bytes([prefix, suffix].concat())
+                }
+                Source::Key { position, codec } => match slices.range(position) {
+                    Some(place) if *tail_bytes > 0 && position >= self.tail_from => {
+                        let (from_end, width) = (key.len() - place.start, place.len());
+                        let bytes = parts.lead(block)?.key_tail(row, from_end, width);
+                        let value = codec.decode(bytes.get(..width).unwrap_or_default());
+                        value.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?
+                    }
+                    // Where these bytes repeat, the row before has the value.
+                    _ => match values.len().checked_sub(self.columns.len()).and_then(|place| values.get(place)) {
+                        Some(value) if !is_new => value.clone(),
+                        _ => table.codec().decode_column(key, slices, position)?,
+                    },
+                },
+                Source::Stored { family, slot } => {
+                    let value = parts.value(block, row, (family, slot), column.ty)?;
+                    value.unwrap_or_else(|| table.absent(column.index).clone())
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds a row whose key is given.
     fn append(
         &self,
         key: &[u8],
@@ -228,6 +286,11 @@ impl RowParts {
             self.fix = Some((family, block.fix(family as u8)?));
         }
         Ok(self.fix.as_ref().and_then(|(_, part)| part.as_deref()))
+    }
+
+    /// The part that has the keys.
+    fn lead(&mut self, block: &Arc<BlockRef>) -> Result<&FixPart, TableError> {
+        self.fix(block, 0)?.ok_or_else(|| block.damaged("its keys"))
     }
 
     /// The variable part, likewise.
