@@ -9,8 +9,6 @@
 //! # Left to others
 //! Which part of the rows in the ranges meets a filter.
 
-use std::ops::Bound;
-
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{Decimal, SqlType, Value};
 
@@ -219,8 +217,7 @@ impl Recent {
         let mut sum = Self::default();
         for delta in deltas {
             let (mut counted, mut last) = (Self::default(), None);
-            let bounds = (Bound::Included(start), end.map_or(Bound::Unbounded, Bound::Excluded));
-            for (key, row) in delta.range::<_, [u8]>(bounds) {
+            for (key, row) in delta.range(start, end) {
                 match row {
                     Some(row) => {
                         counted.rows += 1;
@@ -234,7 +231,7 @@ impl Recent {
                     break;
                 }
             }
-            let most = delta.get_max().map(|(key, _)| &**key);
+            let most = delta.last_key().map(|key| &**key);
             let share = match (last, end.or(most)) {
                 (Some(last), Some(end)) => place_between(start, end, last),
                 _ => 1.0,

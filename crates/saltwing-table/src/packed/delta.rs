@@ -1,6 +1,6 @@
 //! Recent writes: an ordered map in memory, which the store makes durable.
 //!
-//! The map is persistent: a reader's copy costs a reference count and never changes, so that
+//! The map ([`Delta`]) is persistent: a reader's copy costs a reference count and never changes, so that
 //! it holds exactly the commits up to the moment at which it was taken.
 //!
 //! ```text
@@ -9,17 +9,13 @@
 //! ```
 
 use std::iter::Peekable;
-use std::ops::Bound;
 use std::sync::Arc;
 
-use imbl::OrdMap;
 use saltwing_store::{Bytes, Direction};
 
+pub(crate) use super::delta_map::Delta;
 use super::directory::Directory;
 use crate::row_format;
-
-/// Row keys to rows; `None` is a row that was deleted.
-pub(crate) type Delta = OrdMap<Bytes, Option<StoredRow>>;
 
 /// A row of a delta with its key.
 pub(crate) type RecentRow = (Bytes, Option<StoredRow>);
@@ -98,8 +94,7 @@ impl TableRows {
         out: &mut Vec<RecentRow>,
     ) -> bool {
         out.clear();
-        let bounds = (Bound::Included(start), end.map_or(Bound::Unbounded, Bound::Excluded));
-        let (active, frozen) = (self.active.range::<_, [u8]>(bounds), self.frozen.range::<_, [u8]>(bounds));
+        let (active, frozen) = (self.active.range(start, end), self.frozen.range(start, end));
         match direction {
             Direction::Forward => newest(active.peekable(), frozen.peekable(), direction, most, out),
             Direction::Reverse => newest(active.rev().peekable(), frozen.rev().peekable(), direction, most, out),
@@ -108,8 +103,7 @@ impl TableRows {
 
     /// Whether the active delta has a row from `start` to `end`.
     pub(crate) fn is_active_between(&self, start: &[u8], end: Option<&[u8]>) -> bool {
-        let bounds = (Bound::Included(start), end.map_or(Bound::Unbounded, Bound::Excluded));
-        self.active.range::<_, [u8]>(bounds).next().is_some()
+        self.active.range(start, end).next().is_some()
     }
 }
 

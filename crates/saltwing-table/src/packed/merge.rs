@@ -108,7 +108,8 @@ impl Packed {
         let moment = self.rows.read().clone();
         moment.iter().any(|(id, rows)| {
             let limit_ms = self.table(TableId(*id)).and_then(|table| table.expired_ms(now_ms));
-            let expired = |limit_ms| rows.active.values().flatten().any(|row| row.time_ms() <= limit_ms);
+            let expired =
+                |limit_ms| rows.active.iter().filter_map(|(_, row)| row.as_ref()).any(|row| row.time_ms() <= limit_ms);
             limit_ms.is_some_and(expired)
         })
     }
@@ -166,7 +167,7 @@ impl Packed {
             let tables: Vec<u32> = moment.keys().copied().collect();
             for table in tables {
                 if let Some(rows) = moment.get_mut(&table) {
-                    rows.frozen = Delta::new();
+                    rows.frozen = Delta::default();
                 }
             }
         }

@@ -26,6 +26,7 @@ mod block_builder;
 pub(crate) mod block_ref;
 mod cut;
 pub(crate) mod delta;
+mod delta_map;
 pub(crate) mod delta_record;
 pub(crate) mod directory;
 mod directory_format;

@@ -44,19 +44,19 @@ impl Packed {
             read_generation(&*kv, frozen, |_, record, rows| {
                 let frozen = &mut tables.entry(record.table.0).or_default().frozen;
                 let unmerged = |key: &Bytes| (record.table, &**key) >= (meta.cursor.table, &*meta.cursor.key);
-                rows.into_iter().filter(|(key, _)| unmerged(key)).for_each(|(key, row)| drop(frozen.insert(key, row)));
+                rows.into_iter().filter(|(key, _)| unmerged(key)).for_each(|(key, row)| frozen.insert(key, row));
             })?;
         }
         read_generation(&*kv, meta.active, |number, record, rows| {
             commits.count(std::slice::from_ref(record));
             commits.next_record = commits.next_record.max(number + 1);
             let active = &mut tables.entry(record.table.0).or_default().active;
-            rows.into_iter().for_each(|(key, row)| drop(active.insert(key, row)));
+            rows.into_iter().for_each(|(key, row)| active.insert(key, row));
         })?;
         let mut base_rows = 0;
         for rows in tables.values() {
             base_rows += rows.directory.size().rows;
-            rows.active.keys().chain(rows.frozen.keys()).for_each(|key| {
+            rows.active.iter().chain(rows.frozen.iter()).for_each(|(key, _)| {
                 if let Some(entry) = rows.directory.owner(key) {
                     entry.mark_dirty();
                 }

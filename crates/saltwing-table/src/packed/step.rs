@@ -161,7 +161,7 @@ impl<'a> Rewrite<'a> {
     fn next_work(&self, from: usize, also: Also) -> Option<usize> {
         let directory = &self.rows.directory;
         let fence = &directory.entry(from)?.fence;
-        let changed = self.rows.frozen.range::<_, Bytes>(fence..).next().map(|(key, _)| directory.floor(key));
+        let changed = self.rows.frozen.range(fence, None).next().map(|(key, _)| directory.floor(key));
         if also == Also::None {
             return changed;
         }
@@ -256,8 +256,8 @@ impl<'a> Rewrite<'a> {
     /// The frozen rows of an entry.
     fn recent(&self, index: usize) -> Vec<RecentRow> {
         let Some((entry, end)) = self.directory().owned(index) else { return Vec::new() };
-        let rows = self.rows.frozen.range::<_, Bytes>(&entry.fence..);
-        rows.take_while(|(key, _)| end.is_none_or(|end| *key < end)).map(|(k, row)| (k.clone(), row.clone())).collect()
+        let rows = self.rows.frozen.range(&entry.fence, end.map(|end| &**end));
+        rows.map(|(key, row)| (key.clone(), row.clone())).collect()
     }
 
     /// Adds an entry's rows as they are after the merge: those of its block, and all that is above it.
@@ -305,7 +305,7 @@ impl<'a> Rewrite<'a> {
 
     /// A row is dropped: it counts unless a newer one had taken its place already.
     pub(super) fn count_expired(&mut self, key: &[u8]) {
-        self.expired += u64::from(!self.rows.active.contains_key(key));
+        self.expired += u64::from(!self.rows.active.contains(key));
     }
 
     /// Writes the batch, and puts the new directory in the old one's place.

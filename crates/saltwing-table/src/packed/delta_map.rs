@@ -1,0 +1,153 @@
+//! The ordered map of a delta: keys are compared mostly without being looked at.
+//!
+//! Keys longer than a few bytes lie on the heap, each in a place of its own, and a search would wait for each that it
+//! compares. So a key's first bytes stand beside it as numbers, and decide wherever keys differ in them.
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+use equivalent::{Comparable, Equivalent};
+use imbl::OrdMap;
+use saltwing_store::Bytes;
+
+use super::delta::StoredRow;
+use super::directory::head;
+
+/// Row keys to rows; `None` is a row that was deleted. A copy costs a reference count, and never changes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delta(OrdMap<DeltaKey, Option<StoredRow>>);
+
+/// The first bytes of a key as two numbers, so that entries of the map are not aligned to more.
+type Head = [u64; 2];
+
+fn head_of(key: &[u8]) -> Head {
+    let head = head(key);
+    [(head >> 64) as u64, head as u64]
+}
+
+/// A key of the map. Its order is that of the key: heads order as keys do, but for equal ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DeltaKey {
+    head: Head,
+    key: Bytes,
+}
+
+/// A key that is looked for.
+struct Wanted<'k> {
+    head: Head,
+    key: &'k [u8],
+}
+
+impl<'k> Wanted<'k> {
+    fn new(key: &'k [u8]) -> Self {
+        Self { head: head_of(key), key }
+    }
+}
+
+impl Equivalent<DeltaKey> for Wanted<'_> {
+    fn equivalent(&self, key: &DeltaKey) -> bool {
+        self.compare(key).is_eq()
+    }
+}
+
+impl Comparable<DeltaKey> for Wanted<'_> {
+    fn compare(&self, key: &DeltaKey) -> Ordering {
+        self.head.cmp(&key.head).then_with(|| self.key.cmp(&key.key))
+    }
+}
+
+impl Delta {
+    /// The row of a key, or that it is deleted; `None` where nothing is said of it.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
+        self.0.get(&Wanted::new(key))
+    }
+
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        self.0.contains_key(&Wanted::new(key))
+    }
+
+    /// Puts a row in the place of what was there.
+    pub(crate) fn insert(&mut self, key: Bytes, row: Option<StoredRow>) {
+        self.0.insert(DeltaKey { head: head_of(&key), key }, row);
+    }
+
+    /// The rows from `start`, included, to `end`, in key order; also from their end on.
+    pub(crate) fn range(
+        &self,
+        start: &[u8],
+        end: Option<&[u8]>,
+    ) -> impl DoubleEndedIterator<Item = (&Bytes, &Option<StoredRow>)> {
+        let end = end.map_or(Bound::Unbounded, |end| Bound::Excluded(Wanted::new(end)));
+        self.0.range((Bound::Included(Wanted::new(start)), end)).map(|(key, row)| (&key.key, row))
+    }
+
+    /// All rows in key order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Bytes, &Option<StoredRow>)> {
+        self.0.iter().map(|(key, row)| (&key.key, row))
+    }
+
+    /// The greatest key.
+    pub(crate) fn last_key(&self) -> Option<&Bytes> {
+        self.0.get_max().map(|(key, _)| &key.key)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(Bytes, Option<StoredRow>)> for Delta {
+    fn from_iter<I: IntoIterator<Item = (Bytes, Option<StoredRow>)>>(rows: I) -> Self {
+        Self(rows.into_iter().map(|(key, row)| (DeltaKey { head: head_of(&key), key }, row)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Short keys, and long ones that differ at their ends.
+    fn key() -> impl Strategy<Value = Vec<u8>> {
+        let bytes = || prop_oneof![Just(0u8), Just(1), Just(255)];
+        prop_oneof![
+            prop::collection::vec(bytes(), 0..6),
+            (13..17usize, prop::collection::vec(bytes(), 0..4)).prop_map(|(n, end)| [&vec![1; n][..], &end].concat()),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_delta_is_a_map_in_key_order(
+            keys in prop::collection::vec((key(), any::<u8>()), 0..200),
+            start in key(),
+            end in proptest::option::of(key()),
+        ) {
+            prop_assume!(end.as_ref().is_none_or(|end| start < *end));
+            let (mut delta, mut model) = (Delta::default(), BTreeMap::new());
+            for (key, mark) in keys {
+                let row = (mark > 50).then(|| StoredRow(Bytes::from(&[mark])));
+                delta.insert(Bytes::new(&key), row.clone());
+                model.insert(key, row);
+            }
+            let same = |(key, row): (&Bytes, &Option<StoredRow>)| (key.to_vec(), row.clone());
+            let inside = model.iter().filter(|(key, _)| **key >= start && end.as_ref().is_none_or(|end| *key < end));
+            let wanted: Vec<_> = inside.map(|(key, row)| (key.clone(), row.clone())).collect();
+            let mut found: Vec<_> = delta.range(&start, end.as_deref()).rev().map(same).collect();
+            found.reverse();
+            prop_assert_eq!(&found, &wanted);
+            prop_assert_eq!(delta.range(&start, end.as_deref()).map(same).collect::<Vec<_>>(), wanted);
+            prop_assert_eq!(delta.get(&start), model.get(&start));
+            prop_assert_eq!(delta.contains(&start), model.contains_key(&start));
+            prop_assert_eq!(delta.last_key().map(|key| key.to_vec()), model.keys().next_back().cloned());
+            prop_assert_eq!(delta.iter().map(same).collect::<Vec<_>>(), model.into_iter().collect::<Vec<_>>());
+        }
+    }
+}
