@@ -25,7 +25,7 @@ use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::statement::SourceText;
 use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
-use saltwing_types::{ErrorCode, SqlType};
+use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
 use crate::average::ExactAverage;
@@ -43,6 +43,7 @@ use crate::single_value::SingleValue;
 use crate::sql_field::field_type;
 use crate::sum::CheckedSum;
 use crate::table_scan::{Reading, TableScanExec};
+use crate::template::{Template, is_timeless, waits_in_scans};
 use crate::watch::watched;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -97,6 +98,8 @@ pub struct QueryRequest<'a> {
     pub context: ScanContext,
     /// What may override a refusal.
     pub guard: &'a Guard,
+    /// Values that stand for others where rows are estimated and parameters have none; empty where they have.
+    pub samples: &'a [Value],
     /// What becomes of it.
     pub mode: Mode,
 }
@@ -108,6 +111,8 @@ pub enum Mode {
     Execute,
     /// It is explained: nothing is refused.
     Explain,
+    /// It is to be run again and again, with values that it does not have yet: nothing is refused.
+    Keep,
 }
 
 impl Engine {
@@ -207,13 +212,14 @@ impl Engine {
             view: request.view.clone(),
             context: request.context.clone(),
             guard: request.guard.clone(),
+            samples: request.samples.to_vec(),
             limit_open,
         });
         let names = Names {
             session: &self.session,
             table_functions: &self.table_functions,
             catalog: request.catalog,
-            reading,
+            reading: reading.clone(),
             operations,
             with_hidden: names_hidden,
             places: RefCell::new(places),
@@ -231,6 +237,8 @@ impl Engine {
             functions: &self.session,
         };
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
+        let is_kept =
+            request.mode == Mode::Keep && !limit_open && is_timeless(&logical)? && waits_in_scans(&optimized)?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
         let one_type = match analyzed_types.as_slice() {
@@ -238,7 +246,11 @@ impl Engine {
             _ => None,
         };
         let (task, context) = (self.task.clone(), request.context.clone());
-        Ok(Planned { columns, one_type, reads, warnings, physical, task, context })
+        let mut planned = Planned { columns, one_type, reads, warnings, physical, task, context, template: None };
+        if is_kept {
+            planned.template = Template::new(&planned, &reading)?;
+        }
+        Ok(planned)
     }
 
     /// The physical plan. Making one waits for nothing: its leaves are in this process.
@@ -324,7 +336,7 @@ fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
 }
 
 /// The scans of a plan with the guard's verdicts, and its warnings.
-fn judged(
+pub(crate) fn judged(
     plan: &Arc<dyn ExecutionPlan>,
     guard: &Guard,
     mode: Mode,
@@ -341,23 +353,29 @@ fn judged(
     Ok((reads, warnings))
 }
 
-struct TableRead {
+pub(crate) struct TableRead {
     access: saltwing_bind::access::TableAccess,
     counters: Arc<Counters>,
 }
 
 /// A query ready to run.
 pub struct Planned {
-    columns: Vec<ResultColumn>,
-    one_type: Option<SqlType>,
-    reads: Vec<TableRead>,
-    warnings: Vec<String>,
-    physical: Arc<dyn ExecutionPlan>,
-    task: Arc<TaskContext>,
-    context: ScanContext,
+    pub(crate) columns: Vec<ResultColumn>,
+    pub(crate) one_type: Option<SqlType>,
+    pub(crate) reads: Vec<TableRead>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) physical: Arc<dyn ExecutionPlan>,
+    pub(crate) task: Arc<TaskContext>,
+    pub(crate) context: ScanContext,
+    pub(crate) template: Option<Template>,
 }
 
 impl Planned {
+    /// The plan for all further runs, where it was made to be kept ([`Mode::Keep`]) and can be.
+    pub fn into_template(self) -> Option<Template> {
+        self.template
+    }
+
     /// The result's columns.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns

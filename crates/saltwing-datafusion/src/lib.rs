@@ -52,9 +52,11 @@ mod sql_field;
 mod sum;
 mod table_scan;
 mod table_source;
+mod template;
 mod translation;
 mod watch;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
 pub use error::{RelationalError, RelationalErrorKind};
 pub use output::ResultStream;
+pub use template::{Binding, Template};

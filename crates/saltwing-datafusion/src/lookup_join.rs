@@ -48,7 +48,7 @@ use crate::origin::origin;
 use crate::scan_path::Path;
 use crate::scan_statistics::SMALL_ROWS;
 use crate::sql_field::field_type;
-use crate::table_scan::TableScanExec;
+use crate::table_scan::{Reading, TableScanExec};
 
 /// Outer rows whose keys are looked up together.
 const LOOKUP_ROWS: usize = 1024;
@@ -70,6 +70,16 @@ struct LookupKey {
     ty: SqlType,
     /// What it is equal to, for people.
     text: String,
+}
+
+impl LookupKey {
+    /// Whether values of both sides are equal where they are the same: blanks at the end of a CHAR are not.
+    fn is_of_one_kind(&self) -> bool {
+        let (outer, own) = (self.ty, self.column.ty);
+        outer == own
+            || outer.is_integer() && own.is_integer()
+            || matches!((outer, own), (SqlType::Varchar(_), SqlType::Varchar(_)))
+    }
 }
 
 impl fmt::Display for LookupKey {
@@ -156,6 +166,27 @@ impl LookupJoinExec {
         &self.join
     }
 
+    /// The same join for another run of the statement, where parameters have these values, if any; `None` where these
+    /// want another plan.
+    pub(crate) fn bound(&self, reading: &Arc<Reading>, values: Option<&[Value]>) -> Result<Option<Self>> {
+        let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
+        let Some(scan) = scan.bound(reading, values, self.keys.len())? else { return Ok(None) };
+        // Neither the path nor the join may hold nodes of another run.
+        let whole = self.inner.clone().over(scan)?;
+        let Some(inner) = Path::below_groups(&whole) else { return Ok(None) };
+        let inputs = self.inputs(self.outer.clone(), whole);
+        let join = Arc::new(self.join.builder().with_new_children(inputs)?.reset_state().build()?);
+        Ok(Some(Self { join, inner, ..self.clone() }))
+    }
+
+    /// The join's inputs in their order.
+    fn inputs(&self, outer: Arc<dyn ExecutionPlan>, inner: Arc<dyn ExecutionPlan>) -> Vec<Arc<dyn ExecutionPlan>> {
+        match self.side {
+            Outer::Left => vec![outer, inner],
+            Outer::Right => vec![inner, outer],
+        }
+    }
+
     /// The scan of the inner table.
     pub(crate) fn scan(&self) -> &Arc<dyn ExecutionPlan> {
         self.inner.scan_node()
@@ -176,48 +207,50 @@ impl LookupJoinExec {
         let news = seen.news(&values, outer.num_rows())?;
         let outer = if seen.across { filter_record_batch(&outer, &news)? } else { outer };
         let rows = news.iter().enumerate().filter(|(_, new)| *new == Some(true)).map(|(row, _)| row);
-        let condition = self.condition(&values, rows)?;
-        let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
-        let known = scan.asked().conditions.len().saturating_sub(self.keys.len());
-        let scan = scan.asked_for(|asked| {
-            asked.conditions.truncate(known);
-            asked.conditions.push(condition);
-        })?;
+        let rows = rows.map(|row| self.key_values(&values, row)).collect::<Result<Vec<_>>>()?;
+        let scan = self.scan_of(rows)?;
         let inner = self.inner.clone().over(scan)?;
         let outer_schema = self.outer.schema();
         let outer = MemorySourceConfig::try_new_exec(&[vec![outer]], outer_schema, None)? as Arc<dyn ExecutionPlan>;
-        let inputs = match self.side {
-            Outer::Left => vec![outer, inner],
-            Outer::Right => vec![inner, outer],
-        };
         let join = self
             .join
             .builder()
             .with_partition_mode(PartitionMode::CollectLeft)
-            .with_new_children(inputs)?
+            .with_new_children(self.inputs(outer, inner))?
             .recompute_properties()
             .reset_state()
             .build_exec()?;
         join.execute(0, task.clone())
     }
 
-    /// `key IN (..)` for some rows.
-    fn condition(&self, values: &[ArrayRef], rows: impl Iterator<Item = usize>) -> Result<Condition> {
-        let row_of = |row: usize| -> Result<Vec<Expr>> {
-            let value = |(key, array): (&LookupKey, &ArrayRef)| -> Result<Expr> {
-                let value = value_at(array.as_ref(), row, key.ty).map_err(RelationalError::from)?;
-                Ok(Expr::Literal(value, key.ty))
-            };
-            self.keys.iter().zip(values).map(value).collect()
-        };
-        let is_known = |row: &Vec<Expr>| row.iter().all(|value| !matches!(value, Expr::Literal(Value::Null, _)));
-        let mut list = Vec::new();
-        for row in rows {
-            let values = row_of(row)?;
-            if is_known(&values) {
-                list.push(values);
-            }
+    /// What a row asks for.
+    fn key_values(&self, values: &[ArrayRef], row: usize) -> Result<Vec<Value>> {
+        let value = |(key, array): (&LookupKey, &ArrayRef)| value_at(array.as_ref(), row, key.ty);
+        Ok(self.keys.iter().zip(values).map(value).collect::<Result<_, _>>().map_err(RelationalError::from)?)
+    }
+
+    /// The scan for some rows' keys: encoded at once, or else planned as `key IN (..)`.
+    fn scan_of(&self, rows: Vec<Vec<Value>>) -> Result<TableScanExec> {
+        let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
+        let columns: Vec<usize> = self.keys.iter().map(|key| key.column.index).collect();
+        if self.keys.iter().all(LookupKey::is_of_one_kind)
+            && let Some(encoded) = scan.of_keys(&columns, rows.iter().cloned())?
+        {
+            return Ok(encoded);
         }
+        let condition = self.condition(rows)?;
+        let known = scan.asked().conditions.len().saturating_sub(self.keys.len());
+        Ok(scan.asked_for(|asked| {
+            asked.conditions.truncate(known);
+            asked.conditions.push(condition);
+        })?)
+    }
+
+    /// `key IN (..)` for some rows.
+    fn condition(&self, rows: Vec<Vec<Value>>) -> Result<Condition> {
+        let known = rows.into_iter().filter(|row| row.iter().all(|value| !value.is_null()));
+        let literal = |(value, key): (Value, &LookupKey)| Expr::Literal(value, key.ty);
+        let list: Vec<Vec<Expr>> = known.map(|row| row.into_iter().zip(&self.keys).map(literal).collect()).collect();
         if list.is_empty() {
             return Ok(Condition::new(Expr::boolean(false)));
         }

@@ -91,8 +91,12 @@ impl Path {
 
     /// The same nodes over another scan.
     pub(crate) fn over(self, scan: TableScanExec) -> Result<Arc<dyn ExecutionPlan>> {
-        let scan: Arc<dyn ExecutionPlan> = Arc::new(scan);
-        self.nodes.into_iter().rev().try_fold(scan, |child, node| rebuilt(node, child))
+        self.with_scan(scan).whole()
+    }
+
+    /// The nodes over the scan, as a plan.
+    pub(crate) fn whole(self) -> Result<Arc<dyn ExecutionPlan>> {
+        self.nodes.into_iter().rev().try_fold(self.scan, |child, node| rebuilt(node, child))
     }
 }
 

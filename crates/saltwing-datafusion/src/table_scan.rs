@@ -19,10 +19,10 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::Stream;
-use saltwing_bind::access::{AccessRequest, Guard, TableAccess, plan};
-use saltwing_plan::{Condition, OrderItem, RowLimit};
+use saltwing_bind::access::{AccessRequest, Guard, KeyPart, TableAccess, has_parameter, plan, with_values};
+use saltwing_plan::{Condition, OrderItem, RowLimit, Use};
 use saltwing_table::{Buckets, EmbeddedTables, ReadView, Scan, ScanContext, Table};
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, typing};
+use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, typing};
 
 use crate::RelationalError;
 use crate::scan_statistics::{rows_of, statistics};
@@ -38,6 +38,8 @@ pub(crate) struct Reading {
     pub(crate) context: ScanContext,
     /// What may override a refusal.
     pub(crate) guard: Guard,
+    /// Values by which scans are estimated whose parameters have none yet.
+    pub(crate) samples: Vec<Value>,
     /// Whether its LIMIT is a parameter without a value.
     pub(crate) limit_open: bool,
 }
@@ -123,6 +125,8 @@ enum Part {
     All,
     Buckets(Vec<u8>),
     End(Box<TableAccess>),
+    /// What is looked up, in the place of the ranges of [`TableScanExec::access`].
+    Keys(KeyPart),
 }
 
 impl TableScanExec {
@@ -159,6 +163,25 @@ impl TableScanExec {
         Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
     }
 
+    /// The same scan, which reads the rows in which these columns equal one of these rows of values; the last of its
+    /// conditions, one for each column, say so without values. `None` where that takes a plan.
+    pub(crate) fn of_keys(
+        &self,
+        columns: &[usize],
+        rows: impl IntoIterator<Item = Vec<Value>>,
+    ) -> Result<Option<Self>, RelationalError> {
+        let access = self.access()?;
+        let plan = access.access();
+        let others = self.asked.conditions.len().saturating_sub(columns.len());
+        let is_residual = plan.predicates.iter().take(others).all(|predicate| predicate.use_ == Use::Residual);
+        if !is_residual || plan.residual.iter().any(|condition| has_parameter(&condition.expr)) {
+            return Ok(None);
+        }
+        let Some(part) = KeyPart::of_rows(&self.of.table, columns, rows) else { return Ok(None) };
+        let (of, asked, context) = (self.of.clone(), self.asked.clone(), self.context.clone());
+        Ok(Some(Self::with_parts(of, asked, self.access.clone(), vec![Part::Keys(part)], context)))
+    }
+
     /// The same scan, which knows of conditions that operators above check: they change nothing of its plan.
     pub(crate) fn told_of(&self, conditions: &[String]) -> Self {
         let mut asked = self.asked.clone();
@@ -185,9 +208,48 @@ impl TableScanExec {
     /// About how many rows it puts out; `None` where only execution knows what it reads.
     pub(crate) fn rows(&self) -> Option<u64> {
         *self.rows.get_or_init(|| {
-            let rows = rows_of(&self.of, self.access.as_ref()?)?;
-            Some(rows.min(self.asked.limit.unwrap_or(u64::MAX)))
+            let access = self.access.as_ref()?;
+            let rows = match self.of.reading.samples.as_slice() {
+                samples if !samples.is_empty() && !access.access().ranges.is_known() => {
+                    let conditions = bound_conditions(&self.asked.conditions, samples)?;
+                    rows_of(&self.of, &plan(request(&self.of, &Asked { conditions, ..self.asked.clone() })).ok()?)
+                }
+                _ => rows_of(&self.of, access),
+            };
+            Some(rows?.min(self.asked.limit.unwrap_or(u64::MAX)))
         })
+    }
+
+    /// The same scan for another run of the statement, where parameters have these values, if any: those of the last
+    /// `open` conditions stay without. `None` where these values want another plan.
+    pub(crate) fn bound(
+        &self,
+        reading: &Arc<Reading>,
+        values: Option<&[Value]>,
+        open: usize,
+    ) -> Result<Option<Self>, RelationalError> {
+        let of = TableUse { reading: reading.clone(), ..self.of.clone() };
+        let known = self.access()?;
+        let (own, later) = self.asked.conditions.split_at(self.asked.conditions.len().saturating_sub(open));
+        let (asked, access) = if let Some(values) = values
+            && own.iter().any(|condition| has_parameter(&condition.expr))
+        {
+            let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
+            conditions.extend_from_slice(later);
+            let asked = Asked { conditions, ..self.asked.clone() };
+            let access = plan(request(&of, &asked))?.with_opaque(&asked.opaque);
+            (asked, access)
+        } else {
+            (self.asked.clone(), known.clone())
+        };
+        // What the plan above relies on must be so still.
+        let is_refused = |access: &TableAccess| access.access().verdict.is_refused();
+        if access.is_ordered() != known.is_ordered() || is_refused(&access) && !is_refused(known) {
+            return Ok(None);
+        }
+        let (schema, properties) = (self.schema.clone(), self.properties.clone());
+        let (context, rows, parts) = (reading.context.for_another_scan(), OnceLock::new(), self.parts.clone());
+        Ok(Some(Self { of, asked, access: Some(access), parts, schema, properties, context, rows }))
     }
 
     /// The use of the table that this is.
@@ -207,14 +269,34 @@ impl TableScanExec {
             Part::All => self.access()?.scan_request(columns, self.asked.limit),
             Part::Buckets(buckets) => {
                 let mut request = self.access()?.scan_request(columns, self.asked.limit);
-                request.buckets = Buckets::Some(buckets.clone());
+                request.buckets = Buckets::Some(match request.buckets {
+                    Buckets::All => buckets.clone(),
+                    // Fewer than when the scan was divided, since its parameters have values.
+                    Buckets::Some(some) => buckets.iter().copied().filter(|bucket| some.contains(bucket)).collect(),
+                });
                 request
             }
             Part::End(access) => access.scan_request(columns, Some(1)),
+            Part::Keys(part) => self.access()?.request_of_part(part, columns),
         };
         let Reading { tables, view, .. } = &*self.of.reading;
         Ok(tables.scan(view.clone(), request, self.context.clone())?)
     }
+}
+
+/// Conditions with values for their parameters; `None` where these make none of them.
+pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Option<Vec<Condition>> {
+    let mut bound = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        match has_parameter(&condition.expr) {
+            true => {
+                let expr = with_values(&condition.expr, values).ok()?;
+                bound.extend(expr.into_conjuncts().into_iter().map(Condition::new));
+            }
+            false => bound.push(condition.clone()),
+        }
+    }
+    Some(bound)
 }
 
 fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {

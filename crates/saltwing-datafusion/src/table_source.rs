@@ -15,7 +15,7 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 use crate::RelationalError;
 use crate::error::span_of;
 use crate::scan_statistics::rows_of;
-use crate::table_scan::{Asked, TableScanExec, TableUse};
+use crate::table_scan::{Asked, TableScanExec, TableUse, bound_conditions};
 use crate::translation::{Leaves, translate};
 
 /// A table in a statement.
@@ -66,7 +66,10 @@ impl TableSource {
     /// # Errors
     /// Those of planning the access.
     pub(crate) fn rows(&self, filters: &[PlanExpr]) -> Result<Option<u64>> {
-        Ok(rows_of(&self.of, &self.access(self.conditions(filters))?))
+        let conditions = self.conditions(filters);
+        let samples = &self.of.reading.samples;
+        let conditions = if samples.is_empty() { Some(conditions) } else { bound_conditions(&conditions, samples) };
+        conditions.map_or(Ok(None), |conditions| Ok(rows_of(&self.of, &self.access(conditions)?)))
     }
 
     /// What of these filters is conditions over the table.

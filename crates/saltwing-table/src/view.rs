@@ -21,6 +21,11 @@ impl ReadView {
         Self { moment, now_ms }
     }
 
+    /// A view of no rows, for what waits for a view: it holds nothing.
+    pub fn nothing() -> Self {
+        Self::new(Moment::new(), 0)
+    }
+
     /// The time by which rows expire, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.now_ms

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use futures_util::StreamExt;
-use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
+use parking_lot::Mutex;
+use saltwing_bind::{Params, candidates};
+use saltwing_datafusion::{Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, Template};
+use saltwing_sql::statement::QueryStatement;
 use saltwing_table::ScanContext;
-use saltwing_types::{ErrorCode, SqlType};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome, Stats};
@@ -31,6 +34,56 @@ impl From<RelationalError> for Error {
 }
 
 impl Session {
+    /// Runs a query by the plan that is kept for it; `None` where there is none, and it must be planned from its text.
+    ///
+    /// A query with parameters is planned to be kept when it runs for the second time, one without at once.
+    pub(crate) fn run_kept(
+        &self,
+        statement: &QueryStatement,
+        values: &[Value],
+        kept: &KeptPlan,
+    ) -> Result<Option<RowsOutcome>, Error> {
+        let (run, context) = (self.query_run(statement, Params::Open)?, self.begin());
+        let version = run.catalog.version();
+        let template = match kept.of(version) {
+            Kept::Template(template) => template,
+            Kept::Never => return Ok(None),
+            Kept::New if !values.is_empty() => {
+                kept.put(version, Kept::Ran);
+                return Ok(None);
+            }
+            Kept::New | Kept::Ran => {
+                let Some(template) = self.template(&run, values, context.clone()) else {
+                    kept.put(version, Kept::Never);
+                    return Ok(None);
+                };
+                let template = Arc::new(template);
+                kept.put(version, Kept::Template(template.clone()));
+                template
+            }
+        };
+        let (tables, view) = (self.database().shared.tables.clone(), run.view.clone());
+        let binding = Binding { values, tables, view, context: context.clone(), guard: &run.guard };
+        match template.bind(binding)? {
+            Some(planned) => self.start_relational(&RelationalPlan(Arc::new(planned)), context).map(Some),
+            None => {
+                // Tables or values are not what it was made for: the next runs may be like this one.
+                kept.put(version, Kept::Ran);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The plan of a query for all its runs, made with an eye to these values.
+    fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
+        // What runs by itself before the rest has another value each time.
+        if !candidates(&run.statement).is_empty() {
+            return None;
+        }
+        let mode = PlanMode { mode: Mode::Keep, samples: values };
+        self.plan_in(run, context, mode).ok()?.into_template()
+    }
+
     pub(crate) fn start_relational(&self, plan: &RelationalPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
         let RelationalPlan(planned) = plan;
         let columns = planned.columns().into();
@@ -58,8 +111,15 @@ impl Session {
         context: ScanContext,
         purpose: Purpose,
     ) -> Result<RelationalPlan, Error> {
+        let mode = if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute };
+        let planned = self.plan_in(run, context, PlanMode { mode, samples: &[] })?;
+        Ok(RelationalPlan(Arc::new(planned)))
+    }
+
+    fn plan_in(&self, run: &QueryRun<'_>, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {
         let shared = &self.database().shared;
-        let planned = shared.engine.plan(QueryRequest {
+        let PlanMode { mode, samples } = mode;
+        Ok(shared.engine.plan(QueryRequest {
             query: &run.statement.query,
             items: &run.statement.items,
             params: run.params,
@@ -69,9 +129,9 @@ impl Session {
             view: run.view.clone(),
             context,
             guard: &run.guard,
-            mode: if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute },
-        })?;
-        Ok(RelationalPlan(Arc::new(planned)))
+            samples,
+            mode,
+        })?)
     }
 
     /// Runs a plan on the library's threads; batches wait in the channel for whoever reads them.
@@ -107,6 +167,41 @@ fn is_known_before_values(code: ErrorCode) -> bool {
             | ErrorCode::AmbiguousColumn
             | ErrorCode::NotSupported
     )
+}
+
+/// What becomes of a plan, and the values by which it is estimated.
+struct PlanMode<'a> {
+    mode: Mode,
+    samples: &'a [Value],
+}
+
+/// The plan that is kept for a statement, if there is one.
+#[derive(Default)]
+pub(crate) struct KeptPlan(Mutex<(u64, Kept)>);
+
+/// What is known of a statement's plan on one version of the catalog.
+#[derive(Clone, Default)]
+enum Kept {
+    /// It did not run yet.
+    #[default]
+    New,
+    /// It ran, and was planned for that run.
+    Ran,
+    /// It runs by this.
+    Template(Arc<Template>),
+    /// It is planned for each run.
+    Never,
+}
+
+impl KeptPlan {
+    fn of(&self, version: u64) -> Kept {
+        let known = self.0.lock();
+        if known.0 == version { known.1.clone() } else { Kept::New }
+    }
+
+    fn put(&self, version: u64, kept: Kept) {
+        *self.0.lock() = (version, kept);
+    }
 }
 
 /// A query ready to run.

@@ -173,12 +173,17 @@ impl Session {
         known: &CachedStatement,
     ) -> Result<RowsOutcome, Error> {
         let settings = self.settings();
+        let kept = || match self.run_kept(statement, params, &known.kept)? {
+            Some(rows) => Ok(rows),
+            None => self.run_query(statement, params),
+        };
         if settings.executor == ExecutorChoice::DataFusion {
-            return self.run_query(statement, params);
+            return kept();
         }
         let catalog = self.catalog();
         let Some(ReadyPlan { plan, part }) = known.planned(statement, &catalog, params) else {
-            return self.run_query(statement, params);
+            let is_kept = settings.executor == ExecutorChoice::Auto && known.is_relational();
+            return if is_kept { kept() } else { self.run_query(statement, params) };
         };
         let tables = &self.database().shared.tables;
         if let Some(row_key) = part.as_ref().and_then(KeyPart::row_key)

@@ -19,6 +19,7 @@ use saltwing_sql::{Parsed, Statement, parse_one};
 use saltwing_types::Value;
 
 use crate::Error;
+use crate::relational::KeptPlan;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
@@ -31,6 +32,8 @@ const TEXTS_BYTES_MAX: usize = 256 << 10;
 pub(crate) struct CachedStatement {
     pub(crate) parsed: Parsed,
     plan: Mutex<Option<Arc<CachedPlan>>>,
+    /// How the relational engine runs it.
+    pub(crate) kept: KeptPlan,
 }
 
 /// A plan made on one version of the catalog.
@@ -44,6 +47,8 @@ enum PlanKind {
     Whole(Arc<SelectPlan>),
     /// Waits for values; with the plan for those of which it makes a part of the key.
     Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
+    /// More than the direct path runs.
+    Relational,
     /// Planned anew each time.
     None,
 }
@@ -57,7 +62,7 @@ pub(crate) struct ReadyPlan {
 
 impl CachedStatement {
     pub(crate) fn new(parsed: Parsed) -> Self {
-        Self { parsed, plan: Mutex::new(None) }
+        Self { parsed, plan: Mutex::new(None), kept: KeptPlan::default() }
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
@@ -85,22 +90,35 @@ impl CachedStatement {
                 let plan = Arc::new(SelectPlan::new(template.bind(values)?).ok()?);
                 Some(ReadyPlan { plan, part: None })
             }
-            PlanKind::None => None,
+            PlanKind::Relational | PlanKind::None => None,
         }
+    }
+
+    /// Whether it is known, since [`CachedStatement::planned`] has looked, that the relational engine runs it.
+    pub(crate) fn is_relational(&self) -> bool {
+        self.plan.lock().as_ref().is_some_and(|plan| matches!(plan.kind, PlanKind::Relational))
     }
 }
 
 /// What can be planned of a query before it has values. What is wrong with it is told where it runs.
 fn kind(statement: &QueryStatement, catalog: &CatalogView, has_parameters: bool) -> PlanKind {
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
-    let Ok(BoundQuery::Single(bound)) = query(statement, catalog, params, &[]) else { return PlanKind::None };
+    let bound = match query(statement, catalog, params, &[]) {
+        Ok(BoundQuery::Single(bound)) => bound,
+        Ok(BoundQuery::Relational) => return PlanKind::Relational,
+        Err(_) => return PlanKind::None,
+    };
     let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
     if has_parameters {
         let Some(template) = SelectTemplate::new(*bound) else { return PlanKind::None };
         let part_plan = template.part_plan().and_then(ready);
         return PlanKind::Template(Box::new(template), part_plan);
     }
-    plan_select(*bound).ok().flatten().and_then(ready).map_or(PlanKind::None, PlanKind::Whole)
+    match plan_select(*bound) {
+        Ok(Some(planned)) => ready(planned).map_or(PlanKind::None, PlanKind::Whole),
+        Ok(None) => PlanKind::Relational,
+        Err(_) => PlanKind::None,
+    }
 }
 
 /// The statements of a database.

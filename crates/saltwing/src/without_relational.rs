@@ -1,7 +1,8 @@
 //! In a build without the relational engine: what it would do is refused.
 
+use saltwing_sql::statement::QueryStatement;
 use saltwing_table::ScanContext;
-use saltwing_types::{ErrorCode, SqlType};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::explain::Explained;
@@ -22,7 +23,15 @@ impl RelationalPlan {
     }
 }
 
+/// None is kept.
+#[derive(Default)]
+pub(crate) struct KeptPlan {}
+
 impl Session {
+    pub(crate) fn run_kept(&self, _: &QueryStatement, _: &[Value], _: &KeptPlan) -> Result<Option<RowsOutcome>, Error> {
+        Ok(None)
+    }
+
     pub(crate) fn start_relational(&self, plan: &RelationalPlan, _: ScanContext) -> Result<RowsOutcome, Error> {
         match *plan {}
     }

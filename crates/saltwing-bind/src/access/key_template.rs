@@ -65,7 +65,7 @@ impl Given {
 }
 
 /// Whether a value is one of the column's, and stands in keys as it is.
-fn is_plain_value(value: &Value, ty: SqlType) -> bool {
+pub(super) fn is_plain_value(value: &Value, ty: SqlType) -> bool {
     match value {
         Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n)),
         Value::Text(_) => ty == SqlType::Varchar(None),

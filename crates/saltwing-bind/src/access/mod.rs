@@ -2,6 +2,7 @@
 
 mod explain;
 mod guard;
+mod key_list;
 mod key_part;
 mod key_template;
 mod planned_ranges;
@@ -23,7 +24,7 @@ pub use guard::Guard;
 pub use key_part::KeyPart;
 pub use prefix::PrefixScans;
 pub use select::{PlannedSelect, Reading, plan_select};
-pub use template::SelectTemplate;
+pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};
 
 use crate::error::Result;
 
@@ -178,6 +179,13 @@ impl TableAccess {
     pub fn route(&self, limit: Option<u64>) -> ScanRoute {
         let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
         self.route_over(self.planned(ranges), self.buckets(), limit)
+    }
+
+    /// The scan of this part of the key in the place of the access's own ranges, checked as those are.
+    ///
+    /// Only for an access whose residual has no parameter left.
+    pub fn request_of_part(&self, part: &KeyPart, columns: Vec<usize>) -> ScanRequest {
+        self.request_of(part.route(self, None), columns)
     }
 
     /// The rows that [`TableAccess::second_request`] reads.

@@ -66,7 +66,8 @@ impl SelectTemplate {
     }
 }
 
-fn has_parameter(e: &Expr) -> bool {
+/// Whether a parameter is part of an expression.
+pub fn has_parameter(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |part| found |= matches!(part, Expr::Param(..)));
     found
@@ -86,7 +87,7 @@ fn is_column_and_parameter(a: &Expr, b: &Expr) -> bool {
 }
 
 /// Whether a condition's parameters are compared with columns and nothing else.
-fn is_bindable(e: &Expr) -> bool {
+pub fn is_bindable(e: &Expr) -> bool {
     match e {
         Expr::And(list) | Expr::Or(list) => list.iter().all(|part| !has_parameter(part) || is_bindable(part)),
         Expr::Not(inner) => is_bindable(inner),
@@ -99,8 +100,11 @@ fn is_bindable(e: &Expr) -> bool {
     }
 }
 
-/// A bindable condition with values, built as the text with these values would be.
-fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueError> {
+/// A [bindable](is_bindable) condition with values, built as the text with these values would be.
+///
+/// # Errors
+/// What the typing rules refuse of the values; one that is missing.
+pub fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueError> {
     let all =
         |list: &[Expr]| list.iter().map(|part| with_values(part, values)).collect::<std::result::Result<Vec<_>, _>>();
     match e {

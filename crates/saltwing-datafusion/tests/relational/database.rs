@@ -6,7 +6,7 @@ use futures::StreamExt;
 use saltwing_bind::access::Guard;
 use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
-use saltwing_datafusion::{Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError};
+use saltwing_datafusion::{Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, Template};
 use saltwing_plan::Policy;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
@@ -95,12 +95,34 @@ impl Database {
             view: self.tables.view().unwrap(),
             context: ScanContext::new(Budget::default()),
             guard: &guard,
+            samples: &[],
             mode,
         })
     }
 
+    /// The plan of a query to be run again and again, if it has one.
+    pub fn template(&self, sql: &str) -> Option<Template> {
+        self.plan_with(sql, Params::Open, Mode::Keep).ok()?.into_template()
+    }
+
+    /// A run of a template; `None` where it does not fit.
+    pub fn run_template(&self, template: &Template, values: &[Value]) -> Option<Result<Answer, RelationalError>> {
+        let binding = Binding {
+            values,
+            tables: self.tables.clone(),
+            view: self.tables.view().unwrap(),
+            context: ScanContext::new(Budget::default()),
+            guard: &self.guard,
+        };
+        let planned = template.bind(binding).unwrap()?;
+        Some(self.run(&planned))
+    }
+
     pub fn try_with(&self, sql: &str, params: &[Value]) -> Result<Answer, RelationalError> {
-        let planned = self.plan_with(sql, Params::Given(params), Mode::Execute)?;
+        self.run(&self.plan_with(sql, Params::Given(params), Mode::Execute)?)
+    }
+
+    fn run(&self, planned: &Planned) -> Result<Answer, RelationalError> {
         self.runtime.block_on(async {
             let mut stream = planned.stream()?;
             let mut rows = Vec::new();

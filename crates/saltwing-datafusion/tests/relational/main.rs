@@ -13,3 +13,4 @@ mod property;
 mod pushdown;
 mod shapes;
 mod statistics;
+mod templates;

@@ -7,6 +7,8 @@ mod direct;
 mod durability;
 mod flights;
 mod forms;
+#[cfg(feature = "datafusion")]
+mod kept_plans;
 mod key_expression;
 mod mobile_log;
 mod prepare;

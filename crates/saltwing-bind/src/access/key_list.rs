@@ -1,0 +1,52 @@
+//! Row keys and ranges of them for rows of values that a join looks up, encoded without a plan.
+
+use std::sync::Arc;
+
+use saltwing_table::Table;
+use saltwing_types::Value;
+
+use super::key_part::{KeyPart, RangeList};
+use super::key_template::is_plain_value;
+
+impl KeyPart {
+    /// The rows in which these columns equal one of these rows of values; NULL equals nothing.
+    ///
+    /// `None` where more than encoding is to be thought of: the columns are not the first ones of the key, or do not
+    /// tell the bucket, or a value is none of its column's as it stands.
+    pub fn of_rows(table: &Table, columns: &[usize], rows: impl IntoIterator<Item = Vec<Value>>) -> Option<Self> {
+        let (key, codec) = (&table.def().key, table.codec());
+        if key.has_computed() || columns.len() > key.columns.len() || codec.salt_column_count() > columns.len() {
+            return None;
+        }
+        // Of each key column, in key order, the place of its value in a row.
+        let leading = key.columns.get(..columns.len())?;
+        let places: Vec<usize> = leading
+            .iter()
+            .map(|part| columns.iter().position(|column| part.column() == Some(*column)))
+            .collect::<Option<_>>()?;
+        let mut ranges = Vec::new();
+        for mut row in rows {
+            if row.iter().any(Value::is_null) {
+                continue;
+            }
+            let mut prefix = Vec::with_capacity(places.len());
+            for (place, part) in places.iter().zip(leading) {
+                let value = std::mem::replace(row.get_mut(*place)?, Value::Null);
+                prefix.push(value);
+                if !is_plain_value(prefix.last()?, part.ty) {
+                    return None;
+                }
+            }
+            if prefix.len() == key.columns.len() {
+                ranges.push(Self::Row(codec.encode(&prefix).ok()?).range(table)?);
+                continue;
+            }
+            let bucket = match key.salt {
+                Some(_) => Some(codec.bucket_of_prefix(&prefix).ok()??),
+                None => None,
+            };
+            ranges.push((bucket, codec.prefix_range(&prefix).ok()??));
+        }
+        Some(Self::List(Arc::new(RangeList::new(ranges))))
+    }
+}

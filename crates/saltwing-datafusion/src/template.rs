@@ -1,0 +1,217 @@
+//! Queries planned once, to be run again and again with other values.
+//!
+//! A plan waits for values where parameters are nothing but parts of conditions that scans check: each scan is then
+//! planned anew, which takes microseconds, and all above it stays.
+//!
+//! # Laws
+//! 1. A run by a template gives what the query gives that was planned with these values in its text.
+//! 2. It holds no rows: neither a view nor a context of the run that it was made for.
+//! 3. Which plan is best was asked of the tables as they were, and of the values of one run: when a table has grown or
+//!    shrunk by [`GROWTH_MAX`] times, the template does not fit any more.
+//!
+//! # Left to others
+//! The version of the catalog, which whoever keeps a template keeps with it.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
+use datafusion::physical_plan::ExecutionPlan;
+use saltwing_bind::ResultColumn;
+use saltwing_bind::access::{Guard, has_parameter, is_bindable};
+use saltwing_table::{Budget, EmbeddedTables, RangeSample, ReadView, ScanContext, Table};
+use saltwing_types::{SqlType, Value};
+
+use crate::RelationalError;
+use crate::engine::{Mode, Planned, judged};
+use crate::expr_function::ExprFunction;
+use crate::lookup_join::{LookupJoinExec, scans};
+use crate::scan_statistics::SMALL_ROWS;
+use crate::table_scan::{Reading, TableScanExec};
+
+/// How many times as large or small as it was a table may be.
+const GROWTH_MAX: u64 = 4;
+
+/// A query planned before its parameters have values.
+pub struct Template {
+    columns: Vec<ResultColumn>,
+    one_type: Option<SqlType>,
+    physical: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+    /// The tables that it reads, and how many rows they had.
+    sizes: Vec<(Arc<Table>, u64)>,
+}
+
+/// What a template is run on.
+pub struct Binding<'a> {
+    /// Values of its parameters.
+    pub values: &'a [Value],
+    /// The tables' rows.
+    pub tables: Arc<EmbeddedTables>,
+    /// What the statement sees.
+    pub view: Arc<ReadView>,
+    /// Its budget and cancel.
+    pub context: ScanContext,
+    /// What may override a refusal.
+    pub guard: &'a Guard,
+}
+
+impl Template {
+    /// The template of a plan that was made without values; `None` of one that cannot run twice.
+    pub(crate) fn new(planned: &Planned, reading: &Reading) -> Result<Option<Self>, RelationalError> {
+        if !can_run_again(&planned.physical)? {
+            return Ok(None);
+        }
+        let mut sizes = Vec::new();
+        for node in scans(&planned.physical)? {
+            let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
+            let table = scan.table_use().table.clone();
+            sizes.push((table.clone(), rows_of(&reading.tables, &reading.view, &table)?));
+        }
+        let nothing = Arc::new(Reading {
+            tables: reading.tables.clone(),
+            view: Arc::new(ReadView::nothing()),
+            context: ScanContext::new(Budget::default()),
+            guard: Guard::default(),
+            samples: Vec::new(),
+            limit_open: false,
+        });
+        let Some(physical) = rebound(&planned.physical, &nothing, None)? else { return Ok(None) };
+        let (columns, one_type, task) = (planned.columns.clone(), planned.one_type, planned.task.clone());
+        Ok(Some(Self { columns, one_type, physical, task, sizes }))
+    }
+
+    /// The query with values, ready to run; `None` where it must be planned from its text, also to say what is wrong.
+    ///
+    /// # Errors
+    /// A definition that is older than the rows.
+    pub fn bind(&self, binding: Binding<'_>) -> Result<Option<Planned>, RelationalError> {
+        let Binding { values, tables, view, context, guard } = binding;
+        for (table, then) in &self.sizes {
+            let now = rows_of(&tables, &view, table)?;
+            if now > then.saturating_mul(GROWTH_MAX) || *then > now.saturating_mul(GROWTH_MAX) {
+                return Ok(None);
+            }
+        }
+        let (context_of_all, guard_of_all) = (context.clone(), guard.clone());
+        let samples = Vec::new();
+        let reading = Arc::new(Reading {
+            tables,
+            view,
+            context: context_of_all,
+            guard: guard_of_all,
+            samples,
+            limit_open: false,
+        });
+        let Some(physical) = rebound(&self.physical, &reading, Some(values))? else { return Ok(None) };
+        // A refusal is told by the plan with values in its text.
+        let Ok((reads, warnings)) = judged(&physical, guard, Mode::Execute) else { return Ok(None) };
+        let (columns, one_type, task) = (self.columns.clone(), self.one_type, self.task.clone());
+        Ok(Some(Planned { columns, one_type, reads, warnings, physical, task, context, template: None }))
+    }
+}
+
+/// About how many rows a table has; few are alike.
+fn rows_of(tables: &EmbeddedTables, view: &ReadView, table: &Table) -> Result<u64, RelationalError> {
+    Ok(tables.estimate(view, table, &RangeSample::everything())?.rows.max(SMALL_ROWS))
+}
+
+/// The plan over scans for another reading, and with nothing left of the run before; without values parameters stay as
+/// they are. `None` where values want another plan.
+fn rebound(
+    plan: &Arc<dyn ExecutionPlan>,
+    reading: &Arc<Reading>,
+    values: Option<&[Value]>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>, RelationalError> {
+    let mut fits = true;
+    let rebound = plan.clone().transform_up(|node| {
+        if !fits {
+            return Ok(Transformed::no(node));
+        }
+        let bound: Option<Arc<dyn ExecutionPlan>> = if let Some(scan) = node.downcast_ref::<TableScanExec>() {
+            scan.bound(reading, values, 0)?.map(|scan| Arc::new(scan) as _)
+        } else if let Some(lookup) = node.downcast_ref::<LookupJoinExec>() {
+            lookup.bound(reading, values)?.map(|lookup| Arc::new(lookup) as _)
+        } else {
+            Some(node.clone().reset_state()?)
+        };
+        fits = bound.is_some();
+        Ok(bound.map_or_else(|| Transformed::no(node), Transformed::yes))
+    })?;
+    Ok(fits.then_some(rebound.data))
+}
+
+/// Whether each operator is one of which it is known that [`ExecutionPlan::reset_state`] forgets a run.
+fn can_run_again(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    const KNOWN: [&str; 23] = [
+        "AggregateExec",
+        "BoundedWindowAggExec",
+        "CoalesceBatchesExec",
+        "CoalescePartitionsExec",
+        "CooperativeExec",
+        "CrossJoinExec",
+        "DataSourceExec",
+        "EmptyExec",
+        "FilterExec",
+        "GlobalLimitExec",
+        "HashJoinExec",
+        "InterleaveExec",
+        "LocalLimitExec",
+        "LookupJoinExec",
+        "NestedLoopJoinExec",
+        "PlaceholderRowExec",
+        "ProjectionExec",
+        "RepartitionExec",
+        "SortExec",
+        "SortExec(TopK)",
+        "SortPreservingMergeExec",
+        "TableScanExec",
+        "UnionExec",
+    ];
+    let mut known = true;
+    plan.apply(|node| {
+        known &= KNOWN.contains(&node.name());
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(known)
+}
+
+/// Whether a statement means the same whenever it is planned: no function's value is that of the moment.
+pub(crate) fn is_timeless(plan: &LogicalPlan) -> Result<bool> {
+    let mut timeless = true;
+    each_expr(plan, &mut |_, expr| {
+        if let PlanExpr::ScalarFunction(call) = expr {
+            timeless &= call.func.signature().volatility != Volatility::Stable;
+        }
+    })?;
+    Ok(timeless)
+}
+
+/// Whether parameters stand in conditions of scans alone, and there as values can be put in.
+pub(crate) fn waits_in_scans(plan: &LogicalPlan) -> Result<bool> {
+    let mut waits = true;
+    each_expr(plan, &mut |node, expr| {
+        if let PlanExpr::ScalarFunction(call) = expr
+            && let Some(own) = ExprFunction::of(call)
+            && has_parameter(own)
+        {
+            waits &= matches!(node, LogicalPlan::TableScan(_)) && is_bindable(own);
+        }
+    })?;
+    Ok(waits)
+}
+
+/// Calls `see` with each expression of a plan and of its subqueries, and its node.
+fn each_expr(plan: &LogicalPlan, see: &mut dyn FnMut(&LogicalPlan, &PlanExpr)) -> Result<()> {
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                see(node, part);
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(())
+}
