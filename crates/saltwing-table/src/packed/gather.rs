@@ -84,9 +84,9 @@ impl Rewrite<'_> {
     /// Whether all rows of an entry's block are expired, and none has a newer one above it: such a block is not read.
     fn is_expired(&self, entry: &Entry, block: &BlockRef) -> bool {
         let (_, newest) = block.summary.times_ms;
-        let keys = &entry.fence..=&block.summary.last_key;
+        let first_above = || self.rows.active.range(&entry.fence, None).next();
         self.limit_ms.is_some_and(|limit_ms| newest <= limit_ms)
-            && self.rows.active.range::<_, Bytes>(keys).next().is_none()
+            && first_above().is_none_or(|(key, _)| *key > block.summary.last_key)
     }
 
     fn add_above(&mut self, key: Bytes, row: Above, pending: &mut Pending) {
