@@ -29,7 +29,7 @@ pub struct RowShape {
 /// What a reader of rows keeps from one to the next.
 #[derive(Default)]
 struct RowReader {
-    parts: RowParts,
+    parts: BlockParts,
     /// The key of a block that was split last, and whether the row before has it up to its columns of fixed width.
     key: Vec<u8>,
     slices: KeySlices,
@@ -67,7 +67,7 @@ impl RowShape {
     pub(crate) fn values(&self, key: &[u8], found: Found) -> Result<Vec<Value>, TableError> {
         let Found { piece, lead } = found;
         let mut values = Vec::with_capacity(self.columns.len());
-        let (mut parts, mut slices) = (RowParts::default(), KeySlices::default());
+        let (mut parts, mut slices) = (BlockParts::default(), KeySlices::default());
         match &piece {
             Piece::Row { row, .. } => self.append(key, RowAt::Recent(row), &mut parts, &mut slices, &mut values)?,
             Piece::Block { block, rows } => {
@@ -163,7 +163,7 @@ impl RowShape {
         &self,
         key: &[u8],
         row: RowAt<'_>,
-        parts: &mut RowParts,
+        parts: &mut BlockParts,
         slices: &mut KeySlices,
         values: &mut Vec<Value>,
     ) -> Result<(), TableError> {
@@ -251,37 +251,52 @@ fn recent_value(
     table: &Table,
     key: &[u8],
     row: &StoredRow,
-    (family, slot): (usize, u16),
+    of: (usize, u16),
     column: &DecodedColumn,
 ) -> Result<Value, TableError> {
-    let absent = || table.absent(column.index).clone();
-    let (Some(bytes), Some(layout)) = (row.family(family), table.layout(family)) else { return Ok(absent()) };
-    let row = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
-    match row.slot(slot.into()).ok_or_else(|| corrupt(table, key, "column"))? {
-        SlotBytes::Null => Ok(Value::Null),
-        SlotBytes::Absent => Ok(absent()),
-        SlotBytes::Value(bytes) => slot_value(column.ty, bytes).ok_or_else(|| corrupt(table, key, "column")),
-    }
+    recent_slot(table, key, row, of, |stored| match stored {
+        SlotBytes::Null => Some(Value::Null),
+        SlotBytes::Absent => Some(table.absent(column.index).clone()),
+        SlotBytes::Value(bytes) => slot_value(column.ty, bytes),
+    })
 }
 
-/// What is needed of a block for single values, as far as it was read.
+/// What `read` makes of a slot of a family of a delta's row; it gives `None` for bytes that are no value.
+pub(crate) fn recent_slot<T>(
+    table: &Table,
+    key: &[u8],
+    row: &StoredRow,
+    (family, slot): (usize, u16),
+    read: impl FnOnce(SlotBytes<'_>) -> Option<T>,
+) -> Result<T, TableError> {
+    let value = match (row.family(family), table.layout(family)) {
+        (Some(bytes), Some(layout)) => {
+            let row = layout.read(bytes).ok_or_else(|| corrupt(table, key, "header"))?;
+            row.slot(slot.into()).and_then(read)
+        }
+        _ => read(SlotBytes::Absent),
+    };
+    value.ok_or_else(|| corrupt(table, key, "column"))
+}
+
+/// What is needed of a block, as far as it was read.
 #[derive(Default)]
-struct RowParts {
+pub(crate) struct BlockParts {
     block: Option<u64>,
     fix: Option<(usize, Option<Arc<FixPart>>)>,
     var: Option<(usize, Option<Arc<VarPart>>)>,
 }
 
-impl RowParts {
+impl BlockParts {
     /// What follows is asked of this block.
-    fn turn_to(&mut self, block: &BlockRef) {
+    pub(crate) fn turn_to(&mut self, block: &BlockRef) {
         if self.block != Some(block.id) {
             *self = Self { block: Some(block.id), fix: None, var: None };
         }
     }
 
     /// The fixed part of a family of the block, if it has one.
-    fn fix(&mut self, block: &Arc<BlockRef>, family: usize) -> Result<Option<&FixPart>, TableError> {
+    pub(crate) fn fix(&mut self, block: &Arc<BlockRef>, family: usize) -> Result<Option<&FixPart>, TableError> {
         if self.fix.as_ref().is_none_or(|(of, _)| *of != family) {
             self.fix = Some((family, block.fix(family as u8)?));
         }

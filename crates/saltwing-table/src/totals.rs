@@ -12,6 +12,9 @@ use saltwing_types::Value;
 use crate::decode::{DecodedColumn, Source};
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls};
 use crate::packed::block_ref::BlockRef;
+use crate::packed::delta::StoredRow;
+use crate::row_format::{SlotBytes, slot_int};
+use crate::row_values::{BlockParts, recent_slot};
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
 use crate::walk::Piece;
 use crate::{Table, TableError};
@@ -62,15 +65,17 @@ impl Scan {
         let shape = self.shape.clone();
         let table = shape.table();
         let added = &shape.columns().all;
-        let in_blocks = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
+        let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
+        let mut parts = BlockParts::default();
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut decoded = 0;
         while let Some(piece) = self.rows.next(CHECK_ROWS)? {
             let rows = piece.len();
             match &piece {
-                Piece::Block { block, rows } if in_blocks => {
-                    add_block(table, added, block, rows.clone(), &mut totals.columns)?;
+                Piece::Block { block, rows } if are_stored => {
+                    add_block(table, added, (block, rows.clone()), &mut parts, &mut totals.columns)?;
                 }
+                Piece::Row { key, row } if are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
                 _ if added.is_empty() => {}
                 _ => {
                     if decoded == 0 {
@@ -110,32 +115,58 @@ impl Total {
         self.known += known;
         self.sum += sum;
     }
+
+    /// And so many rows of one value.
+    fn with(self, value: &Value, rows: u64) -> Self {
+        let value = match value {
+            Value::Null => return self,
+            Value::Int(value) => i128::from(*value),
+            _ => 0,
+        };
+        Self { known: self.known + rows, sum: self.sum + value * i128::from(rows) }
+    }
 }
 
 /// Adds some rows of a block.
 fn add_block(
     table: &Table,
     added: &[DecodedColumn],
-    block: &Arc<BlockRef>,
-    rows: Range<usize>,
+    (block, rows): (&Arc<BlockRef>, Range<usize>),
+    parts: &mut BlockParts,
     totals: &mut [Total],
 ) -> Result<(), TableError> {
-    let mut part: Option<(usize, Option<Arc<FixPart>>)> = None;
+    parts.turn_to(block);
     for (column, total) in added.iter().zip(totals) {
         let Source::Stored { family, slot } = column.source else { continue };
-        if part.as_ref().is_none_or(|(of, _)| *of != family) {
-            part = Some((family, block.fix(family as u8)?));
-        }
-        let fix = part.as_ref().and_then(|(_, fix)| fix.as_deref());
+        let fix = parts.fix(block, family)?;
         match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
             Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), rows.clone(), total),
             // All rows have the value that the column had before it was there.
-            None => match table.absent(column.index) {
-                Value::Null => {}
-                Value::Int(value) => total.add(rows.len() as u64, i128::from(*value) * rows.len() as i128),
-                _ => total.add(rows.len() as u64, 0),
-            },
+            None => *total = total.with(table.absent(column.index), rows.len() as u64),
         }
+    }
+    Ok(())
+}
+
+/// Adds a row of a delta.
+fn add_recent(
+    table: &Table,
+    added: &[DecodedColumn],
+    key: &[u8],
+    row: &StoredRow,
+    totals: &mut [Total],
+) -> Result<(), TableError> {
+    for (column, total) in added.iter().zip(totals) {
+        let Source::Stored { family, slot } = column.source else { continue };
+        let is_summed = column.ty.is_integer();
+        *total = recent_slot(table, key, row, (family, slot), |stored| match stored {
+            SlotBytes::Null => Some(*total),
+            SlotBytes::Absent => Some(total.with(table.absent(column.index), 1)),
+            SlotBytes::Value(bytes) => {
+                let value = if is_summed { slot_int(bytes)?.into() } else { 0 };
+                Some(Total { known: total.known + 1, sum: total.sum + value })
+            }
+        })?;
     }
     Ok(())
 }
