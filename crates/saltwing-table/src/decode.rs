@@ -1,5 +1,6 @@
 //! Pieces of a scan into columns: only the columns that are asked for.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
@@ -212,16 +213,12 @@ impl RowDecoder {
         &mut self,
         table: &Table,
         block: &Arc<BlockRef>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         direction: Direction,
     ) -> Result<(), TableError> {
         self.turn_to(block)?;
         if self.reads_keys {
-            let lead = block.lead()?;
-            match direction {
-                Direction::Forward => self.append_keys(table, &lead, rows.clone())?,
-                Direction::Reverse => self.append_keys(table, &lead, rows.clone().rev())?,
-            }
+            self.append_keys(table, &*block.lead()?, rows.clone(), direction)?;
         }
         for Column { index, source, sink } in &mut self.columns {
             let Source::Stored { family, slot } = *source else { continue };
@@ -271,61 +268,99 @@ impl RowDecoder {
         &mut self,
         table: &Table,
         lead: &FixPart,
-        rows: impl Iterator<Item = usize> + Clone,
+        rows: Range<usize>,
+        direction: Direction,
     ) -> Result<(), TableError> {
-        let Self { columns, slices, key, scratch, .. } = self;
         let mut tail_bytes = 0;
-        if self.splits_keys
-            && let Some(first) = rows.clone().next()
-        {
-            lead.key_into(first, key);
-            table.codec().split(key, slices)?;
-            tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
+        if self.splits_keys && !rows.is_empty() {
+            lead.key_into(first_of(&rows, direction), &mut self.key);
+            table.codec().split(&self.key, &mut self.slices)?;
+            tail_bytes = self.slices.range(self.tail_from).map_or(0, |range| self.key.len() - range.start);
+            self.append_tails(table, lead, &rows, direction)?;
         }
-        for Column { index, source, sink } in columns.iter_mut() {
-            if let Source::Key { position, codec } = *source
-                && position >= self.tail_from
-                && let Some(place) = slices.range(position)
-            {
-                let (from_end, width) = (key.len() - place.start, place.len());
-                let values = rows.clone().map(|row| lead.key_tail(row, from_end, width));
-                let pushed = sink.push_keys(codec, width, values);
-                let pushed = pushed.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?;
-                pushed.map_err(|source| named(table, *index, source))?;
-            }
-        }
-        let tail_from = self.tail_from;
-        let is_leading = |column: &Column| match column.source {
-            Source::Key { position, .. } => position < tail_from,
+        let has_leading = |column: &Column| match column.source {
+            Source::Key { position, .. } => position < self.tail_from,
             Source::RowKey => true,
             Source::Stored { .. } => false,
         };
-        let mut leading: Vec<&mut Column> = columns.iter_mut().filter(|column| is_leading(column)).collect();
-        if leading.is_empty() {
-            return Ok(());
+        if self.columns.iter().any(has_leading) {
+            self.append_leading(table, lead, rows, direction, tail_bytes)?;
         }
-        let mut before = None;
-        for row in rows {
-            let (prefix, suffix) = lead.key(row);
-            let changing = suffix.get(..suffix.len().saturating_sub(tail_bytes)).unwrap_or_default();
-            let repeats = before.replace((suffix.len(), changing)) == Some((suffix.len(), changing));
-            if !repeats && self.splits_keys {
-                lead.key_into(row, key);
+        Ok(())
+    }
+
+    /// Adds the key columns at the end of keys, the first of which was split.
+    fn append_tails(
+        &mut self,
+        table: &Table,
+        lead: &FixPart,
+        rows: &Range<usize>,
+        direction: Direction,
+    ) -> Result<(), TableError> {
+        let Self { columns, slices, key, tail_from, .. } = self;
+        for Column { index, source, sink } in columns.iter_mut() {
+            let Source::Key { position, codec } = *source else { continue };
+            let Some(place) = slices.range(position).filter(|_| position >= *tail_from) else { continue };
+            let (from_end, width) = (key.len() - place.start, place.len());
+            let pushed = match (lead.key_ends(rows.clone(), from_end), direction) {
+                (Some(ends), Direction::Forward) => sink.push_keys(codec, width, ends),
+                (Some(ends), Direction::Reverse) => sink.push_keys(codec, width, ends.rev()),
+                (None, _) => {
+                    let row = |i: usize| in_order(rows, direction, i);
+                    let ends = (0..rows.len()).map(|i| lead.key_tail(row(i), from_end, width));
+                    sink.push_keys(codec, width, ends)
+                }
+            };
+            let pushed = pushed.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?;
+            pushed.map_err(|source| named(table, *index, source))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the key columns before those, and whole keys.
+    fn append_leading(
+        &mut self,
+        table: &Table,
+        lead: &FixPart,
+        mut rows: Range<usize>,
+        direction: Direction,
+        tail_bytes: usize,
+    ) -> Result<(), TableError> {
+        let Self { columns, slices, key, scratch, tail_from, splits_keys, .. } = self;
+        while !rows.is_empty() {
+            let repeats = lead.repeats(rows.clone(), direction, tail_bytes);
+            let same = match direction {
+                Direction::Forward => rows.start..rows.start + repeats,
+                Direction::Reverse => rows.end - repeats..rows.end,
+            };
+            if *splits_keys {
+                lead.key_into(first_of(&same, direction), key);
                 table.codec().split(key, slices)?;
             }
-            for Column { index, source, sink } in &mut leading {
-                let appended = match *source {
-                    Source::RowKey => sink.push_bytes([prefix, suffix]),
-                    // Where bytes repeat, the key that was split last has them at the same places.
-                    Source::Key { position, .. }
-                        if repeats && slices.get(key, position).is_some() && sink.repeats() =>
-                    {
-                        sink.repeat()
+            for Column { index, source, sink } in columns.iter_mut() {
+                let named = |source| named(table, *index, source);
+                match *source {
+                    Source::Key { position, codec } if position < *tail_from => {
+                        let is_repeated = sink.repeats() && slices.get(key, position).is_some();
+                        for _ in 0..if is_repeated { 1 } else { repeats } {
+                            push_key(table, key, slices, position, codec, sink, scratch)?.map_err(named)?;
+                        }
+                        if is_repeated && repeats > 1 {
+                            sink.repeat(repeats - 1).map_err(named)?;
+                        }
                     }
-                    Source::Key { position, codec } => push_key(table, key, slices, position, codec, sink, scratch)?,
-                    Source::Stored { .. } => continue,
-                };
-                appended.map_err(|source| named(table, *index, source))?;
+                    Source::RowKey => {
+                        for i in 0..repeats {
+                            let (prefix, suffix) = lead.key(in_order(&same, direction, i));
+                            sink.push_bytes([prefix, suffix]).map_err(named)?;
+                        }
+                    }
+                    Source::Key { .. } | Source::Stored { .. } => {}
+                }
+            }
+            match direction {
+                Direction::Forward => rows.start = same.end,
+                Direction::Reverse => rows.end = same.start,
             }
         }
         Ok(())
@@ -336,6 +371,16 @@ impl RowDecoder {
         let finish = |column: &mut Column| Ok(column.sink.finish()?);
         self.columns.iter_mut().map(finish).collect()
     }
+}
+
+/// A row of some in the direction of travel.
+fn in_order(rows: &Range<usize>, direction: Direction, i: usize) -> usize {
+    if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i }
+}
+
+/// The first of some rows, which are not none.
+fn first_of(rows: &Range<usize>, direction: Direction) -> usize {
+    in_order(rows, direction, 0)
 }
 
 /// Adds a key column's value without a [`Value`] between.

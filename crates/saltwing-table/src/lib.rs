@@ -33,6 +33,7 @@ mod sink;
 mod skip;
 mod store;
 mod table;
+mod texts;
 mod totals;
 mod view;
 mod walk;

@@ -8,18 +8,16 @@ use arrow::array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMillisecondType,
 };
 use arrow::array::{ArrayRef, BinaryArray, PrimitiveArray, StringArray};
-use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow::buffer::ScalarBuffer;
 use arrow::error::ArrowError;
 use saltwing_expr::ColumnBuilder;
 use saltwing_rowkey::{BadBytes, ValueCodec};
 use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value, ValueError};
 
-use crate::packed::block::{FixCells, FixColumn, FixPart, KEY_VALUE_BYTES_MAX, VarColumn};
+use crate::packed::block::{FixCells, FixColumn, FixPart, VarColumn};
 use crate::row_format::{slot_decimal, slot_int, slot_timestamp};
-
-/// Bytes of text that a column is prepared for, a row.
-const TEXT_BYTES_EXPECTED: usize = 16;
+use crate::texts::{Appended, Texts};
 
 /// One column under construction.
 pub(crate) struct Sink {
@@ -41,11 +39,6 @@ enum Values {
     Other(ColumnBuilder),
 }
 
-struct Texts {
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
-}
-
 /// A block's column and where it is read.
 pub(crate) struct Run<'a> {
     pub(crate) fix: &'a FixPart,
@@ -54,72 +47,6 @@ pub(crate) struct Run<'a> {
     pub(crate) var: Option<(&'a VarColumn, &'a [u8])>,
     pub(crate) rows: Range<usize>,
     pub(crate) direction: Direction,
-}
-
-/// What appending ends with; `None` when the stored bytes are no value of the type.
-type Appended = Option<Result<(), ValueError>>;
-
-impl Texts {
-    /// Without room it takes no memory, and can take no rows: see [`Sink::reserve`].
-    fn new(capacity: usize) -> Self {
-        let mut offsets = Vec::new();
-        if capacity > 0 {
-            offsets.reserve_exact(capacity + 1);
-            offsets.push(0);
-        }
-        Self { offsets, bytes: Vec::with_capacity(capacity * TEXT_BYTES_EXPECTED) }
-    }
-
-    fn push(&mut self, parts: [&[u8]; 2]) -> Result<(), ValueError> {
-        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
-        self.end_row()
-    }
-
-    /// The last value once more.
-    fn repeat(&mut self) -> Result<(), ValueError> {
-        if let [.., start, end] = self.offsets[..]
-            && let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end))
-        {
-            self.bytes.extend_from_within(start..end);
-        }
-        self.end_row()
-    }
-
-    fn end_row(&mut self) -> Result<(), ValueError> {
-        self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| too_long(self.bytes.len()))?);
-        Ok(())
-    }
-
-    fn push_null(&mut self) {
-        self.offsets.push(self.offsets.last().copied().unwrap_or(0));
-    }
-
-    fn into_buffers(self) -> (OffsetBuffer<i32>, Buffer) {
-        let offsets = if self.offsets.is_empty() { vec![0] } else { self.offsets };
-        (OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from_vec(self.bytes))
-    }
-
-    fn extend(&mut self, column: &VarColumn, part: &[u8], rows: Range<usize>) -> Appended {
-        let mut room = Ok(());
-        column
-            .pieces(part, rows, |bytes, start, ends| {
-                let shift = self.bytes.len();
-                self.bytes.extend_from_slice(bytes);
-                if i32::try_from(self.bytes.len()).is_err() {
-                    room = Err(too_long(self.bytes.len()));
-                    return None;
-                }
-                // All ends lie below the length that was just checked.
-                self.offsets.extend(ends.iter().map(|end| (shift + (end - start) as usize) as i32));
-                Some(())
-            })
-            .map_or_else(|| room.is_err().then_some(room.clone()), |()| Some(Ok(())))
-    }
-}
-
-fn too_long(bytes: usize) -> ValueError {
-    let value = format!("a column of {bytes} bytes");
-    ValueError::TooLong { value, target: "one batch, which takes 2 GiB a column".into() }
 }
 
 /// Does the same with whichever vector of numbers there is.
@@ -270,15 +197,15 @@ impl Sink {
         !matches!(self.values, Values::Other(_))
     }
 
-    /// Appends the last value, which is not NULL, once more.
-    pub(crate) fn repeat(&mut self) -> Result<(), ValueError> {
+    /// Appends the last value, which is not NULL, so many times more.
+    pub(crate) fn repeat(&mut self, times: usize) -> Result<(), ValueError> {
         let repeated = each_number!(
             &mut self.values,
-            rows => { rows.extend_from_within(rows.len().saturating_sub(1)..); Ok(()) },
-            texts => texts.repeat(),
+            rows => { rows.resize(rows.len() + times, rows.last().copied().unwrap_or_default()); Ok(()) },
+            texts => texts.repeat(times),
             _builder => Ok(())
         );
-        self.nulls.append_non_null();
+        self.nulls.append_n_non_nulls(times);
         repeated
     }
 
@@ -287,26 +214,27 @@ impl Sink {
         &mut self,
         codec: ValueCodec,
         width: usize,
-        keys: impl Iterator<Item = [u8; KEY_VALUE_BYTES_MAX]>,
+        keys: impl Iterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Result<(), ValueError>, BadBytes> {
         let mut count = 0;
-        let stored = |key: &[u8; KEY_VALUE_BYTES_MAX]| codec.read_i64(key.get(..width).unwrap_or_default());
+        let stored = |key: &[u8]| codec.read_i64(key.get(..width).unwrap_or_default());
         match &mut self.values {
             Values::Int64(rows) | Values::Date(rows) => {
                 for key in keys {
-                    rows.push(stored(&key)?);
+                    rows.push(stored(key.as_ref())?);
                     count += 1;
                 }
             }
             Values::Int32(rows) => {
                 for key in keys {
-                    rows.push(stored(&key)? as i32);
+                    rows.push(stored(key.as_ref())? as i32);
                     count += 1;
                 }
             }
             _ => {
                 for key in keys {
-                    let pushed = self.push_key(codec, key.get(..width).unwrap_or_default(), &mut Vec::new())?;
+                    let pushed =
+                        self.push_key(codec, key.as_ref().get(..width).unwrap_or_default(), &mut Vec::new())?;
                     if pushed.is_err() {
                         return Ok(pushed);
                     }

@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use saltwing_store::Bytes;
+use saltwing_store::{Bytes, Direction};
 use smallvec::SmallVec;
 
 pub(crate) use super::bits::Nulls;
@@ -203,6 +203,47 @@ impl FixPart {
             }
         }
         out
+    }
+
+    /// Of each of some rows the end of its key, from `from_end` bytes before it on; `None` where keys differ in length, or
+    /// these bytes do not stand in one piece.
+    pub(crate) fn key_ends(
+        &self,
+        rows: Range<usize>,
+        from_end: usize,
+    ) -> Option<impl DoubleEndedIterator<Item = &[u8]>> {
+        let Suffixes::Stride { at, stride } = self.keys.as_ref()?.suffixes else { return None };
+        let (at, stride) = (at as usize, stride as usize);
+        let skipped = stride.checked_sub(from_end).filter(|_| stride > 0)?;
+        let ends = self.bytes.get(at + rows.start * stride..at + rows.end * stride)?.chunks_exact(stride);
+        Some(ends.map(move |suffix| suffix.get(skipped..).unwrap_or_default()))
+    }
+
+    /// How many of some rows, from their first on, or in reverse from their last, have its key, but for its last bytes.
+    pub(crate) fn repeats(&self, rows: Range<usize>, direction: Direction, tail_bytes: usize) -> usize {
+        let Some(keys) = &self.keys else { return rows.len() };
+        let count = rows.len();
+        let row = |i: usize| if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i };
+        let leading = |i: usize| {
+            let suffix = keys.suffix(&self.bytes, row(i));
+            (suffix.len(), suffix.get(..suffix.len().saturating_sub(tail_bytes)).unwrap_or_default())
+        };
+        let first = leading(0);
+        match keys.suffixes {
+            // Between two keys of the same length that begin alike are only such.
+            Suffixes::Stride { .. } => {
+                if leading(count - 1) == first {
+                    return count;
+                }
+                let (mut same, mut other) = (0, count - 1);
+                while same + 1 < other {
+                    let middle = same.midpoint(other);
+                    if leading(middle) == first { same = middle } else { other = middle }
+                }
+                other
+            }
+            Suffixes::Ends { .. } => (1..count).find(|i| leading(*i) != first).unwrap_or(count),
+        }
     }
 
     /// The row with this key, or the first one behind it.

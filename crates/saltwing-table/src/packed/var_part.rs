@@ -199,6 +199,15 @@ impl VarColumn {
         chunk.get(start..*self.ends.get(row)? as usize)
     }
 
+    /// Bytes of some rows, without those of values that lie by themselves.
+    pub(crate) fn bytes_of(&self, rows: &Range<usize>) -> usize {
+        let end = |row: usize| self.ends.get(row).map_or(0, |end| *end as usize);
+        let before = if rows.start.is_multiple_of(CHUNK_ROWS) { 0 } else { end(rows.start - 1) };
+        let chunks = rows.start / CHUNK_ROWS..rows.end.div_ceil(CHUNK_ROWS);
+        let ends = chunks.map(|chunk| end(((chunk + 1) * CHUNK_ROWS).min(rows.end) - 1));
+        ends.sum::<usize>() - before
+    }
+
     /// For each run of `rows` in one chunk: their bytes in it, and where each row's bytes end, counted from the
     /// chunk's start; with where the first row's bytes begin. A row whose value lies by itself is a run of its own.
     pub(crate) fn pieces<'a>(
