@@ -28,6 +28,9 @@ struct Arguments {
     /// What becomes of full scans: allow, warn, error or forbid; the library's default otherwise.
     #[arg(long, value_parser = ["allow", "warn", "error", "forbid"])]
     full_scan: Option<String>,
+    /// Blocks of 4 rows and deltas of 16 rows, so that a file's few rows are merged.
+    #[arg(long)]
+    tiny_layout: bool,
     /// Files at a time.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -68,6 +71,7 @@ fn run(arguments: &Arguments) -> Result<Totals, Error> {
         salt: arguments.salt,
         executor: arguments.executor,
         full_scan: arguments.full_scan.clone(),
+        tiny_layout: arguments.tiny_layout,
     };
     let files = select(&arguments.paths)?.files;
     if arguments.update {

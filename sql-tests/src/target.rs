@@ -47,12 +47,14 @@ pub struct Options {
     pub executor: Executor,
     /// `allow`, `warn`, `error` or `forbid`; `None` leaves the library's default.
     pub full_scan: Option<String>,
+    /// Blocks of 4 rows and deltas of 16, so that a file's few rows are merged.
+    pub tiny_layout: bool,
 }
 
 impl Options {
     /// A store without salt, as the library runs it.
     pub fn of(store: StoreKind) -> Self {
-        Self { store, salt: 0, executor: Executor::Auto, full_scan: None }
+        Self { store, salt: 0, executor: Executor::Auto, full_scan: None, tiny_layout: false }
     }
 }
 
@@ -79,6 +81,9 @@ impl Target {
         let mut builder = builder.store(options.store).default_salt_buckets(options.salt).buffered();
         if let Some(policy) = &options.full_scan {
             builder = builder.full_scan(policy)?;
+        }
+        if options.tiny_layout {
+            builder = builder.tiny_layout();
         }
         let database = builder.open()?;
         Ok(Self { connections: HashMap::new(), database, executor: options.executor, _directory: directory })

@@ -2,7 +2,7 @@
 //!
 //! | variable | what runs |
 //! |---|---|
-//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled once |
+//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled once; half of them on blocks of 4 rows |
 //! | `SLT_ALL=1` | all combinations |
 //! | `SLT_CORPUS=1` | `../shared/corpora/sqlite-slt` too, which takes minutes |
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
@@ -30,24 +30,28 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Every store meets every salt, every executor every store.
-fn chosen() -> Vec<(StoreKind, u16, Executor)> {
+/// Store, salt, executor, and whether the layout is tiny.
+type Combination = (StoreKind, u16, Executor, bool);
+
+/// Every store meets every salt, every executor every store, and all of them the tiny layout.
+fn chosen() -> Vec<Combination> {
     vec![
-        (Memory, 0, Auto),
-        (Memory, 1, Direct),
-        (Memory, 7, DataFusion),
-        (Memory, 256, Auto),
-        (Fjall, 0, DataFusion),
-        (Fjall, 1, Auto),
-        (Fjall, 7, Direct),
-        (Fjall, 256, DataFusion),
-        (Sled, 7, Auto),
+        (Memory, 0, Auto, false),
+        (Memory, 1, Direct, true),
+        (Memory, 7, DataFusion, true),
+        (Memory, 256, Auto, false),
+        (Fjall, 0, DataFusion, false),
+        (Fjall, 1, Auto, true),
+        (Fjall, 7, Direct, false),
+        (Fjall, 256, DataFusion, false),
+        (Sled, 7, Auto, true),
     ]
 }
 
-fn all() -> Vec<(StoreKind, u16, Executor)> {
+fn all() -> Vec<Combination> {
     let pairs = [Memory, Fjall, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
-    pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor))).collect()
+    let triples = pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
+    triples.flat_map(|(store, salt, executor)| [false, true].map(|tiny| (store, salt, executor, tiny))).collect()
 }
 
 fn run(paths: &[PathBuf], options: &Options, faults: &[Fault]) -> String {
@@ -83,19 +87,20 @@ fn our_files_hold_on_every_store_salt_and_executor() {
     }
     let combinations = if std::env::var_os("SLT_ALL").is_some() { all() } else { chosen() };
     let mut failures = String::new();
-    for (store, salt, executor) in combinations {
+    for (store, salt, executor, tiny_layout) in combinations {
         let executor = match (relational, executor) {
             (false, DataFusion) => continue,
             (false, _) => Direct,
             (true, executor) => executor,
         };
-        let options = Options { salt, executor, ..Options::of(store) };
+        let options = Options { salt, executor, tiny_layout, ..Options::of(store) };
         let failed = run(&paths, &options, &OPEN);
         if !failed.is_empty() {
             failures.push_str(&format!(
-                "== {} --salt {salt} --executor {}\n{failed}",
+                "== {} --salt {salt} --executor {}{}\n{failed}",
                 store.as_str(),
-                executor.as_str()
+                executor.as_str(),
+                if tiny_layout { " --tiny-layout" } else { "" }
             ));
         }
     }

@@ -22,7 +22,7 @@ const QUERY_MEMORY_BYTES: usize = 4 << 30;
 pub enum StoreKind {
     /// The default: an LSM tree, snapshots, batches across everything.
     Fjall,
-    /// No snapshots: a statement reads its rows to the end before it returns.
+    /// A tree in memory and on the disk; larger files, slower loads, and the same snapshots: rows lie as on any other store.
     Sled,
     /// Gone with the process.
     Memory,
@@ -130,6 +130,14 @@ impl Builder {
     #[must_use]
     pub fn merge_when_idle(mut self, idle: Option<Duration>) -> Self {
         self.layout.idle = idle.unwrap_or(Duration::MAX);
+        self
+    }
+
+    /// Blocks of 4 rows and deltas of 16, merged along with the commits: for tests, in which a few rows go through all
+    /// there is. What was set of blocks, deltas and idle times before goes.
+    #[must_use]
+    pub fn tiny_layout(mut self) -> Self {
+        self.layout = LayoutOptions::tiny();
         self
     }
 

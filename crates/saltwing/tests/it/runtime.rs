@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use saltwing::{Database, Error, params};
+use saltwing::{Database, Error, StoreKind, params};
 
 use crate::code;
 
 fn filled(rows: i64) -> Database {
     let db = Database::memory().unwrap();
+    fill(&db, rows);
+    db
+}
+
+fn fill(db: &Database, rows: i64) {
     let connection = db.connect().blocking();
     connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR) SALT_BUCKETS = 3", ()).unwrap();
     let values: Vec<String> = (0..rows).map(|k| format!("({k}, 'v{k}')")).collect();
     for chunk in values.chunks(5000) {
         connection.execute(&format!("UPSERT INTO t VALUES {}", chunk.join(", ")), ()).unwrap();
     }
-    db
 }
 
 fn assert_send<T: Send>(value: T) -> T {
@@ -38,6 +42,29 @@ async fn async_calls_stream_and_are_send() {
         Ok::<_, Error>(())
     };
     assert_send(run).await.unwrap();
+}
+
+/// The first row is there before the last one is read, and what is committed in between changes nothing of them.
+#[test]
+fn rows_stream_from_their_snapshot_on_every_store() {
+    const ROWS: i64 = 12_000;
+    for kind in [StoreKind::Fjall, StoreKind::Sled, StoreKind::Memory] {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = match kind {
+            StoreKind::Memory => Database::memory_builder(),
+            _ => Database::builder(folder.path().join("db")).store(kind),
+        };
+        let db = builder.buffered().open().unwrap();
+        fill(&db, ROWS);
+        let connection = db.connect().blocking();
+        let mut rows = connection.query("SELECT k FROM t WHERE k >= 0 ORDER BY k", ()).unwrap();
+        assert_eq!(rows.next().unwrap().unwrap().get::<i64>(0).unwrap(), 0);
+        assert!(rows.stats().keys_read < ROWS as u64, "{kind:?}: {:?}", rows.stats());
+        connection.execute("DELETE FROM t WHERE k >= 0", ()).unwrap();
+        connection.execute("COMPACT t", ()).unwrap();
+        assert!(rows.by_ref().map(|row| row.unwrap().get::<i64>(0).unwrap()).eq(1..ROWS), "{kind:?}");
+        assert_eq!(connection.query("SELECT k FROM t WHERE k >= 0", ()).unwrap().count(), 0);
+    }
 }
 
 #[tokio::test]
