@@ -10,6 +10,7 @@
 //! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in FAR
 //! FAR      table | id 8                -> a value too long for a block
 //! ```
+//! Space 10 is kept for older rows, which nothing writes yet.
 
 use saltwing_store::{KeyBounds, Space};
 use saltwing_types::TableId;
