@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions};
+use fjall::{Database, Keyspace};
 use parking_lot::RwLock;
 use saltwing_store::Space;
+
+use crate::reclaim::options;
 
 /// The keyspaces that exist, by space.
 pub(crate) struct Keyspaces {
@@ -61,7 +63,7 @@ impl Keyspaces {
             return Ok(keyspace);
         }
         // Two writers may both come here; fjall gives both the same keyspace.
-        let keyspace = database.keyspace(&name(space), KeyspaceCreateOptions::default)?;
+        let keyspace = database.keyspace(&name(space), options)?;
         self.now.write().set(space, Some(keyspace.clone()));
         Ok(keyspace)
     }

@@ -13,8 +13,12 @@
 //! * **Failures.** After a failed journal write or sync fjall refuses all writes
 //!   until it is opened again ([`StoreError::Poisoned`](saltwing_store::StoreError));
 //!   the write that met the failure is told that its outcome is unknown.
-//! * **Clearing.** A space with more than a few keys is cleared by dropping its keyspace, after a sync: fjall drops it
-//!   on the disk at once, and its own `clear` would hold journals back for as long as the keyspace stays empty.
+//! * **Clearing.** A space of up to 16,384 keys is cleared by deleting them, another one by dropping its keyspace, after a
+//!   sync: fjall drops it on the disk at once. Its own `clear` would hold journals back for as long as the keyspace stays
+//!   empty.
+//!
+//! * **Space.** Values of 4 KiB and more lie apart from the trees of keys, so that what fjall rewrites is small, and
+//!   the disk gets deleted ones back; see the module `reclaim`.
 //!
 //! A seek makes a new range on the same snapshot: fjall's iterators cannot jump.
 
@@ -23,6 +27,7 @@
 mod cursor;
 mod error;
 mod keyspaces;
+mod reclaim;
 mod store;
 
 pub use saltwing_store::{Access, OpenOptions};

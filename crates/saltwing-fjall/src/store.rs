@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use byteview::ByteView;
-use fjall::{CompressionType, Database, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::RwLock;
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
@@ -19,6 +19,7 @@ use saltwing_store::{
 use crate::cursor::KeyspaceRange;
 use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
 use crate::keyspaces::{Keyspaces, Spaces};
+use crate::reclaim;
 
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "fjall";
@@ -37,12 +38,13 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Bytes of closed journals from which on fjall writes out what keeps the oldest of them alive. Small spaces would
 /// keep all of them otherwise, up to fjall's 512 MiB.
-const JOURNAL_BYTES_MAX: u64 = 128 << 20;
+const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
-/// Most keys, and most bytes of values, that a clear deletes one by one; above it drops the keyspace, which costs some
-/// syncs, and gives the disk back.
-const CLEAR_KEYS_MAX: usize = 1_000;
-const CLEAR_BYTES_MAX: usize = 1 << 20;
+/// Most keys that a clear deletes one by one; above it drops the keyspace. That costs some syncs, and fjall keeps its list of
+/// keyspaces anew each time, the old ones too until it is opened again.
+const CLEAR_KEYS_MAX: usize = 16_384;
+/// Bytes that a cleared keyspace holds from which on it is written out, so that its journal can go.
+const CLEAR_BYTES_MIN: u64 = 1 << 20;
 
 /// An ordered store in a directory, kept by fjall.
 pub struct FjallStore {
@@ -138,17 +140,16 @@ impl FjallStore {
         batch.durability(persist).commit().map_err(|error| commit_error(self.inner.path(), &error))
     }
 
-    /// All keys of a space as a batch of deletes; `None` when there are many, or much is in them.
-    fn few_deletes(&self, space: Space) -> Result<Option<WriteBatch>, StoreError> {
-        let mut cursor = self.cursor(space, KeyBounds::all(), Direction::Forward)?;
+    /// All keys of a keyspace as a batch of deletes; `None` when there are many.
+    fn few_deletes(&self, space: Space, keyspace: &Keyspace) -> Result<Option<WriteBatch>, StoreError> {
         let mut batch = WriteBatch::new();
-        let mut bytes = 0;
-        while let Some((key, value)) = cursor.next()? {
-            bytes += value.len();
-            if batch.len() == CLEAR_KEYS_MAX || bytes > CLEAR_BYTES_MAX {
+        for entry in keyspace.iter() {
+            // Values are not read.
+            let key = entry.key().map_err(|error| storage_error("read", self.inner.path(), &error))?;
+            if batch.len() == CLEAR_KEYS_MAX {
                 return Ok(None);
             }
-            batch.delete(space, key);
+            batch.delete(space, Bytes::from(ByteView::from(key)));
         }
         Ok(Some(batch))
     }
@@ -159,6 +160,14 @@ impl FjallStore {
             keyspace.rotate_memtable().map_err(|error| storage_error("write out", self.inner.path(), &error))?;
         }
         Ok(())
+    }
+
+    /// Waits until all memory that is to be written out is on the disk, though not for ever.
+    fn wait_for_written_out(&self) {
+        let started = Instant::now();
+        while !self.is_written_out() && started.elapsed() < CLOSE_WAIT_MAX {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Whether all keyspaces have their memory on the disk, or never will.
@@ -222,9 +231,13 @@ impl OrderedKv for FjallStore {
         if self.inner.readonly {
             return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
         }
-        if let Some(deletes) = self.few_deletes(space)? {
-            return self.write(deletes, Durability::Buffered);
+        let Some(keyspace) = self.inner.keyspaces.get(space) else { return Ok(()) };
+        if let Some(deletes) = self.few_deletes(space, &keyspace)? {
+            let held = reclaim::bytes_held(&keyspace);
+            self.write(deletes, Durability::Buffered)?;
+            return if held >= CLEAR_BYTES_MIN { self.write_out() } else { Ok(()) };
         }
+        drop(keyspace);
         // What drops a keyspace is on the disk at once: what was written before must be there first.
         self.sync()?;
         {
@@ -237,6 +250,31 @@ impl OrderedKv for FjallStore {
         }
         // Most of the journal is of what is gone: the rest is written out, so that it can go as well.
         self.write_out()
+    }
+
+    fn reclaim(&self) -> Result<(), StoreError> {
+        if self.inner.readonly {
+            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
+        }
+        self.inner.refuse_poisoned()?;
+        let failed = |error: fjall::Error| storage_error("reclaim", self.inner.path(), &error);
+        let (spaces, ()) = self.inner.keyspaces.moment(|| ());
+        let large: Vec<_> = spaces.iter().filter(|keyspace| reclaim::is_large(keyspace)).collect();
+        if large.is_empty() {
+            return Ok(());
+        }
+        // What deletes must be in tables to meet what it deletes. Of all spaces: journals that wait for one of them go
+        // before it loses what says how far it was written out.
+        self.write_out()?;
+        self.wait_for_written_out();
+        let mut is_any_compacted = false;
+        for keyspace in large {
+            is_any_compacted |= reclaim::reclaim(keyspace).map_err(failed)?;
+        }
+        if is_any_compacted {
+            reclaim::let_files_go(&self.inner.database).map_err(failed)?;
+        }
+        Ok(())
     }
 
     fn sync(&self) -> Result<(), StoreError> {
@@ -258,10 +296,7 @@ impl OrderedKv for FjallStore {
             return Ok(());
         }
         self.write_out()?;
-        let started = Instant::now();
-        while !self.is_written_out() && started.elapsed() < CLOSE_WAIT_MAX {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        self.wait_for_written_out();
         Ok(())
     }
 }

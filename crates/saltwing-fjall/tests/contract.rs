@@ -73,6 +73,12 @@ fn clears_survive_kill() {
 }
 
 #[test]
+fn reclaims_survive_kill() {
+    let home = tempfile::tempdir().unwrap();
+    conformance::reclaims_survive_kill("reclaims_survive_kill", home.path(), open_or_create);
+}
+
+#[test]
 fn second_process_is_refused() {
     let home = tempfile::tempdir().unwrap();
     conformance::second_process_is_refused("second_process_is_refused", home.path(), open_or_create);

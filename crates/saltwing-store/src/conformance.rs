@@ -16,7 +16,7 @@
 //! | [`run_faults`] | every single fault of [`crate::fault`], one run each |
 //! | [`synced_before_acknowledged`], [`sync_is_a_system_call`] | the order of write, sync and acknowledgement |
 //! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
-//! | [`survives_kill`], [`clears_survive_kill`], [`second_process_is_refused`] | two processes, one of them killed |
+//! | [`survives_kill`], [`clears_survive_kill`], [`reclaims_survive_kill`], [`second_process_is_refused`] | two processes, one of them killed |
 //! | [`failed_write_is_told`] | a write that the system refuses |
 //!
 //! All of them panic on the first deviation, as tests do.
@@ -38,7 +38,8 @@ use crate::{Durability, OrderedKv, Space, Trace, WriteBatch};
 pub use directories::directories;
 pub use faults::run_faults;
 pub use processes::{
-    clears_survive_kill, failed_write_is_told, second_process_is_refused, survives_kill, sync_is_a_system_call,
+    clears_survive_kill, failed_write_is_told, reclaims_survive_kill, second_process_is_refused, survives_kill,
+    sync_is_a_system_call,
 };
 
 /// Holds a store to the laws of the [crate]'s documentation.

@@ -219,6 +219,10 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
         self.commit(1, |store| store.clear(space), |store| clear_half(store, space))
     }
 
+    fn reclaim(&self) -> Result<(), StoreError> {
+        self.current(|store| store.reclaim())
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         self.current(|store| store.sync())
     }

@@ -122,6 +122,16 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// [`StoreError::ReadOnly`]: nothing is gone. After any other, any of the keys may be left; clear again.
     fn clear(&self, space: Space) -> Result<(), StoreError>;
 
+    /// Gives the disk back what deleted keys and overwritten values still take there, where that is much: what is
+    /// written for it stays in proportion to what is gained. Other calls go on meanwhile, and nothing that can be read
+    /// changes.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`]. After any error all is there as it was; call it again.
+    fn reclaim(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Brings every acknowledged write to the disk.
     fn sync(&self) -> Result<(), StoreError>;
 
@@ -184,6 +194,10 @@ impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
 
     fn clear(&self, space: Space) -> Result<(), StoreError> {
         (**self).clear(space)
+    }
+
+    fn reclaim(&self) -> Result<(), StoreError> {
+        (**self).reclaim()
     }
 
     fn sync(&self) -> Result<(), StoreError> {

@@ -44,6 +44,7 @@ enum Step {
     Clear {
         space: u8,
     },
+    Reclaim,
     Sync,
     Close,
     Reopen,
@@ -122,6 +123,7 @@ impl<'a> Bed<'a> {
                 self.model.remove(&space);
                 self.store().clear(Space::new(space)).map_err(failed)
             }
+            Step::Reclaim => self.store().reclaim().map_err(failed),
             Step::Sync => self.store().sync().map_err(failed),
             Step::Close => self.store().close().map_err(failed),
             Step::Reopen => self.reopen(),
@@ -305,6 +307,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => moves().prop_map(|moves| Step::MoveHeld { moves }),
         2 => Just(Step::TakeSnapshot),
         1 => (0..=SPACES).prop_map(|space| Step::Clear { space }),
+        1 => Just(Step::Reclaim),
         1 => Just(Step::Sync),
         1 => Just(Step::Close),
         1 => Just(Step::Reopen),

@@ -71,7 +71,7 @@ pub fn clears_survive_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Open
 }
 
 /// Rows of a turn: more than a store may think few.
-const TURN_ROWS: usize = 1_500;
+const TURN_ROWS: usize = 17_000;
 const TURNS_MIN: u64 = 4;
 
 fn turn_space(turn: u64) -> Space {
@@ -81,13 +81,13 @@ fn turn_space(turn: u64) -> Space {
 fn fill_by_turns(store: &dyn OrderedKv) {
     for turn in 0_u64.. {
         // By many batches, of which the last one counts the turn.
-        for first in (0..TURN_ROWS).step_by(100) {
+        for first in (0..TURN_ROWS).step_by(1_000) {
             let mut batch = WriteBatch::new();
-            for row in first..first + 100 {
+            for row in first..first + 1_000 {
                 let value = [&turn.to_be_bytes()[..], &[7; 90]].concat();
                 batch.put(turn_space(turn), (row as u64).to_be_bytes(), value);
             }
-            if first + 100 == TURN_ROWS {
+            if first + 1_000 == TURN_ROWS {
                 batch.put(COUNTER, b"turn", turn.to_be_bytes());
             }
             store.write(batch, Durability::Buffered).unwrap();
@@ -96,6 +96,77 @@ fn fill_by_turns(store: &dyn OrderedKv) {
         store.sync().unwrap();
         say(&format!("acknowledged {turn}"));
     }
+}
+
+/// A process that puts large values, deletes most of them again and has the store reclaim what they took, is killed;
+/// afterwards exactly the batches up to one that is not older than the last acknowledged are there.
+///
+/// Parameters as for [`survives_kill`].
+pub fn reclaims_survive_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
+    if let Some(path) = other_side() {
+        return replace_for_ever(&*open(&path).unwrap());
+    }
+    let path = home.join("db");
+    // Twice: the second process goes on where the first one died.
+    for least in [RECLAIMS_MIN, 2 * RECLAIMS_MIN] {
+        let acknowledged = kill_after(test, &path, least);
+        let store = open(&path).unwrap();
+        let last = last_batch(&*store).unwrap();
+        assert!(last >= acknowledged, "{acknowledged} was acknowledged, {last} is the last one there");
+        assert_batches(&*store, last);
+        store.reclaim().unwrap();
+        assert_batches(&*store, last);
+    }
+}
+
+const RECLAIMS_MIN: u64 = 40;
+/// Values of a batch, and their bytes: more than a store may keep beside its keys.
+const LARGE_VALUES: u64 = 20;
+const LARGE_BYTES: usize = 6_000;
+
+/// Which values are deleted by the batch that comes so many after theirs.
+fn dies_after(number: u64) -> u64 {
+    if number.is_multiple_of(10) { u64::MAX } else { 1 + number * 7 % 5 }
+}
+
+fn large_value(number: u64) -> Vec<u8> {
+    (0..LARGE_BYTES as u64 / 8)
+        .flat_map(|i| (number + i * 31).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes())
+        .collect()
+}
+
+fn last_batch(store: &dyn OrderedKv) -> Option<u64> {
+    let counter = store.get(COUNTER, b"last").unwrap()?;
+    Some(u64::from_be_bytes(counter[..].try_into().unwrap()))
+}
+
+fn replace_for_ever(store: &dyn OrderedKv) {
+    for number in last_batch(store).map_or(0, |last| last + 1).. {
+        let mut batch = WriteBatch::new();
+        batch.put(COUNTER, b"last", number.to_be_bytes());
+        for value in number * LARGE_VALUES..(number + 1) * LARGE_VALUES {
+            batch.put(PIECE, value.to_be_bytes(), large_value(value));
+        }
+        let dying = (0..number * LARGE_VALUES).filter(|value| dies_after(*value) == number - value / LARGE_VALUES);
+        dying.for_each(|value| batch.delete(PIECE, value.to_be_bytes()));
+        store.write(batch, Durability::Synced).unwrap();
+        say(&format!("acknowledged {number}"));
+        if number % 4 == 3 {
+            store.reclaim().unwrap();
+        }
+    }
+}
+
+fn assert_batches(store: &dyn OrderedKv, last: u64) {
+    let mut found = store.cursor(PIECE, KeyBounds::all(), Direction::Forward).unwrap();
+    for value in 0..(last + 1) * LARGE_VALUES {
+        if last - value / LARGE_VALUES < dies_after(value) {
+            let (key, bytes) = found.next().unwrap().unwrap();
+            assert_eq!(key, value.to_be_bytes().to_vec());
+            assert!(bytes == large_value(value), "value {value} is another one");
+        }
+    }
+    assert!(found.next().unwrap().is_none(), "more than the batches up to {last}");
 }
 
 /// While one process has a database open, another gets [`StoreError::Locked`].

@@ -1,0 +1,94 @@
+//! What fjall keeps of deleted keys, and how the disk gets it back.
+//!
+//! Large values lie apart from the trees, in files of values; a tree has their places, and is small. What deletes a key
+//! meets it in a compaction of its tree: from then on the value counts as dead in its file. A file of nothing but
+//! dead values goes as it is. One with many is read again by the next compaction, which writes its other values into a new
+//! file.
+//!
+//! fjall does all that by itself, when a tree has four tables of new keys. For a space of small size that is late: until
+//! then the disk has a memory's worth of dead values for each of these tables. [`reclaim`] has it done now, where
+//! much is to be gained.
+
+use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions};
+
+/// Bytes from which on values lie apart.
+const APART_BYTES: u32 = 4 << 10;
+/// Bytes of a file of values, about: what is read and written again at once, for each that is dying.
+const FILE_BYTES: u64 = 32 << 20;
+/// Share of dead bytes from which on a file is written again. With deaths at random files are seven tenths alive on
+/// average, and for a byte that dies one is written again.
+const DEAD_SHARE: f32 = 0.5;
+/// Share of these files, the oldest, that one compaction takes: what is written again needs room beside them.
+const FILES_SHARE: f32 = 0.5;
+
+/// What may be given back must be so many bytes.
+const GAIN_BYTES_MIN: u64 = 256 << 10;
+/// One deleted key in so many is worth reading and writing a tree whose values lie apart.
+const KEYS_PER_DELETED: u64 = 4;
+/// The same for one whose values lie in it: they are written again too.
+const VALUES_PER_DELETED: u64 = 2;
+/// One dead byte in so many of what is apart is worth looking for files to be written again.
+const BYTES_PER_DEAD: u64 = 3;
+/// Most compactions of one keyspace at once; each takes [`FILES_SHARE`] of what the one before has left.
+const PASSES_MAX: usize = 4;
+
+/// How a keyspace is kept.
+pub(crate) fn options() -> KeyspaceCreateOptions {
+    // What is large comes compressed from above.
+    let apart = KvSeparationOptions::default()
+        .compression(CompressionType::None)
+        .separation_threshold(APART_BYTES)
+        .file_target_size(FILE_BYTES)
+        .staleness_threshold(DEAD_SHARE)
+        .age_cutoff(FILES_SHARE);
+    KeyspaceCreateOptions::default().with_kv_separation(Some(apart))
+}
+
+/// Bytes of a keyspace in files and in memory, about, dead ones too.
+pub(crate) fn bytes_held(keyspace: &Keyspace) -> u64 {
+    keyspace.disk_space() + keyspace.tree.active_memtable().size()
+}
+
+/// Whether there may be so much in a keyspace that looking is worth it.
+pub(crate) fn is_large(keyspace: &Keyspace) -> bool {
+    bytes_held(keyspace) >= GAIN_BYTES_MIN
+}
+
+/// Gives back what deleted keys take in a keyspace, as far as that is much beside what must be written for it; whether
+/// there was anything. It sees those deletions that are out of memory.
+pub(crate) fn reclaim(keyspace: &Keyspace) -> fjall::Result<bool> {
+    let mut is_compacted = is_worth_compacting(keyspace);
+    if is_compacted {
+        keyspace.major_compact()?;
+    }
+    for _ in 0..PASSES_MAX {
+        let dead = keyspace.fragmented_blob_bytes();
+        if dead < GAIN_BYTES_MIN || dead * BYTES_PER_DEAD < keyspace.disk_space() {
+            break;
+        }
+        keyspace.major_compact()?;
+        is_compacted = true;
+        if keyspace.fragmented_blob_bytes() >= dead {
+            break;
+        }
+    }
+    Ok(is_compacted)
+}
+
+/// Has fjall remove the files that compactions have replaced. It looks for them when memory of any keyspace is written out: one
+/// that is no space has something in memory for it.
+pub(crate) fn let_files_go(database: &Database) -> fjall::Result<()> {
+    let keyspace = database.keyspace("reclaimed", KeyspaceCreateOptions::default)?;
+    keyspace.insert("last", [])?;
+    keyspace.rotate_memtable().map(drop)
+}
+
+/// Whether enough of a tree's keys are deleted, and take enough bytes.
+fn is_worth_compacting(keyspace: &Keyspace) -> bool {
+    let deleted = keyspace.tree.tombstone_count();
+    // Those that are deleted among them.
+    let keys = (keyspace.tree.approximate_len() as u64).saturating_sub(deleted).max(1);
+    let share = if keyspace.is_kv_separated() { KEYS_PER_DELETED } else { VALUES_PER_DELETED };
+    let gain = u128::from(keyspace.disk_space()) * u128::from(deleted) / u128::from(keys);
+    deleted * share >= keys && gain >= u128::from(GAIN_BYTES_MIN)
+}
