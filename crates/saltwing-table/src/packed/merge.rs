@@ -51,7 +51,10 @@ impl Packed {
         while self.step(&mut merge, &mut cursor, Also::Misfits(table))?.is_some() {
             go_on()?;
         }
-        self.bury(&mut merge)
+        self.bury(&mut merge)?;
+        drop(merge);
+        go_on()?;
+        Ok(self.kv.reclaim()?)
     }
 
     fn merge_recent(&self, merge: &mut Merge, go_on: GoOn<'_>) -> Result<(), TableError> {
@@ -292,6 +295,8 @@ impl Packed {
         }
         // Last: reading its directory entries counts for it.
         self.shelf.forget_table(table);
-        self.bury(&mut merge)
+        self.bury(&mut merge)?;
+        drop(merge);
+        Ok(self.kv.reclaim()?)
     }
 }

@@ -159,13 +159,14 @@ impl Packed {
         }
         let is_over = || self.signal.is_stopped() || self.signal.commits.load(Relaxed) != commits;
         self.fold_runs(is_over)?;
+        self.kv.reclaim()?;
         *rested_at = (!is_over()).then_some(commits);
         Ok(())
     }
 
     /// Merges what is frozen, step by step, after freezing what is there if asked.
     fn go_on(&self, rotate: bool) -> Result<(), TableError> {
-        let mut rotate = rotate;
+        let (mut rotate, mut has_merged) = (rotate, false);
         while !self.signal.is_stopped() {
             let mut merge = self.merging.lock();
             if !merge.meta.frozen && std::mem::take(&mut rotate) {
@@ -174,9 +175,12 @@ impl Packed {
             }
             if !merge.meta.frozen {
                 self.bury(&mut merge)?;
-                return Ok(());
+                drop(merge);
+                // Commits, and whoever else merges, go on beside it.
+                return if has_merged { Ok(self.kv.reclaim()?) } else { Ok(()) };
             }
             self.step_or_finish(&mut merge)?;
+            has_merged = true;
         }
         Ok(())
     }
