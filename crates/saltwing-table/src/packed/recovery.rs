@@ -1,18 +1,20 @@
 //! Opening: directories and live deltas are read, nothing else, and nothing is written.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::thread::Builder;
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv};
+use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv, StoreError};
 
 use super::block_ref::{BlockRef, Shelf, Unread};
-use super::delta::{RecentRow, TableRows};
-use super::delta_record::{self, Record};
+use super::delta::{Delta, RecentRow, TableRows};
+use super::delta_record;
 use super::directory::{Directory, Entry};
 use super::directory_format::{PartRecord, read_run};
-use super::meta::Meta;
+use super::meta::{Cursor, Meta};
 use super::options::LayoutOptions;
 use super::run::{Run, RunPart};
 use super::spaces::{DIR, DIR_ENTRY, DIR_RUN, META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
@@ -38,29 +40,32 @@ impl Packed {
             None if !is_empty(&*kv)? => return Err(TableError::OtherLayout),
             None => Meta::default(),
         };
-        let mut tables = directories(&*kv, &shelf)?;
-        let mut commits = Commits { active: meta.active, rows: 0, bytes: 0, next_record: 0, has_meta };
-        if let Some(frozen) = meta.frozen_generation() {
-            read_generation(&*kv, frozen, |_, record, rows| {
-                let frozen = &mut tables.entry(record.table.0).or_default().frozen;
-                let unmerged = |key: &Bytes| (record.table, &**key) >= (meta.cursor.table, &*meta.cursor.key);
-                rows.into_iter().filter(|(key, _)| unmerged(key)).for_each(|(key, row)| frozen.insert(key, row));
-            })?;
-        }
-        read_generation(&*kv, meta.active, |number, record, rows| {
-            commits.count(std::slice::from_ref(record));
-            commits.next_record = commits.next_record.max(number + 1);
-            let active = &mut tables.entry(record.table.0).or_default().active;
-            rows.into_iter().for_each(|(key, row)| active.insert(key, row));
+        let no_thread =
+            |source| StoreError::io("start a thread that reads recent rows in", Path::new("this process"), source);
+        // The active generation side by side with the rest: there are as many rows in it as in the frozen one.
+        let (mut tables, frozen, active) = std::thread::scope(|scope| {
+            let read_active = || Generation::read(&*kv, meta.active, &Cursor::default());
+            let active =
+                Builder::new().name("saltwing-open".into()).spawn_scoped(scope, read_active).map_err(no_thread)?;
+            let tables = directories(&*kv, &shelf)?;
+            let frozen =
+                meta.frozen_generation().map(|frozen| Generation::read(&*kv, frozen, &meta.cursor)).transpose()?;
+            let active = active.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            Ok::<_, TableError>((tables, frozen.unwrap_or_default(), active))
         })?;
+        let Generation { rows, bytes, next_record, .. } = active;
+        let commits = Commits { active: meta.active, rows, bytes, next_record, has_meta };
+        for (table, delta) in frozen.deltas {
+            tables.entry(table).or_default().frozen = delta;
+        }
+        for (table, delta) in active.deltas {
+            tables.entry(table).or_default().active = delta;
+        }
         let mut base_rows = 0;
         for rows in tables.values() {
             base_rows += rows.directory.size().rows;
-            rows.active.iter().chain(rows.frozen.iter()).for_each(|(key, _)| {
-                if let Some(entry) = rows.directory.owner(key) {
-                    entry.mark_dirty();
-                }
-            });
+            mark_dirty(&rows.directory, &rows.active);
+            mark_dirty(&rows.directory, &rows.frozen);
         }
         shelf.return_unread(replaced(&*kv)?);
         Ok(Self {
@@ -145,20 +150,53 @@ impl Stored {
     }
 }
 
-/// Reads the records of a generation in the order of their commits, with their numbers.
-fn read_generation(
-    kv: &dyn OrderedKv,
-    generation: u64,
-    mut each: impl FnMut(u64, &Record, Vec<RecentRow>),
-) -> Result<(), TableError> {
-    let mut cursor = kv.cursor(delta_space(generation), KeyBounds::all(), Direction::Forward)?;
-    while let Some((key, bytes)) = cursor.next()? {
-        let damaged = || TableError::CorruptLayout("a record of recent rows");
-        let ((table, _), number) = split_table(&key).zip(id_of(&key)).ok_or_else(damaged)?;
-        let rows = delta_record::rows(&bytes).collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
-        each(number, &Record { table, rows: rows.len() as u64, bytes }, rows);
+/// The recent rows of a generation, by table.
+#[derive(Default)]
+struct Generation {
+    deltas: BTreeMap<u32, Delta>,
+    /// Rows and bytes in its records, and the number of the next one.
+    rows: u64,
+    bytes: u64,
+    next_record: u64,
+}
+
+impl Generation {
+    /// Reads the records of a generation in the order of their commits, and keeps the rows from `from` on.
+    fn read(kv: &dyn OrderedKv, generation: u64, from: &Cursor) -> Result<Self, TableError> {
+        let mut read = Self::default();
+        let mut by_table: BTreeMap<u32, Vec<RecentRow>> = BTreeMap::new();
+        let mut cursor = kv.cursor(delta_space(generation), KeyBounds::all(), Direction::Forward)?;
+        while let Some((key, bytes)) = cursor.next()? {
+            let damaged = || TableError::CorruptLayout("a record of recent rows");
+            let ((table, _), number) = split_table(&key).zip(id_of(&key)).ok_or_else(damaged)?;
+            let of_table = by_table.entry(table.0).or_default();
+            for row in delta_record::rows(&bytes) {
+                let (key, row) = row.ok_or_else(damaged)?;
+                read.rows += 1;
+                if (table, &*key) >= (from.table, &*from.key) {
+                    of_table.push((key, row));
+                }
+            }
+            read.bytes += bytes.len() as u64;
+            read.next_record = read.next_record.max(number + 1);
+        }
+        read.deltas = by_table.into_iter().map(|(table, rows)| (table, Delta::of_commits(rows))).collect();
+        Ok(read)
     }
-    Ok(())
+}
+
+/// Marks the entries that a delta has rows of.
+fn mark_dirty(directory: &Directory, delta: &Delta) {
+    // All keys before this one are of entries that are marked.
+    let mut marked_to: Option<Bytes> = Some(Bytes::default());
+    for (key, _) in delta.iter() {
+        if marked_to.as_ref().is_some_and(|marked_to| key >= marked_to)
+            && let Some((entry, end)) = directory.owned(directory.floor(key))
+        {
+            entry.mark_dirty();
+            marked_to = end.cloned();
+        }
+    }
 }
 
 fn replaced(kv: &dyn OrderedKv) -> Result<Vec<Unread>, TableError> {
