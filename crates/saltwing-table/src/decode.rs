@@ -302,7 +302,7 @@ impl RowDecoder {
             let Source::Key { position, codec } = *source else { continue };
             let Some(place) = slices.range(position).filter(|_| position >= *tail_from) else { continue };
             let (from_end, width) = (key.len() - place.start, place.len());
-            let pushed = match (lead.key_ends(rows.clone(), from_end), direction) {
+            let pushed = match (lead.key_tails(rows.clone(), from_end, width), direction) {
                 (Some(ends), Direction::Forward) => sink.push_keys(codec, width, ends),
                 (Some(ends), Direction::Reverse) => sink.push_keys(codec, width, ends.rev()),
                 (None, _) => {
@@ -374,7 +374,7 @@ impl RowDecoder {
 }
 
 /// A row of some in the direction of travel.
-fn in_order(rows: &Range<usize>, direction: Direction, i: usize) -> usize {
+pub(crate) fn in_order(rows: &Range<usize>, direction: Direction, i: usize) -> usize {
     if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i }
 }
 

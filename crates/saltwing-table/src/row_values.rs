@@ -1,5 +1,6 @@
 //! Rows as values, without batches: for one of them, or few.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -9,8 +10,8 @@ use saltwing_rowkey::KeySlices;
 use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value};
 
-use crate::decode::{DecodedColumn, Source, corrupt, tail_from};
-use crate::packed::block::{FixCells, FixPart, VarPart};
+use crate::decode::{DecodedColumn, Source, corrupt, in_order, tail_from};
+use crate::packed::block::{FixCells, FixColumn, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{SlotBytes, slot_value};
@@ -30,19 +31,9 @@ pub struct RowShape {
 #[derive(Default)]
 struct RowReader {
     parts: BlockParts,
-    /// The key of a block that was split last, and whether the row before has it up to its columns of fixed width.
+    /// The key that was split last.
     key: Vec<u8>,
     slices: KeySlices,
-    is_split: bool,
-    /// Bytes of the columns of fixed width at the end of keys.
-    tail_bytes: usize,
-}
-
-/// Where a row stands.
-#[derive(Clone, Copy)]
-enum RowAt<'r> {
-    Recent(&'r StoredRow),
-    Block(&'r Arc<BlockRef>, usize),
 }
 
 impl RowShape {
@@ -64,24 +55,18 @@ impl RowShape {
     }
 
     /// The values of a row that was found by its key.
-    pub(crate) fn values(&self, key: &[u8], found: Found) -> Result<Vec<Value>, TableError> {
+    pub(crate) fn values(&self, found: Found) -> Result<Vec<Value>, TableError> {
         let Found { piece, lead } = found;
-        let mut values = Vec::with_capacity(self.columns.len());
-        let (mut parts, mut slices) = (BlockParts::default(), KeySlices::default());
-        match &piece {
-            Piece::Row { row, .. } => self.append(key, RowAt::Recent(row), &mut parts, &mut slices, &mut values)?,
-            Piece::Block { block, rows } => {
-                parts.block = Some(block.id);
-                parts.fix = lead.map(|lead| (0, Some(lead)));
-                self.append(key, RowAt::Block(block, rows.start), &mut parts, &mut slices, &mut values)?;
-            }
-            Piece::Passed(_) => {}
+        let (mut values, mut reader) = (Vec::with_capacity(self.columns.len()), RowReader::default());
+        if let Piece::Block { block, .. } = &piece {
+            reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
         }
+        self.append(&piece, Direction::Forward, &mut reader, &mut values)?;
         Ok(values)
     }
 
     /// Adds the values of some rows.
-    fn append_piece(
+    fn append(
         &self,
         piece: &Piece,
         direction: Direction,
@@ -89,102 +74,125 @@ impl RowShape {
         values: &mut Vec<Value>,
     ) -> Result<(), TableError> {
         match piece {
-            Piece::Row { key, row } => {
-                let RowReader { parts, slices, .. } = reader;
-                self.append(key, RowAt::Recent(row), parts, slices, values)
-            }
-            Piece::Block { block, rows } => {
-                reader.is_split = false;
-                for i in 0..rows.len() {
-                    let row = if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i };
-                    self.append_block_row(block, row, reader, values)?;
-                }
-                Ok(())
-            }
+            Piece::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
+            Piece::Block { block, rows } => self.append_block(block, rows, direction, reader, values),
             Piece::Passed(_) => Ok(()),
         }
     }
 
-    /// Adds a row of a block, the one before of which was added last, if any was.
-    fn append_block_row(
+    /// Adds rows of a block, column after column.
+    fn append_block(
         &self,
         block: &Arc<BlockRef>,
-        row: usize,
+        rows: &Range<usize>,
+        direction: Direction,
         reader: &mut RowReader,
         values: &mut Vec<Value>,
     ) -> Result<(), TableError> {
-        let table = &*self.table;
-        let RowReader { parts, slices, key, is_split, tail_bytes } = reader;
-        let mut is_new = false;
-        parts.turn_to(block);
+        let base = values.len();
+        values.resize(base + rows.len() * self.columns.len(), Value::Null);
+        let values = values.get_mut(base..).unwrap_or_default();
+        reader.parts.turn_to(block);
         if self.reads_keys {
-            let lead = parts.lead(block)?;
-            let (prefix, suffix) = lead.key(row);
-            let changing = suffix.len().saturating_sub(*tail_bytes);
-            let repeats = key.len() == prefix.len() + suffix.len()
-                && key.get(prefix.len()..prefix.len() + changing) == suffix.get(..changing);
-            if !(*is_split && repeats) {
-                lead.key_into(row, key);
-                table.codec().split(key, slices)?;
-                *tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
-                (*is_split, is_new) = (true, true);
-            }
+            self.fill_keys(block, rows.clone(), direction, reader, values)?;
         }
-        for column in &self.columns {
-            values.push(match column.source {
-                Source::RowKey => {
-                    let (prefix, suffix) = parts.lead(block)?.key(row);
-                    Value::Bytes([prefix, suffix].concat())
-                }
-                Source::Key { position, codec } => match slices.range(position) {
-                    Some(place) if *tail_bytes > 0 && position >= self.tail_from => {
-                        let (from_end, width) = (key.len() - place.start, place.len());
-                        let bytes = parts.lead(block)?.key_tail(row, from_end, width);
-                        let value = codec.decode(bytes.get(..width).unwrap_or_default());
-                        value.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?
+        for (place, column) in self.columns.iter().enumerate() {
+            let Source::Stored { family, slot } = column.source else { continue };
+            let cells = values.iter_mut().skip(place).step_by(self.columns.len());
+            let cells = cells.enumerate().map(|(i, value)| (in_order(rows, direction, i), value));
+            let fix = reader.parts.fix(block, family)?;
+            match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
+                // The column is younger than the block, or all of its family are NULL.
+                None => cells.for_each(|(_, value)| value.clone_from(self.table.absent(column.index))),
+                Some((fix, FixColumn { nulls, cells: FixCells::Ints(ints), .. })) => {
+                    for (row, value) in cells.filter(|(row, _)| !nulls.is_null(fix.bytes(), *row)) {
+                        *value = int_value(column.ty, ints.get(fix.bytes(), row));
                     }
-                    // Where these bytes repeat, the row before has the value.
-                    _ => match values.len().checked_sub(self.columns.len()).and_then(|place| values.get(place)) {
-                        Some(value) if !is_new => value.clone(),
-                        _ => table.codec().decode_column(key, slices, position)?,
-                    },
-                },
-                Source::Stored { family, slot } => {
-                    let value = parts.value(block, row, (family, slot), column.ty)?;
-                    value.unwrap_or_else(|| table.absent(column.index).clone())
                 }
-            });
+                Some(_) => {
+                    for (row, value) in cells {
+                        let stored = reader.parts.value(block, row, (family, slot), column.ty);
+                        *value = stored?.ok_or_else(|| block.damaged("a value"))?;
+                    }
+                }
+            }
         }
         Ok(())
     }
 
-    /// Adds a row whose key is given.
-    fn append(
+    /// Puts what comes from the row keys of a block into its places among the values: see `RowDecoder::append_keys`.
+    fn fill_keys(
+        &self,
+        block: &Arc<BlockRef>,
+        mut rows: Range<usize>,
+        direction: Direction,
+        reader: &mut RowReader,
+        mut values: &mut [Value],
+    ) -> Result<(), TableError> {
+        let (table, width) = (&*self.table, self.columns.len());
+        let RowReader { parts, slices, key } = reader;
+        let lead = parts.lead(block)?;
+        while !rows.is_empty() {
+            lead.key_into(in_order(&rows, direction, 0), key);
+            table.codec().split(key, slices)?;
+            let tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
+            let repeats = lead.repeats(rows.clone(), direction, tail_bytes);
+            let (same, rest) = match direction {
+                Direction::Forward => (rows.start..rows.start + repeats, rows.start + repeats..rows.end),
+                Direction::Reverse => (rows.end - repeats..rows.end, rows.start..rows.end - repeats),
+            };
+            let (filled, others) = values.split_at_mut_checked(repeats * width).unwrap_or_default();
+            for (place, column) in self.columns.iter().enumerate() {
+                let cells = filled.iter_mut().skip(place).step_by(width);
+                match column.source {
+                    Source::Stored { .. } => {}
+                    Source::RowKey => cells.enumerate().for_each(|(i, value)| {
+                        let (prefix, suffix) = lead.key(in_order(&same, direction, i));
+                        *value = Value::Bytes([prefix, suffix].concat());
+                    }),
+                    Source::Key { position, codec } => match slices.range(position) {
+                        Some(at) if position >= self.tail_from => {
+                            let (from_end, bytes) = (key.len() - at.start, at.len());
+                            for (i, value) in cells.enumerate() {
+                                let end = lead.key_tail(in_order(&same, direction, i), from_end, bytes);
+                                let decoded = codec.decode(end.get(..bytes).unwrap_or_default());
+                                *value = decoded.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?;
+                            }
+                        }
+                        _ => {
+                            let decoded = table.codec().decode_column(key, slices, position)?;
+                            cells.for_each(|value| value.clone_from(&decoded));
+                        }
+                    },
+                }
+            }
+            (rows, values) = (rest, others);
+        }
+        Ok(())
+    }
+
+    /// Adds a row of a delta.
+    fn append_recent(
         &self,
         key: &[u8],
-        row: RowAt<'_>,
-        parts: &mut BlockParts,
+        row: &StoredRow,
         slices: &mut KeySlices,
         values: &mut Vec<Value>,
     ) -> Result<(), TableError> {
         let table = &*self.table;
-        let mut is_split = false;
+        if self.reads_keys {
+            table.codec().split(key, slices)?;
+        }
         for column in &self.columns {
-            values.push(match (column.source, row) {
-                (Source::RowKey, _) => Value::Bytes(key.to_vec()),
-                (Source::Key { position, .. }, _) => {
-                    if !is_split {
-                        table.codec().split(key, slices)?;
-                        is_split = true;
-                    }
-                    table.codec().decode_column(key, slices, position)?
-                }
-                (Source::Stored { family, slot }, RowAt::Recent(row)) => {
-                    recent_value(table, key, row, (family, slot), column)?
-                }
-                (Source::Stored { family, slot }, RowAt::Block(block, row)) => {
-                    let value = parts.value(block, row, (family, slot), column.ty)?;
-                    value.unwrap_or_else(|| table.absent(column.index).clone())
+            values.push(match column.source {
+                Source::RowKey => Value::Bytes(key.to_vec()),
+                Source::Key { position, .. } => table.codec().decode_column(key, slices, position)?,
+                Source::Stored { family, slot } => {
+                    recent_slot(table, key, row, (family, slot), |stored| match stored {
+                        SlotBytes::Null => Some(Value::Null),
+                        SlotBytes::Absent => Some(table.absent(column.index).clone()),
+                        SlotBytes::Value(bytes) => slot_value(column.ty, bytes),
+                    })?
                 }
             });
         }
@@ -224,7 +232,7 @@ impl Scan {
             if read == 0 {
                 values.reserve(self.remaining.unwrap_or(rows).min(CHECK_ROWS as u64) as usize * shape.width());
             }
-            shape.append_piece(&piece, self.direction, &mut reader, &mut values)?;
+            shape.append(&piece, self.direction, &mut reader, &mut values)?;
             read += rows;
             self.context.book(rows, if shape.width() == 0 { 0 } else { piece.bytes() })?;
         }
@@ -245,20 +253,6 @@ impl Scan {
         }
         Ok((values, read))
     }
-}
-
-fn recent_value(
-    table: &Table,
-    key: &[u8],
-    row: &StoredRow,
-    of: (usize, u16),
-    column: &DecodedColumn,
-) -> Result<Value, TableError> {
-    recent_slot(table, key, row, of, |stored| match stored {
-        SlotBytes::Null => Some(Value::Null),
-        SlotBytes::Absent => Some(table.absent(column.index).clone()),
-        SlotBytes::Value(bytes) => slot_value(column.ty, bytes),
-    })
 }
 
 /// What `read` makes of a slot of a family of a delta's row; it gives `None` for bytes that are no value.
@@ -316,7 +310,7 @@ impl BlockParts {
         Ok(self.var.as_ref().and_then(|(_, part)| part.as_deref()))
     }
 
-    /// A value; `None` where the column is younger than the block, or all of its family are NULL.
+    /// A value of a column that the block has, and that is none of integers; `None` where there is none, or it is damaged.
     fn value(
         &mut self,
         block: &Arc<BlockRef>,
@@ -324,21 +318,20 @@ impl BlockParts {
         (family, slot): (usize, u16),
         ty: SqlType,
     ) -> Result<Option<Value>, TableError> {
-        self.turn_to(block);
-        let Some(fix) = self.fix(block, family)? else { return Ok(None) };
-        let Some(stored) = fix.column(slot) else { return Ok(None) };
-        if stored.nulls.is_null(fix.bytes(), row) {
+        let Some((fix, column)) = self.fix(block, family)?.and_then(|fix| Some((fix, fix.column(slot)?))) else {
+            return Ok(None);
+        };
+        if column.nulls.is_null(fix.bytes(), row) {
             return Ok(Some(Value::Null));
         }
-        let value = match stored.cells {
-            FixCells::Ints(ints) => Some(int_value(ty, ints.get(fix.bytes(), row))),
+        Ok(match column.cells {
+            FixCells::Ints(_) => None,
             FixCells::Raw { width, at } => fix.raw(width, at, row..row + 1).and_then(|bytes| slot_value(ty, bytes)),
             FixCells::Var => {
                 let part = self.var(block, family)?;
                 part.and_then(|part| slot_value(ty, part.column(slot)?.value(part.bytes(), row)?))
             }
-        };
-        value.map(Some).ok_or_else(|| block.damaged("a value"))
+        })
     }
 }
 

@@ -300,7 +300,7 @@ impl EmbeddedTables {
     pub fn get(&self, view: &ReadView, table: &Arc<Table>, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
         let shape = RowShape::new(table, 0..table.def().columns.len());
-        found.map(|found| shape.values(row_key, found)).transpose()
+        found.map(|found| shape.values(found)).transpose()
     }
 
     /// One row as it is now, by its physical key, without a view; `None` when it is not there.
@@ -318,7 +318,7 @@ impl EmbeddedTables {
         let expired_ms = table.def().ttl_s.and_then(|_| table.expired_ms(self.clock().now_ms()));
         let Some(found) = place.map_or(Ok(None), |place| place.read(row_key, expired_ms))? else { return Ok(None) };
         let bytes = if shape.width() == 0 { 0 } else { found.piece.bytes() };
-        Ok(Some(PointRow { values: shape.values(row_key, found)?, bytes }))
+        Ok(Some(PointRow { values: shape.values(found)?, bytes }))
     }
 
     /// Whether a row is there.

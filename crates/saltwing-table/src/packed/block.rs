@@ -205,18 +205,35 @@ impl FixPart {
         out
     }
 
-    /// Of each of some rows the end of its key, from `from_end` bytes before it on; `None` where keys differ in length, or
-    /// these bytes do not stand in one piece.
-    pub(crate) fn key_ends(
+    /// As [`FixPart::key_tail`] of each of some rows, where it is quick: of values of up to 8 bytes, in keys of one length.
+    pub(crate) fn key_tails(
         &self,
         rows: Range<usize>,
         from_end: usize,
-    ) -> Option<impl DoubleEndedIterator<Item = &[u8]>> {
-        let Suffixes::Stride { at, stride } = self.keys.as_ref()?.suffixes else { return None };
+        width: usize,
+    ) -> Option<impl DoubleEndedIterator<Item = [u8; KEY_VALUE_BYTES_MAX]>> {
+        let keys = self.keys.as_ref().filter(|_| (1..=8).contains(&width) && !rows.is_empty())?;
+        let Suffixes::Stride { at, stride } = keys.suffixes else { return None };
         let (at, stride) = (at as usize, stride as usize);
-        let skipped = stride.checked_sub(from_end).filter(|_| stride > 0)?;
-        let ends = self.bytes.get(at + rows.start * stride..at + rows.end * stride)?.chunks_exact(stride);
-        Some(ends.map(move |suffix| suffix.get(skipped..).unwrap_or_default()))
+        // What of the value stands in each suffix, and what is the same in all keys.
+        let own_bytes = (stride + width).saturating_sub(from_end).min(width);
+        let own = u64::MAX.checked_shr(64 - 8 * own_bytes as u32).unwrap_or(0);
+        let first = self.key_tail(rows.start, from_end, width);
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let shared = number(first.get(..width)?) & !own;
+        let end = move |row: usize| at + (row + 1) * stride + width - from_end;
+        // The eight bytes up to the value's end: before a short suffix stands the one of the row before.
+        end(rows.start).checked_sub(8).filter(|_| end(rows.end - 1) <= self.bytes.len())?;
+        let tail = move |row: usize| {
+            let stored = self.bytes.get(end(row) - 8..end(row)).and_then(<[u8]>::first_chunk);
+            let value = stored.map_or(0, |stored| u64::from_be_bytes(*stored)) & own | shared;
+            let mut out = [0; KEY_VALUE_BYTES_MAX];
+            if let Some(to) = out.first_chunk_mut() {
+                *to = (value << (64 - 8 * width)).to_be_bytes();
+            }
+            out
+        };
+        Some(rows.map(tail))
     }
 
     /// How many of some rows, from their first on, or in reverse from their last, have its key, but for its last bytes.

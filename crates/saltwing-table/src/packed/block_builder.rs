@@ -295,7 +295,7 @@ fn write_keys(keys: &[&[u8]], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use saltwing_store::Bytes;
+    use saltwing_store::{Bytes, Direction};
 
     use super::*;
 
@@ -316,13 +316,16 @@ mod tests {
     type Rows = Vec<(Vec<u8>, i64, Vec<Option<Vec<u8>>>)>;
 
     fn rows() -> impl Strategy<Value = Rows> {
-        let key = prop_oneof![
+        let short = prop_oneof![
             prop::collection::vec(prop_oneof![Just(0u8), Just(7), Just(255)], 1..5),
             any::<u16>().prop_map(|n| n.to_be_bytes().to_vec())
         ];
+        // All of one length, with much in common.
+        let long = (0..3u8, any::<u16>()).prop_map(|(a, n)| [&[9; 11], &[a][..], &n.to_be_bytes()].concat());
         let cells: Vec<_> = column_types().into_iter().map(cell).collect();
         let row = (any::<i64>(), cells);
-        prop::collection::btree_map(key, row, 1..50)
+        let rows = |key: BoxedStrategy<Vec<u8>>| prop::collection::btree_map(key, row.clone(), 1..50);
+        prop_oneof![rows(short.boxed()), rows(long.boxed())]
             .prop_map(|rows| rows.into_iter().map(|(key, (time, cells))| (key, time, cells)).collect())
     }
 
@@ -381,6 +384,23 @@ mod tests {
             prop_assert!(fix.column(99).is_none());
             let found = rows.binary_search_by(|row| row.0[..].cmp(&probe));
             prop_assert_eq!(fix.search(&probe), found);
+            let least = rows.iter().map(|row| row.0.len()).min().unwrap_or(0);
+            for from_end in 1..=least {
+                for width in 1..=from_end.min(8) {
+                    let Some(tails) = fix.key_tails(0..rows.len(), from_end, width) else { continue };
+                    let wanted = (0..rows.len()).map(|row| fix.key_tail(row, from_end, width));
+                    prop_assert_eq!(tails.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+                }
+            }
+            for start in 0..rows.len() {
+                for tail_bytes in 0..3 {
+                    let leading = |row: usize| (fix.key(row).1.len(), fix.key(row).1.iter().rev().skip(tail_bytes).collect::<Vec<_>>());
+                    let same = (start..rows.len()).take_while(|row| leading(*row) == leading(start)).count();
+                    prop_assert_eq!(fix.repeats(start..rows.len(), Direction::Forward, tail_bytes), same);
+                    let same = (0..=start).rev().take_while(|row| leading(*row) == leading(start)).count();
+                    prop_assert_eq!(fix.repeats(0..start + 1, Direction::Reverse, tail_bytes), same);
+                }
+            }
         }
 
         /// Any part cut short, or with a byte changed, is refused; none makes reading panic.
