@@ -51,13 +51,18 @@ use crate::{RelationalError, RelationalErrorKind};
 /// takes several large frames for each. Only what is used is touched.
 const PLANNER_STACK_BYTES: usize = 64 << 20;
 
+/// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
+const DIVIDED_ROWS_MIN: u64 = 131_072;
+
 /// Settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// Rows of a batch between operators.
     pub batch_rows: usize,
-    /// Partitions in which a statement runs.
+    /// Partitions in which a statement runs: each may have a thread of its own.
     pub partitions: usize,
+    /// Rows from which on a scan is divided among these.
+    pub divided_rows_min: u64,
     /// Most bytes that the sorts, joins and aggregates of all statements hold in memory together; beyond
     /// that they go to temporary files, or fail. `None` is no limit.
     pub memory_bytes_max: Option<usize>,
@@ -65,7 +70,7 @@ pub struct EngineConfig {
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { batch_rows: 8192, partitions: 2, memory_bytes_max: None }
+        Self { batch_rows: 8192, partitions: 2, divided_rows_min: DIVIDED_ROWS_MIN, memory_bytes_max: None }
     }
 }
 
@@ -76,6 +81,7 @@ pub struct Engine {
     analyzer: Analyzer,
     optimizer: Optimizer,
     task: Arc<TaskContext>,
+    divided_rows_min: u64,
 }
 
 /// A query and what it runs on.
@@ -164,7 +170,8 @@ impl Engine {
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
-        Ok(Self { session, table_functions, analyzer, optimizer: Optimizer::new(), task })
+        let (optimizer, divided_rows_min) = (Optimizer::new(), config.divided_rows_min);
+        Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })
     }
 
     /// Plans a query, and judges how it reads its tables.
@@ -213,6 +220,7 @@ impl Engine {
             context: request.context.clone(),
             guard: request.guard.clone(),
             samples: request.samples.to_vec(),
+            divided_rows_min: self.divided_rows_min,
             limit_open,
         });
         let names = Names {

@@ -4,7 +4,7 @@
 //!   buckets are merged, nothing is sorted.
 //! * MIN and MAX alone over a table are told to the scan.
 //! * A table that only a join's keys bound is looked up by them.
-//! * Scans that nothing limits or orders are divided over partitions.
+//! * Scans of many rows that nothing limits or orders are divided over partitions.
 //!
 //! It runs before DataFusion's own rules, which then find the orders declared and the limits placed.
 

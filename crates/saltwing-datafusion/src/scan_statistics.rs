@@ -23,12 +23,16 @@ const RECENT_SHARE: u64 = 8;
 
 /// About how many rows an access puts out, a limit aside; `None` before its parameters have values.
 pub(crate) fn rows_of(of: &TableUse, access: &TableAccess) -> Option<u64> {
-    let Reading { tables, view, .. } = &*of.reading;
-    let ranges = access.range_sample()?;
-    // A definition that is too old is told where the rows are read.
-    let found = tables.estimate(view, &of.table, &ranges).ok()?;
+    let rows = rows_read(of, access)?;
     let is_filtered = !access.access().residual.is_empty();
-    Some(if is_filtered { found.rows.div_ceil(FILTERED_SHARE) } else { found.rows })
+    Some(if is_filtered { rows.div_ceil(FILTERED_SHARE) } else { rows })
+}
+
+/// About how many rows lie in its ranges.
+pub(crate) fn rows_read(of: &TableUse, access: &TableAccess) -> Option<u64> {
+    let Reading { tables, view, .. } = &*of.reading;
+    // A definition that is too old is told where the rows are read.
+    Some(tables.estimate(view, &of.table, &access.range_sample()?).ok()?.rows)
 }
 
 /// The statistics of so many rows of these columns.

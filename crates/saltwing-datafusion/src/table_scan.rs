@@ -1,5 +1,6 @@
 //! The leaf of physical plans: one table read through ranges.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -21,11 +22,11 @@ use datafusion::physical_plan::{
 use futures::Stream;
 use saltwing_bind::access::{AccessRequest, Guard, KeyPart, TableAccess, has_parameter, plan, with_values};
 use saltwing_plan::{Condition, OrderItem, RowLimit, Use};
-use saltwing_table::{Buckets, EmbeddedTables, ReadView, Scan, ScanContext, Table};
+use saltwing_table::{Buckets, Division, EmbeddedTables, ReadView, Scan, ScanContext, ScanRoute, Table};
 use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, typing};
 
 use crate::RelationalError;
-use crate::scan_statistics::{rows_of, statistics};
+use crate::scan_statistics::{rows_of, rows_read, statistics};
 use crate::sql_field::column_field;
 
 /// What all scans of one statement share.
@@ -40,6 +41,8 @@ pub(crate) struct Reading {
     pub(crate) guard: Guard,
     /// Values by which scans are estimated whose parameters have none yet.
     pub(crate) samples: Vec<Value>,
+    /// Rows from which on a scan is divided.
+    pub(crate) divided_rows_min: u64,
     /// Whether its LIMIT is a parameter without a value.
     pub(crate) limit_open: bool,
 }
@@ -125,8 +128,8 @@ enum Part {
     All,
     Buckets(Vec<u8>),
     End(Box<TableAccess>),
-    /// What is looked up, in the place of the ranges of [`TableScanExec::access`].
-    Keys(KeyPart),
+    /// Another way than that of [`TableScanExec::access`]: a part of it, or keys that are looked up.
+    Along(ScanRoute),
 }
 
 impl TableScanExec {
@@ -178,8 +181,9 @@ impl TableScanExec {
             return Ok(None);
         }
         let Some(part) = KeyPart::of_rows(&self.of.table, columns, rows) else { return Ok(None) };
+        let parts = vec![Part::Along(part.route(access, None))];
         let (of, asked, context) = (self.of.clone(), self.asked.clone(), self.context.clone());
-        Ok(Some(Self::with_parts(of, asked, self.access.clone(), vec![Part::Keys(part)], context)))
+        Ok(Some(Self::with_parts(of, asked, self.access.clone(), parts, context)))
     }
 
     /// The same scan, which knows of conditions that operators above check: they change nothing of its plan.
@@ -208,15 +212,8 @@ impl TableScanExec {
     /// About how many rows it puts out; `None` where only execution knows what it reads.
     pub(crate) fn rows(&self) -> Option<u64> {
         *self.rows.get_or_init(|| {
-            let access = self.access.as_ref()?;
-            let rows = match self.of.reading.samples.as_slice() {
-                samples if !samples.is_empty() && !access.access().ranges.is_known() => {
-                    let conditions = bound_conditions(&self.asked.conditions, samples)?;
-                    rows_of(&self.of, &plan(request(&self.of, &Asked { conditions, ..self.asked.clone() })).ok()?)
-                }
-                _ => rows_of(&self.of, access),
-            };
-            Some(rows?.min(self.asked.limit.unwrap_or(u64::MAX)))
+            let access = sampled(&self.of, &self.asked, self.access.as_ref()?)?;
+            Some(rows_of(&self.of, &access)?.min(self.asked.limit.unwrap_or(u64::MAX)))
         })
     }
 
@@ -277,7 +274,7 @@ impl TableScanExec {
                 request
             }
             Part::End(access) => access.scan_request(columns, Some(1)),
-            Part::Keys(part) => self.access()?.request_of_part(part, columns),
+            Part::Along(route) => self.access()?.request_along(route.clone(), columns),
         };
         let Reading { tables, view, .. } = &*self.of.reading;
         Ok(tables.scan(view.clone(), request, self.context.clone())?)
@@ -318,7 +315,18 @@ fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {
     }
 }
 
-/// How a scan is divided: a scan in order, or with a limit, is not.
+/// The access as it is with values that stand for those that parameters do not have yet, if there are such.
+fn sampled<'a>(of: &TableUse, asked: &Asked, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
+    let samples = of.reading.samples.as_slice();
+    if samples.is_empty() || access.access().ranges.is_known() {
+        return Some(Cow::Borrowed(access));
+    }
+    let conditions = bound_conditions(&asked.conditions, samples)?;
+    plan(request(of, &Asked { conditions, ..asked.clone() })).ok().map(Cow::Owned)
+}
+
+/// How a scan is divided: a scan in order, with a limit, or of few rows is not. A salted table is by its buckets, another
+/// one, or one bucket, at keys with about as many rows between them.
 fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
     let leading = of.table.def().key.columns.first();
     if let (Some(ends), Some(leading)) = (asked.ends, leading)
@@ -327,17 +335,28 @@ fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Result<Vec<Part>
     {
         return ends_of(of, asked, ends);
     }
+    if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() {
+        return Ok(vec![Part::All]);
+    }
+    let rows = sampled(of, asked, access).and_then(|access| rows_read(of, &access));
+    if rows.is_some_and(|rows| rows < of.reading.divided_rows_min) {
+        return Ok(vec![Part::All]);
+    }
     let buckets = match (of.table.def().key.salt, access.buckets()) {
         (None, _) => Vec::new(),
         (Some(salt), Buckets::All) => (0..salt.buckets).map(|b| b as u8).collect(),
         (Some(_), Buckets::Some(list)) => list,
     };
     let count = asked.partitions.min(buckets.len());
-    if count < 2 || asked.limit.is_some() || access.is_ordered() {
-        return Ok(vec![Part::All]);
+    if count > 1 {
+        let each = buckets.len().div_ceil(count);
+        return Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect());
     }
-    let each = buckets.len().div_ceil(count);
-    Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect())
+    let Some(rows) = rows.filter(|_| access.access().ranges.is_known()) else { return Ok(vec![Part::All]) };
+    let Reading { tables, view, .. } = &*of.reading;
+    let division = Division { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
+    let routes = tables.divide(view, &of.table, &access.route(None), division)?;
+    Ok(if routes.len() > 1 { routes.into_iter().map(Part::Along).collect() } else { vec![Part::All] })
 }
 
 /// MIN and MAX of the leading key column read one row at either end, NULLs left out.

@@ -76,6 +76,7 @@ impl Template {
             context: ScanContext::new(Budget::default()),
             guard: Guard::default(),
             samples: Vec::new(),
+            divided_rows_min: u64::MAX,
             limit_open: false,
         });
         let Some(physical) = rebound(&planned.physical, &nothing, None)? else { return Ok(None) };
@@ -95,14 +96,13 @@ impl Template {
                 return Ok(None);
             }
         }
-        let (context_of_all, guard_of_all) = (context.clone(), guard.clone());
-        let samples = Vec::new();
         let reading = Arc::new(Reading {
             tables,
             view,
-            context: context_of_all,
-            guard: guard_of_all,
-            samples,
+            context: context.clone(),
+            guard: guard.clone(),
+            samples: Vec::new(),
+            divided_rows_min: u64::MAX, // scans are divided already
             limit_open: false,
         });
         let Some(physical) = rebound(&self.physical, &reading, Some(values))? else { return Ok(None) };

@@ -144,7 +144,9 @@ impl BucketScan {
 
     /// Positions at a range: a point is got at once, for anything else a walk begins.
     fn enter(&mut self, range: &KeyRange) -> Result<Option<Piece>, TableError> {
-        self.context.counters.count_seek();
+        if !self.ranges.continues() {
+            self.context.counters.count_seek();
+        }
         self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
         if range.is_point() {
             let found = match self.bucket {

@@ -17,6 +17,20 @@ pub struct Budget {
     pub time_max: Option<Duration>,
 }
 
+/// How many threads may work for one statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// Most of them.
+    pub count: usize,
+    /// Rows of a scan from which on there is more than one.
+    pub rows_min: u64,
+}
+
+impl Threads {
+    /// The caller's alone.
+    pub const ONE: Self = Self { count: 1, rows_min: u64::MAX };
+}
+
 /// What a scan did (DESIGN section 11).
 #[derive(Debug, Default)]
 pub struct Counters {
@@ -69,6 +83,7 @@ pub struct ScanContext {
 #[derive(Debug)]
 struct Shared {
     budget: Budget,
+    threads: Threads,
     started: Instant,
     deadline: Option<Instant>,
     cancelled: AtomicBool,
@@ -79,9 +94,15 @@ struct Shared {
 impl ScanContext {
     /// A context whose time starts now.
     pub fn new(budget: Budget) -> Self {
+        Self::on_threads(budget, Threads::ONE)
+    }
+
+    /// As [`ScanContext::new`], for a statement for which several threads may work.
+    pub fn on_threads(budget: Budget, threads: Threads) -> Self {
         let started = Instant::now();
         let shared = Shared {
             budget,
+            threads,
             started,
             deadline: budget.time_max.and_then(|limit| started.checked_add(limit)),
             cancelled: AtomicBool::new(false),
@@ -94,6 +115,11 @@ impl ScanContext {
     /// The same statement's context for another scan, with counters of its own.
     pub fn for_another_scan(&self) -> Self {
         Self { shared: self.shared.clone(), counters: Arc::default() }
+    }
+
+    /// The threads that may work for the statement.
+    pub fn threads(&self) -> Threads {
+        self.shared.threads
     }
 
     /// Makes every scan of the statement stop within a batch.

@@ -21,6 +21,7 @@ mod bucket;
 mod commit;
 mod context;
 mod decode;
+mod division;
 mod error;
 mod estimate;
 mod packed;
@@ -41,7 +42,8 @@ mod write_set;
 mod zone_filter;
 
 pub use commit::{CommitLog, CommitNo, ReadToken};
-pub use context::{Budget, Counters, ScanContext};
+pub use context::{Budget, Counters, ScanContext, Threads};
+pub use division::Division;
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
 pub use packed::{LayoutOptions, Merging, StorageStats, TableStorage};

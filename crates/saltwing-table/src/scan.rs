@@ -36,6 +36,12 @@ pub trait RangeWalk: Iterator<Item = KeyRange> + Send {
     fn skip_to(&mut self, key: &[u8]) {
         let _ = key;
     }
+
+    /// Whether the range given last is the rest of one that another scan begins: positioning there is nothing that the
+    /// plan asks for.
+    fn continues(&self) -> bool {
+        false
+    }
 }
 
 impl RangeWalk for std::iter::Once<KeyRange> {}

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
 use saltwing_types::{TableDef, TableId, Value};
 
+use crate::division::divide;
 use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta::StoredRow;
 use crate::packed::delta_record::{Record, RecordBuilder};
@@ -18,8 +19,8 @@ use crate::shape::ScanShape;
 use crate::walk::{find, place};
 use crate::write_set::RowWrite;
 use crate::{
-    ColumnEstimate, CommitLog, CommitNo, Estimate, RangeSample, ReadToken, ReadView, ScanContext, Table, TableError,
-    WriteSet,
+    ColumnEstimate, CommitLog, CommitNo, Division, Estimate, RangeSample, ReadToken, ReadView, ScanContext, Table,
+    TableError, WriteSet,
 };
 
 /// What the store below lets tables promise, as data.
@@ -291,6 +292,21 @@ impl EmbeddedTables {
         columns: &[usize],
     ) -> Result<Vec<ColumnEstimate>, TableError> {
         Ok(estimate_columns(&view.rows_for(table)?, table, columns))
+    }
+
+    /// A scan in parts, which one behind the other read what it reads, in its order; in one part where it cannot be
+    /// divided, or has few rows in blocks. A part can be read on a later view too.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    pub fn divide(
+        &self,
+        view: &ReadView,
+        table: &Table,
+        route: &ScanRoute,
+        division: Division,
+    ) -> Result<Vec<ScanRoute>, TableError> {
+        Ok(divide(&view.rows_for(table)?, table, route, division))
     }
 
     /// One row by its physical key: a value for each column of the table; `None` when it is not there.

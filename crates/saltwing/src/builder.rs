@@ -1,5 +1,6 @@
 //! How a database is opened.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
 use saltwing_store::{MemoryStore, OrderedKv, StoreError};
-use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock};
+use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock, Threads};
 use saltwing_types::ErrorCode;
 
 use crate::{Database, Error};
@@ -16,6 +17,9 @@ use crate::{Database, Error};
 const CACHE_BYTES: u64 = 256 << 20;
 /// Memory that relational queries may take unless said otherwise.
 const QUERY_MEMORY_BYTES: usize = 4 << 30;
+
+/// Rows from which on several threads are used unless said otherwise: a few milliseconds' worth.
+const THREADS_ROWS_MIN: u64 = 131_072;
 
 /// The stores that a database can lie on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,7 @@ pub struct Builder {
     pub(crate) create: bool,
     pub(crate) cache_bytes: u64,
     pub(crate) query_memory_bytes: usize,
+    pub(crate) threads: Threads,
     pub(crate) full_scan: Option<Policy>,
     pub(crate) forbid_full_scan: bool,
     pub(crate) durability: Durability,
@@ -71,6 +76,10 @@ impl Builder {
             create: true,
             cache_bytes: CACHE_BYTES,
             query_memory_bytes: QUERY_MEMORY_BYTES,
+            threads: Threads {
+                count: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+                rows_min: THREADS_ROWS_MIN,
+            },
             full_scan: None,
             forbid_full_scan: false,
             durability: Durability::Synced,
@@ -145,6 +154,21 @@ impl Builder {
     #[must_use]
     pub fn query_memory_bytes(mut self, bytes: usize) -> Self {
         self.query_memory_bytes = bytes;
+        self
+    }
+
+    /// Most threads that work for one statement, where it reads many rows: as many as the computer runs at once, unless
+    /// said otherwise. Results do not depend on it, but for how sums of floats round in relational queries.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads.count = threads.get();
+        self
+    }
+
+    /// Rows that a statement reads in one place from which on it uses several threads: 131,072 unless said otherwise.
+    #[must_use]
+    pub fn threads_from_rows(mut self, rows: u64) -> Self {
+        self.threads.rows_min = rows;
         self
     }
 

@@ -122,7 +122,7 @@ impl Database {
             return Ok(runtime);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads(self.shared.options.threads.count.max(2))
             .thread_name("saltwing")
             .thread_stack_size(THREAD_STACK_BYTES)
             .enable_time()

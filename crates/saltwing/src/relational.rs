@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use saltwing_bind::{Params, candidates};
 use saltwing_datafusion::{Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, Template};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_table::ScanContext;
+use saltwing_table::{ScanContext, Threads};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::explain::Explained;
@@ -22,7 +22,13 @@ const BATCHES_AHEAD: usize = 2;
 
 /// The engine of a database.
 pub(crate) fn engine(options: &Builder) -> Result<Engine, Error> {
-    let config = EngineConfig { memory_bytes_max: Some(options.query_memory_bytes), ..EngineConfig::default() };
+    let Threads { count, rows_min } = options.threads;
+    let config = EngineConfig {
+        partitions: count,
+        divided_rows_min: rows_min,
+        memory_bytes_max: Some(options.query_memory_bytes),
+        ..EngineConfig::default()
+    };
     Ok(Engine::new(&config)?)
 }
 

@@ -175,17 +175,22 @@ impl TableAccess {
         Some(self.request_of(self.second_route(limit)?, columns))
     }
 
+    /// Whether it reads one range of keys, or all of them.
+    pub fn reads_one_range(&self) -> bool {
+        matches!(self.access.kind, AccessKind::Range | AccessKind::FullScan)
+    }
+
     /// The rows that [`TableAccess::scan_request`] reads.
     pub fn route(&self, limit: Option<u64>) -> ScanRoute {
         let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
         self.route_over(self.planned(ranges), self.buckets(), limit)
     }
 
-    /// The scan of this part of the key in the place of the access's own ranges, checked as those are.
+    /// The scan along another way, checked as the access's own rows are.
     ///
     /// Only for an access whose residual has no parameter left.
-    pub fn request_of_part(&self, part: &KeyPart, columns: Vec<usize>) -> ScanRequest {
-        self.request_of(part.route(self, None), columns)
+    pub fn request_along(&self, route: ScanRoute, columns: Vec<usize>) -> ScanRequest {
+        self.request_of(route, columns)
     }
 
     /// The rows that [`TableAccess::second_request`] reads.

@@ -46,7 +46,8 @@ impl Database {
     pub fn new(statements: &[&str]) -> Self {
         let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock)).unwrap());
         let catalog = Catalog::boot(tables.clone(), false).unwrap();
-        let engine = Engine::new(&EngineConfig::default()).unwrap();
+        // Few rows are divided too.
+        let engine = Engine::new(&EngineConfig { divided_rows_min: 0, ..EngineConfig::default() }).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let guard = Guard { setting: Some(Policy::Allow), ..Guard::default() };
         let database = Self { tables, catalog, engine, guard, runtime, next_row_id: 1.into() };

@@ -1,10 +1,14 @@
 //! Conditions, columns and limits reach the scans.
 
-use saltwing_bind::Params;
-use saltwing_datafusion::Mode;
-use saltwing_plan::AccessKind;
+use std::sync::atomic::Ordering::Relaxed;
 
-use crate::database::Database;
+use saltwing_bind::Params;
+use saltwing_datafusion::{Engine, EngineConfig, Mode};
+use saltwing_plan::AccessKind;
+use saltwing_table::{Durability, WriteSet};
+use saltwing_types::Value;
+
+use crate::database::{Answer, Database};
 
 fn database() -> Database {
     let db = Database::new(&[
@@ -157,6 +161,68 @@ fn scans_without_order_or_limit_are_divided_by_buckets() {
         (answer.rows, answer.counters[0].keys_read.load(std::sync::atomic::Ordering::Relaxed)),
         (vec!["19900|200".to_owned()], 200)
     );
+}
+
+/// 10,000 rows in blocks, or all of them recent.
+fn many_rows(salt: u16, partitions: usize, divided_rows_min: u64, merged: bool) -> Database {
+    let mut db = Database::new(&[&format!(
+        "CREATE TABLE big (k INTEGER NOT NULL PRIMARY KEY, x INTEGER, d DOUBLE, s VARCHAR) SALT_BUCKETS = {salt}"
+    )]);
+    db.engine = Engine::new(&EngineConfig { partitions, divided_rows_min, ..EngineConfig::default() }).unwrap();
+    let table = db.catalog.snapshot().resolve(None, "big").unwrap();
+    let mut writes = WriteSet::new();
+    for k in 0..10_000 {
+        let row =
+            vec![Value::Int(k), Value::Int(k % 37), Value::Double(k as f64 / 4.0), Value::text(format!("s{}", k % 11))];
+        writes.put(&table, row).unwrap();
+    }
+    db.tables.commit(&writes, None, Durability::Buffered).unwrap();
+    if merged {
+        db.tables.merge().unwrap();
+    }
+    db
+}
+
+#[test]
+fn results_are_the_same_in_any_number_of_partitions() {
+    const QUERIES: [&str; 7] = [
+        "SELECT x, count(*), sum(d), min(s) FROM big GROUP BY x ORDER BY x",
+        "SELECT count(*), sum(d) FROM big WHERE k >= 100 AND k < 9000 AND s <> 's3'",
+        "SELECT k, d FROM big WHERE k > 4000 AND x = 5 ORDER BY d DESC LIMIT 20",
+        "SELECT count(*), sum(a.k) FROM big a JOIN big b ON a.k = b.k + 1 WHERE a.k < 5000 AND b.k >= 0",
+        "SELECT s, count(DISTINCT x) FROM big WHERE k IN (1, 2, 3) OR k > 5000 GROUP BY s ORDER BY s",
+        "SELECT count(*) FROM big a WHERE a.k < 3000 AND EXISTS (SELECT 1 FROM big b WHERE b.k = a.k + 8000)",
+        "SELECT k FROM big WHERE k >= 0 ORDER BY k LIMIT 3 OFFSET 7000",
+    ];
+    for (salt, merged) in [(0, true), (0, false), (4, true)] {
+        let all: Vec<Database> = (1..=3).map(|partitions| many_rows(salt, partitions, 0, merged)).collect();
+        for sql in QUERIES {
+            let answers: Vec<_> = all.iter().map(|db| db.answer(sql)).collect();
+            for other in &answers[1..] {
+                assert_eq!(other.rows, answers[0].rows, "{sql}");
+                assert_eq!(other.keys_read(), answers[0].keys_read(), "{sql}");
+                let seeks = |answer: &Answer| answer.counters.iter().map(|c| c.seeks.load(Relaxed)).sum::<u64>();
+                assert_eq!(seeks(other), seeks(&answers[0]), "{sql}");
+            }
+        }
+        let plan = all[2].plan_text("SELECT x, count(*) FROM big GROUP BY x");
+        let scan = plan.lines().find(|line| line.contains("TableScanExec")).unwrap();
+        // Four buckets go to two, two each.
+        let partitions = if salt > 0 { "partitions=2" } else { "partitions=3" };
+        assert_eq!(scan.contains(partitions), merged || salt > 0, "{plan}");
+    }
+}
+
+#[test]
+fn few_rows_are_not_divided() {
+    let db = many_rows(4, 2, 5_000, true);
+    for (sql, is_divided) in [
+        ("SELECT x, count(*) FROM big GROUP BY x", true),
+        ("SELECT x, count(*) FROM big WHERE k >= 2000 GROUP BY x", true),
+        ("SELECT x, count(*) FROM big WHERE k >= 8000 GROUP BY x", false),
+    ] {
+        assert_eq!(db.plan_text(sql).contains("partitions=2"), is_divided, "{}", db.plan_text(sql));
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod definitions;
+mod division;
 mod estimates;
 mod faults;
 mod history;

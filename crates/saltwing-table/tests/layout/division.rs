@@ -1,0 +1,127 @@
+//! Scans in parts against the whole scan.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use arrow::array::ArrayRef;
+use proptest::prelude::*;
+use saltwing_expr::value_at;
+use saltwing_rowkey::KeyRange;
+use saltwing_store::MemoryStore;
+use saltwing_table::{
+    Buckets, Budget, Direction, Division, LayoutOptions, ReadView, ScanContext, ScanOrder, ScanRoute, ScanShape,
+};
+use saltwing_types::{Expr, Value};
+
+use crate::history::row;
+use crate::world::{Ranges, World, more_than, plain_row, put_all, run_options, table};
+
+#[derive(Debug, PartialEq)]
+struct Read {
+    rows: Vec<Vec<Value>>,
+    /// Keys read, seeks, rows out, buckets.
+    counts: (u64, u64, u64, u32),
+}
+
+/// What scans along these ways read, one behind the other.
+fn read(world: &World, view: &ReadView, routes: &[ScanRoute], filter: &[Expr]) -> Read {
+    let columns = [0usize, 1, 2];
+    let shape = Arc::new(ScanShape::new(&world.table, &columns, filter.to_vec()).unwrap());
+    let context = ScanContext::new(Budget::default());
+    let mut rows = Vec::new();
+    for route in routes {
+        let mut scan = world.store.scan_shaped(view, &shape, route.clone(), context.clone()).unwrap();
+        while let Some((arrays, count)) = scan.next_columns().unwrap() {
+            for at in 0..count {
+                let value = |(array, column): (&ArrayRef, usize)| {
+                    value_at(array.as_ref(), at, world.table.column_type(column)).unwrap()
+                };
+                rows.push(arrays.iter().zip(columns).map(value).collect());
+            }
+        }
+    }
+    let counters = &context.counters;
+    let [keys, seeks, out] =
+        [&counters.keys_read, &counters.seeks, &counters.rows_out].map(|count| count.load(Relaxed));
+    Read { rows, counts: (keys, seeks, out, counters.buckets_touched()) }
+}
+
+fn route(ranges: Vec<KeyRange>) -> ScanRoute {
+    ScanRoute {
+        ranges: Arc::new(Ranges(ranges)),
+        buckets: Buckets::All,
+        direction: Direction::Forward,
+        order: ScanOrder::ByBucket,
+        limit: None,
+        first_batch: None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn parts_read_what_the_whole_reads(
+        commits in prop::collection::vec((prop::collection::vec((row(), prop::bool::weighted(0.8)), 1..40), any::<bool>()), 1..6),
+        later in prop::collection::vec((row(), prop::bool::weighted(0.8)), 1..9),
+        ends in prop::collection::vec(row(), 0..6),
+        salt in prop_oneof![Just(0u16), Just(1), Just(3)],
+        rows_each in 1u64..40,
+        above in prop::option::of(-2i64..300),
+        has_runs: bool,
+    ) {
+        let options = if has_runs { run_options() } else { LayoutOptions::tiny() };
+        let mut world = World::open(Arc::new(MemoryStore::new()), options, table(1, salt, None)).unwrap();
+        for (changes, merges) in commits {
+            world.commit(&changes).unwrap();
+            if merges {
+                world.store.merge().unwrap();
+            }
+        }
+        // Ranges between every other two keys.
+        let mut keys: Vec<Vec<u8>> = ends.iter().map(|row| world.logical(row)).collect();
+        keys.sort();
+        let ranges: Vec<KeyRange> = match keys.as_slice() {
+            [] => vec![KeyRange::all()],
+            keys => keys.chunks(2).filter_map(|ends| KeyRange::new(ends[0].clone(), ends.get(1).cloned())).collect(),
+        };
+        let filter: Vec<Expr> = above.map(more_than).into_iter().collect();
+        let (whole, view) = (route(ranges), world.store.view().unwrap());
+        let parts = world.store.divide(&view, &world.table, &whole, Division { rows_each, rows_min: 0 }).unwrap();
+        prop_assert_eq!(read(&world, &view, &parts, &filter), read(&world, &view, std::slice::from_ref(&whole), &filter));
+        // Where parts end is no matter of the view.
+        world.commit(&later).unwrap();
+        world.store.merge().unwrap();
+        let view = world.store.view().unwrap();
+        prop_assert_eq!(read(&world, &view, &parts, &filter), read(&world, &view, &[whole], &filter));
+    }
+}
+
+const EACH: Division = Division { rows_each: 2_000, rows_min: 10_000 };
+
+#[test]
+fn parts_have_about_as_many_rows_as_they_should() {
+    for salt in [0, 1, 3, 50] {
+        let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::default() };
+        let mut world = World::open(Arc::new(MemoryStore::new()), options, table(1, salt, None)).unwrap();
+        put_all(&mut world, (-10_000..10_000).map(|k| (k, k)));
+        let (view, whole) = (world.store.view().unwrap(), route(vec![KeyRange::all()]));
+        assert_eq!(world.store.divide(&view, &world.table, &whole, EACH).unwrap().len(), 1, "nothing is in blocks");
+        world.store.merge().unwrap();
+        let view = world.store.view().unwrap();
+        let parts = world.store.divide(&view, &world.table, &whole, EACH).unwrap();
+        assert!((8..=10).contains(&parts.len()), "{salt}: {}", parts.len());
+        for part in &parts {
+            let rows = read(&world, &view, std::slice::from_ref(part), &[]).rows.len();
+            assert!(rows <= 3_000, "{salt}: {rows}");
+        }
+        let limited = ScanRoute { limit: Some(9), ..whole.clone() };
+        let reverse = ScanRoute { direction: Direction::Reverse, ..whole.clone() };
+        let few = route(vec![KeyRange::new(world.logical(&plain_row(5_000, 0)), None).unwrap()]);
+        // Of 50 buckets each block has the end of one and the start of another.
+        let few = if salt < 50 { few } else { limited.clone() };
+        for other in [limited, reverse, few] {
+            assert_eq!(world.store.divide(&view, &world.table, &other, EACH).unwrap().len(), 1);
+        }
+    }
+}
