@@ -47,7 +47,7 @@ pub struct Options {
     pub executor: Executor,
     /// `allow`, `warn`, `error` or `forbid`; `None` leaves the library's default.
     pub full_scan: Option<String>,
-    /// Blocks of 4 rows and deltas of 16, so that a file's few rows are merged.
+    /// Blocks of 4 rows and deltas of 16, so that a file's few rows are merged, and read by several threads.
     pub tiny_layout: bool,
 }
 
@@ -83,7 +83,7 @@ impl Target {
             builder = builder.full_scan(policy)?;
         }
         if options.tiny_layout {
-            builder = builder.tiny_layout();
+            builder = builder.tiny_layout().threads_from_rows(16);
         }
         let database = builder.open()?;
         Ok(Self { connections: HashMap::new(), database, executor: options.executor, _directory: directory })

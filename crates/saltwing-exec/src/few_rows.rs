@@ -15,15 +15,15 @@ pub(crate) const FEW_ROWS_MAX: u64 = 64;
 pub struct FewRows(Reading);
 
 enum Reading {
-    /// One row of totals.
-    Totals(Vec<Scan>, Arc<[TotalOutput]>),
+    /// One row of totals, and on how many threads they are added up.
+    Totals(Vec<Scan>, Arc<[TotalOutput]>, usize),
     /// Rows as they stand.
     Rows(Box<Scan>, Arc<RowShape>),
 }
 
 impl FewRows {
-    pub(crate) fn totals(scans: Vec<Scan>, outputs: &Arc<[TotalOutput]>) -> Self {
-        Self(Reading::Totals(scans, outputs.clone()))
+    pub(crate) fn totals(scans: Vec<Scan>, outputs: &Arc<[TotalOutput]>, threads: usize) -> Self {
+        Self(Reading::Totals(scans, outputs.clone(), threads))
     }
 
     pub(crate) fn rows(scan: Scan, shape: &Arc<RowShape>) -> Self {
@@ -36,7 +36,7 @@ impl FewRows {
     /// The scan's; a sum that does not fit.
     pub fn values(self) -> Result<Vec<Value>, ExecError> {
         match self.0 {
-            Reading::Totals(scans, outputs) => row_of_totals(scans, &outputs),
+            Reading::Totals(scans, outputs, threads) => row_of_totals(scans, &outputs, threads),
             Reading::Rows(mut scan, shape) => Ok(scan.values(&shape)?),
         }
     }

@@ -10,6 +10,7 @@ mod aggregate;
 mod error;
 mod few_rows;
 mod output;
+mod parts;
 pub mod select;
 mod source;
 mod totals;

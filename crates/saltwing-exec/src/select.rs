@@ -15,7 +15,8 @@ use crate::ExecError;
 use crate::aggregate::{GroupOptions, GroupedRows};
 use crate::few_rows::{FEW_ROWS_MAX, FewRows};
 use crate::output::Output;
-use crate::source::{Source, scan_routes};
+use crate::parts::{Parts, scans_of_totals};
+use crate::source::Source;
 use crate::totals::TotalOutput;
 
 /// A planned SELECT with all that does not change from one run to the next.
@@ -51,6 +52,8 @@ pub struct DirectRows {
     columns: Arc<[ResultColumn]>,
     schema: SchemaRef,
     source: Source,
+    /// What is read in its place, where that is many rows and what comes of them is known at their end.
+    parts: Option<Parts>,
     table: Arc<Table>,
     /// The table columns of the source's batches, in their order.
     scanned: Arc<[usize]>,
@@ -158,8 +161,12 @@ impl SelectPlan {
         let (access, limit) = (&self.planned.access, self.planned.bound.limit);
         let scan = |route| store.scan_shaped(view, &self.shape, route, context.clone());
         if let Some(outputs) = &self.totals {
-            let scans = scan_routes(access, part, None).into_iter().map(scan).collect::<Result<_, _>>()?;
-            return Ok(Some(FewRows::totals(scans, outputs)));
+            let scans = match part {
+                // What values in a template ask for is a few rows, mostly.
+                Some(part) => vec![scan(part.route(access, None))?],
+                None => scans_of_totals(store, view, access, &self.shape, context)?,
+            };
+            return Ok(Some(FewRows::totals(scans, outputs, context.threads().count)));
         }
         let Some(shape) = self.plain.as_ref().filter(|_| self.is_few) else { return Ok(None) };
         let route = match part {
@@ -200,9 +207,20 @@ impl SelectPlan {
                 (Shape::Groups(Box::new(GroupedRows::new(grouping, options)?), false), (None, first_batch))
             }
         };
+        let parts = match &shape {
+            Shape::Groups(groups, _)
+                if part.is_none()
+                    && !groups.streams()
+                    && matches!(planned.reading, Reading::Rows | Reading::Groups) =>
+            {
+                Parts::of(store, &view, &planned.access, &self.shape, &context)?
+            }
+            _ => None,
+        };
         Ok(DirectRows {
             columns: self.columns.clone(),
             schema: self.schema.clone(),
+            parts,
             source: Source::start(store, view, (planned, part), &self.shape, &self.scanned, limits, &context)?,
             table: bound.table.clone(),
             scanned: self.scanned.clone(),
@@ -297,6 +315,12 @@ impl DirectRows {
                 }
                 if *at_end {
                     return Ok(None);
+                }
+                if let Some(parts) = self.parts.take() {
+                    parts.read(|(columns, rows)| groups.add(&by_index(columns), rows))?;
+                    *at_end = true;
+                    groups.end()?;
+                    continue;
                 }
                 match self.source.next_columns()? {
                     Some((columns, rows)) => groups.add(&by_index(columns), rows)?,

@@ -7,6 +7,7 @@ use saltwing_types::{Expr, Value, ValueError};
 
 use crate::ExecError;
 use crate::aggregate::{average_of_integers, sum_of_integers};
+use crate::parts::totals;
 
 /// One output of such a SELECT.
 #[derive(Clone, Copy, Debug)]
@@ -75,16 +76,12 @@ impl TotalOutput {
     }
 }
 
-/// Reads all rows of some scans; the values of the outputs.
-pub(crate) fn row_of_totals(scans: Vec<Scan>, outputs: &[TotalOutput]) -> Result<Vec<Value>, ExecError> {
-    let mut all = Totals::default();
-    for mut scan in scans {
-        let more = scan.totals()?;
-        all.rows += more.rows;
-        all.columns.resize(more.columns.len(), Total::default());
-        for (total, more) in all.columns.iter_mut().zip(more.columns) {
-            *total = Total { known: total.known + more.known, sum: total.sum + more.sum };
-        }
-    }
+/// Reads all rows of some scans, on so many threads; the values of the outputs.
+pub(crate) fn row_of_totals(
+    scans: Vec<Scan>,
+    outputs: &[TotalOutput],
+    threads: usize,
+) -> Result<Vec<Value>, ExecError> {
+    let all = totals(scans, threads)?;
     Ok(outputs.iter().map(|output| output.value(&all)).collect::<Result<_, _>>()?)
 }

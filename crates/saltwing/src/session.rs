@@ -174,11 +174,9 @@ impl Session {
     /// The context of a statement that begins now.
     pub(crate) fn begin(&self) -> ScanContext {
         let settings = self.settings();
-        let context = ScanContext::new(Budget {
-            rows_max: settings.rows_max,
-            bytes_max: settings.bytes_max,
-            time_max: settings.statement_timeout,
-        });
+        let budget =
+            Budget { rows_max: settings.rows_max, bytes_max: settings.bytes_max, time_max: settings.statement_timeout };
+        let context = ScanContext::on_threads(budget, self.database.shared.options.threads);
         *self.slot.context.lock() = Some(context.clone());
         context
     }

@@ -85,6 +85,11 @@ impl GroupedRows {
         })
     }
 
+    /// Whether groups must be [put out](GroupedRows::put_out) before more rows are added.
+    pub(crate) fn streams(&self) -> bool {
+        self.streams
+    }
+
     /// Adds rows of the table.
     pub(crate) fn add(&mut self, columns: &Columns, rows: usize) -> Result<(), ExecError> {
         let key = |key: &Output| key.compute(columns, rows).map(canonical);

@@ -20,6 +20,7 @@ mod storage;
 mod subqueries;
 #[cfg(feature = "datafusion")]
 mod subqueries_as_sqlite;
+mod threads;
 mod tidy;
 
 use std::path::{Path, PathBuf};
