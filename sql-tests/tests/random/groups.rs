@@ -3,31 +3,13 @@
 //! With a key, groups may come in its order, the ends of MIN and MAX are looked up, and DISTINCT
 //! jumps from prefix to prefix; without one all rows are read, and groups are hashed.
 
+use saltwing::Database;
 use saltwing::StoreKind::Memory;
-use saltwing::blocking::Connection;
-use saltwing::{Database, SqlType};
 use sql_tests::has_relational_engine;
 
+use crate::answer::{Answer, answer, sorted};
 use crate::conditions::condition;
 use crate::tables::{Column, Random, create, fill, number, random_key};
-
-/// Labels and types, then rows as text; or the error's code.
-type Answer = Result<(Vec<(String, SqlType)>, Vec<String>), String>;
-
-fn answer(c: &Connection, sql: &str) -> Answer {
-    let error = |e: saltwing::Error| e.code().to_string();
-    let rows = c.query(sql, ()).map_err(error)?;
-    let columns = rows.columns().iter().map(|column| (column.label.clone(), column.ty)).collect();
-    let text = |row: Result<saltwing::Row, saltwing::Error>| row.and_then(|row| row.values()).map(|v| format!("{v:?}"));
-    Ok((columns, rows.map(|row| text(row).map_err(error)).collect::<Result<_, _>>()?))
-}
-
-fn sorted(answer: Answer) -> Answer {
-    answer.map(|(columns, mut rows)| {
-        rows.sort_unstable();
-        (columns, rows)
-    })
-}
 
 /// A call of an aggregate function.
 fn call(r: &mut Random, key: &[Column]) -> String {
