@@ -131,7 +131,7 @@ impl Bench {
         Ok(Some(time))
     }
 
-    /// Opens all engines anew.
+    /// Opens all engines anew, but for those whose rows would be gone.
     pub fn reopen_all(&mut self, opening: impl Fn(&Path) -> Result<Opening>) -> Result<()> {
         for place in 0..self.peers.len() {
             let folder = self.peers.get(place).map(|peer| peer.folder.clone()).unwrap_or_default();
@@ -147,11 +147,21 @@ impl Bench {
 
     /// Asks every engine the same questions, in turns, compares the answers and reports the times.
     pub fn measure(&mut self, read: Read, work: &str) -> Result<()> {
+        self.measure_of(read, work, |_| true)
+    }
+
+    /// The same of those engines that [`Bench::reopen_all`] has brought into a state: the others are not in it.
+    pub fn measure_reopened(&mut self, read: Read, work: &str) -> Result<()> {
+        self.measure_of(read, work, EngineKind::is_persistent)
+    }
+
+    fn measure_of(&mut self, read: Read, work: &str, takes_part: impl Fn(EngineKind) -> bool) -> Result<()> {
         if !self.wants(work) {
             return Ok(());
         }
         let (rounds, asks) = self.effort.of_questions(read.weight());
-        let mut times = vec![Some(Vec::with_capacity(rounds * asks)); self.peers.len()];
+        let times = |kind| takes_part(kind).then(|| Vec::with_capacity(rounds * asks));
+        let mut times: Vec<_> = self.kinds().into_iter().map(times).collect();
         for round in 0..rounds {
             self.turn(read, work, round, asks, &mut times)?;
         }
@@ -173,6 +183,9 @@ impl Bench {
         for turn in 0..self.peers.len() {
             let place = (turn + round) % self.peers.len();
             let (Some(peer), Some(times)) = (self.peers.get_mut(place), times.get_mut(place)) else { continue };
+            if times.is_none() {
+                continue;
+            }
             let Some(answers) = peer.engine.ask(read, &asked)? else {
                 *times = None;
                 continue;

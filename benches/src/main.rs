@@ -40,8 +40,11 @@ struct Args {
     /// Only these works: names, or how they begin.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Which engines.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = EngineKind::by_name, default_value = "saltwing,sqlite,redb")]
+    /// Which engines: all unless said otherwise. With very many rows leave saltwing-memory out.
+    #[arg(
+        long, value_name = "NAME", value_delimiter = ',', value_parser = EngineKind::by_name,
+        default_value = "saltwing,saltwing-sled,saltwing-memory,sqlite,redb"
+    )]
     engines: Vec<EngineKind>,
     /// Also write one JSON object a line to this file.
     #[arg(long, value_name = "FILE")]
@@ -58,6 +61,9 @@ struct Args {
     /// In a process of its own: opens the one engine in a folder, reads, and prints the memory it has then.
     #[arg(long, hide = true)]
     probe_memory: Option<PathBuf>,
+    /// The same of the mobile log.
+    #[arg(long, hide = true)]
+    probe_mobile: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -76,6 +82,9 @@ fn main() -> Result<()> {
     if let Some(folder) = &args.probe_memory {
         let kind = args.engines.first().copied().unwrap_or(EngineKind::Saltwing);
         return work::sizes::probe_memory(kind, folder, args.rows);
+    }
+    if let Some(database) = &args.probe_mobile {
+        return work::mobile::probe_memory(database, args.rows);
     }
     let selection = Selection { only: args.only, names: work::names() };
     if args.list {
