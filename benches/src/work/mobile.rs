@@ -2,6 +2,7 @@
 
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rusqlite::params;
@@ -11,45 +12,87 @@ use saltwing_cli::mobile_log::{COLUMNS, CREATE_TABLE, FIRST_DAY, MobileLog, day_
 use crate::Result;
 use crate::bench::Bench;
 use crate::engine::EngineKind;
+use crate::process;
 use crate::report::Figures;
 use crate::rows::Mix;
+use crate::work::sizes::folder_bytes;
 
 /// Days, and sessions of one phone on one day.
 const DAYS: u64 = 8;
 const SESSIONS_A_DAY: u64 = 50;
 /// Rows of one of SQLite's transactions, as many as COPY takes.
 const BATCH_ROWS: usize = 5000;
+/// Days that are asked for before memory is looked at.
+const PROBED_DAYS: usize = 2000;
+const MB: f64 = 1e6;
 const DAY: &str = "SELECT id, phone_no, start_time, up_flow, down_flow, acce_url FROM mobile_log \
                    WHERE phone_no = ? AND start_time >= ? AND start_time < ?";
 /// The last of the columns asked for.
 const URL: usize = 5;
 
 pub fn names() -> Vec<String> {
-    super::owned(["mobile_copy", "mobile_day"])
+    super::owned(["mobile_copy", "mobile_day", "mobile_disk", "mobile_memory"])
 }
 
-/// Loads Saltwing, and SQLite if it takes part, and asks for phone-days, comparing the counts.
+fn log(rows: u64) -> MobileLog {
+    MobileLog { phones: (rows / (DAYS * SESSIONS_A_DAY)).max(1), days: DAYS, sessions_a_day: SESSIONS_A_DAY }
+}
+
+/// Loads Saltwing, and SQLite if it takes part, asks for phone-days, comparing the counts, and looks at what they take.
 pub fn run(bench: &mut Bench) -> Result<()> {
-    let log = MobileLog {
-        phones: (bench.log.rows / (DAYS * SESSIONS_A_DAY)).max(1),
-        days: DAYS,
-        sessions_a_day: SESSIONS_A_DAY,
-    };
-    let rows = log.row_count();
+    let log = log(bench.log.rows);
     let folder = tempfile::tempdir_in(&bench.folder)?;
-    let (connection, ours) = load_saltwing(log, folder.path())?;
+    let (ours_at, sqlite_at) = (folder.path().join("mobile"), folder.path().join("sqlite"));
+    let (connection, copied) = load_saltwing(log, folder.path(), &ours_at)?;
     let with_sqlite = bench.kinds().contains(&EngineKind::Sqlite);
-    let sqlite = if with_sqlite { Some(load_sqlite(log, folder.path())?) } else { None };
-    if bench.wants("mobile_copy") {
-        let times = [(EngineKind::Saltwing, Some(ours)), (EngineKind::Sqlite, sqlite.as_ref().map(|(_, time)| *time))];
-        let rate =
-            |(kind, time): (EngineKind, Option<Duration>)| Some((kind, Figures::default().with_rate(rows, time?)));
-        bench.report.work("mobile_copy", rows, times.into_iter().filter_map(rate).collect())?;
-    }
+    let sqlite = if with_sqlite { Some(load_sqlite(log, &sqlite_at)?) } else { None };
+    let rate = |time: Duration| Figures::default().with_rate(log.row_count(), time);
+    report(bench, "mobile_copy", rate(copied), sqlite.as_ref().map(|(_, time)| rate(*time)))?;
     if bench.wants("mobile_day") {
         let times = ask(&connection, sqlite.as_ref().map(|(sqlite, _)| sqlite), log, bench.effort.of(500))?;
         let figures = times.into_iter().map(|(kind, times)| (kind, Figures::of_times(times))).collect();
-        bench.report.work("mobile_day", rows, figures)?;
+        bench.report.work("mobile_day", log.row_count(), figures)?;
+    }
+    drop(connection);
+    let megabytes = |bytes: u64| Figures::of_value(bytes as f64 / MB, "MB");
+    let theirs = if with_sqlite { Some(folder_bytes(&sqlite_at)?) } else { None };
+    report(bench, "mobile_disk", megabytes(folder_bytes(&ours_at)?), theirs.map(megabytes))?;
+    if bench.wants("mobile_memory")
+        && let Some(bytes) = memory_of(&ours_at, bench.log.rows)?
+    {
+        report(bench, "mobile_memory", megabytes(bytes), None)?;
+    }
+    Ok(())
+}
+
+fn report(bench: &mut Bench, work: &str, ours: Figures, sqlite: Option<Figures>) -> Result<()> {
+    if !bench.wants(work) {
+        return Ok(());
+    }
+    let sqlite = sqlite.map(|figures| (EngineKind::Sqlite, figures));
+    let rows = log(bench.log.rows).row_count();
+    bench.report.work(work, rows, std::iter::once((EngineKind::Saltwing, ours)).chain(sqlite).collect())
+}
+
+/// What a process has in memory that has nothing but the mobile log, and has asked for days: [`probe_memory`].
+fn memory_of(database: &Path, rows: u64) -> Result<Option<u64>> {
+    let probe = Command::new(std::env::current_exe()?)
+        .args(["--rows", &rows.to_string(), "--probe-mobile"])
+        .arg(database)
+        .output()?;
+    if !probe.status.success() {
+        return Err(format!("mobile_memory: {}", String::from_utf8_lossy(&probe.stderr)).into());
+    }
+    Ok(String::from_utf8_lossy(&probe.stdout).trim().parse().ok())
+}
+
+/// Opens the mobile log, asks for days, and prints the memory that the process has then.
+pub fn probe_memory(database: &Path, rows: u64) -> Result<()> {
+    let connection = Database::open(database)?.connect().blocking();
+    ask(&connection, None, log(rows), PROBED_DAYS)?;
+    match process::resident_bytes() {
+        Some(bytes) => println!("{bytes}"),
+        None => println!("unknown"),
     }
     Ok(())
 }
@@ -64,18 +107,21 @@ fn csv(log: MobileLog, folder: &Path) -> Result<PathBuf> {
     Ok(file)
 }
 
-fn load_saltwing(log: MobileLog, folder: &Path) -> Result<(blocking::Connection, Duration)> {
+/// Copies the log: how long that took. Afterwards all rows are where they stay.
+fn load_saltwing(log: MobileLog, folder: &Path, database: &Path) -> Result<(blocking::Connection, Duration)> {
     let file = csv(log, folder)?;
-    let connection = Database::open(folder.join("mobile"))?.connect().blocking();
+    let connection = Database::open(database)?.connect().blocking();
     connection.execute(CREATE_TABLE, ())?;
     let started = Instant::now();
     connection.execute(&format!("COPY mobile_log FROM '{}'", file.display()), ())?;
     let time = started.elapsed();
     std::fs::remove_file(file)?;
+    connection.execute("COMPACT mobile_log", ())?;
     Ok((connection, time))
 }
 
 fn load_sqlite(log: MobileLog, folder: &Path) -> Result<(rusqlite::Connection, Duration)> {
+    std::fs::create_dir(folder)?;
     let mut sqlite = rusqlite::Connection::open(folder.join("mobile.sqlite"))?;
     sqlite.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -1000000;
@@ -96,7 +142,9 @@ fn load_sqlite(log: MobileLog, folder: &Path) -> Result<(rusqlite::Connection, D
         drop(insert);
         transaction.commit()?;
     }
-    Ok((sqlite, started.elapsed()))
+    let time = started.elapsed();
+    sqlite.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
+    Ok((sqlite, time))
 }
 
 /// Asks for the same days, in turns: the times.

@@ -3,7 +3,7 @@
 mod fresh;
 mod load;
 mod mixed;
-mod mobile;
+pub mod mobile;
 mod plan;
 mod reads;
 pub mod sizes;
