@@ -1,4 +1,4 @@
-//! What a table with random keys takes on the disk, and what was written for it: `disk ROWS DELTA_BYTES [ROUNDS]`.
+//! What a table with random keys takes on the disk, and what was written for it: `disk ROWS DELTA_BYTES [ROUNDS] [THREADS]`.
 //!
 //! Loads that many rows of about 200 bytes into fjall, in commits of 1,000, and overwrites a quarter of them in each
 //! round. A small `DELTA_BYTES` makes the ratio of blocks to deltas that a large table has: 50 million rows over
@@ -107,11 +107,11 @@ fn bytes_written() -> u64 {
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().unwrap());
     let (rows, delta_bytes) = (arguments.next().unwrap_or(2_000_000), arguments.next().unwrap_or(5 << 20));
-    let rounds = arguments.next().unwrap_or(4);
+    let (rounds, threads) = (arguments.next().unwrap_or(4), arguments.next().unwrap_or(1));
     let home = tempfile::tempdir().unwrap();
     let options = OpenOptions { access: Access::Create, cache_bytes: 64 << 20, trace: None };
     let kv = Arc::new(saltwing_fjall::open(home.path(), options).unwrap());
-    let layout = LayoutOptions { delta_bytes, ..LayoutOptions::default() };
+    let layout = LayoutOptions { delta_bytes, merge_threads: threads as usize, ..LayoutOptions::default() };
     let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout).unwrap();
     let table = tables.register(Arc::new(definition())).unwrap();
     tables.start_merging().unwrap();

@@ -134,6 +134,14 @@ impl Builder {
         self
     }
 
+    /// How many threads make the blocks of a merge: one unless said otherwise. More bring recent rows into blocks sooner
+    /// where processors are idle, so that writers of much wait less.
+    #[must_use]
+    pub fn merge_threads(mut self, threads: usize) -> Self {
+        self.layout.merge_threads = threads.max(1);
+        self
+    }
+
     /// How long nothing must have been written before recent rows are merged into blocks, however few they are:
     /// five seconds unless said otherwise; `None` is never.
     #[must_use]

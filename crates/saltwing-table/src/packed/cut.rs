@@ -13,7 +13,6 @@ use super::block_ref::{BlockRef, Shelf, Summary};
 use super::delta::StoredRow;
 use super::directory::Entry;
 use super::far::{Far, far_part};
-use super::meta::Meta;
 use super::options::BlockLimits;
 use super::run::RUNS_MAX;
 use super::spaces::{DIR, FAR, FIX, REPLACED, VAR, dir_key, id_key, id_of, part_key};
@@ -224,8 +223,7 @@ impl Rewrite<'_> {
         let rows = pending.rows.get(range).unwrap_or_default();
         let heads = Heads::of(rows, pending);
         let heads = heads.rows();
-        let (id, table) = (self.next_block, self.table.clone());
-        self.next_block += 1;
+        let (id, table) = (self.numbers.take(), self.table.clone());
         self.blocks += 1;
         self.made.0 += rows.len() as u64;
         let (mut families, mut zones, mut far, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -269,8 +267,7 @@ impl Rewrite<'_> {
 
     /// Adds a value that lies by itself; its number.
     fn add_far(&mut self, value: &[u8]) -> u64 {
-        let id = self.next_block;
-        self.next_block += 1;
+        let id = self.numbers.take();
         let part = far_part(value);
         self.made.1 += part.len() as u64;
         self.far.put(FAR, id_key(self.table.def().id, id), part);
@@ -289,9 +286,10 @@ impl Rewrite<'_> {
         let ids: Vec<u64> = batch.mutations().iter().filter_map(|put| id_of(put.key())).collect();
         ids.iter().for_each(|id| batch.put(REPLACED, id_key(table, *id), []));
         // The numbers are taken, whatever becomes of the step.
-        let meta = Meta { next_block: self.next_block, ..self.merge.meta.clone() };
-        self.packed.write_meta(&meta, batch)?;
-        self.merge.meta = meta;
+        self.numbers.write(|meta| {
+            self.packed.write_meta(&meta, batch)?;
+            Ok(meta)
+        })?;
         self.ahead.ids.extend(ids);
         Ok(())
     }

@@ -35,6 +35,8 @@ pub struct LayoutOptions {
     pub cache_bytes: usize,
     /// Blocks that one step of a merge rewrites, about.
     pub step_blocks: usize,
+    /// How many threads make the blocks of one step, each those of some neighbouring entries; one at least.
+    pub merge_threads: usize,
     /// A delta is merged when nothing was written for so long.
     pub idle: Duration,
     /// When deltas are merged.
@@ -74,6 +76,7 @@ impl Default for LayoutOptions {
             run_share: 8,
             cache_bytes: 256 << 20,
             step_blocks: 64,
+            merge_threads: 1,
             idle: Duration::from_secs(5),
             merging: Merging::Background,
         }
@@ -94,6 +97,7 @@ impl LayoutOptions {
             run_share: 1,
             cache_bytes: 2 << 10,
             step_blocks: 2,
+            merge_threads: 1,
             idle: Duration::from_secs(5),
             merging: Merging::WithCommits,
         }

@@ -14,6 +14,7 @@ use super::delta::{RecentRow, StoredRow, TableRows};
 use super::directory::{Directory, Edits, Entry};
 use super::far::{Ahead, Far, NAMED_BYTES};
 use super::meta::{Cursor, Meta};
+use super::numbers::Numbers;
 use super::options::BlockLimits;
 use super::run::Run;
 use super::spaces::{DIR, REPLACED, dir_key, id_key, run_key};
@@ -22,22 +23,21 @@ use crate::row_format::SlotBytes;
 use crate::{Table, TableError};
 
 /// Entries that get a run in one step, for each block that it writes.
-const STEP_ENTRIES: usize = 8;
+pub(super) const STEP_ENTRIES: usize = 8;
 
 /// What a step makes of one table.
 pub(super) struct Rewrite<'a> {
-    pub(super) merge: &'a mut Merge,
+    pub(super) numbers: &'a Numbers,
     pub(super) packed: &'a Packed,
     pub(super) table: Arc<Table>,
     pub(super) rows: TableRows,
     pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
     pub(super) limit_ms: Option<i64>,
-    pub(super) next_block: u64,
     /// Ranges of entries, ascending, and what comes in their places.
     pub(super) edits: Edits,
     pub(super) batch: WriteBatch,
-    replaced: Vec<Arc<BlockRef>>,
+    pub(super) replaced: Vec<Arc<BlockRef>>,
     /// Rows of the next run, and their entries.
     pub(super) stream: Stream,
     /// Runs that the batch has, and those that entries do not name any more: how many.
@@ -54,7 +54,7 @@ pub(super) struct Rewrite<'a> {
     pub(super) blocks: usize,
     /// Entries that got a run, those whose runs went into their block, and rows in runs made.
     pub(super) appended: usize,
-    folded: u64,
+    pub(super) folded: u64,
     pub(super) run_rows: u64,
     /// Rows in blocks made, and the bytes of their parts.
     pub(super) made: (u64, u64),
@@ -78,6 +78,14 @@ impl Packed {
     /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are meant by `also`;
     /// `None` when there are none left, else how many expired rows were dropped.
     pub(super) fn step(&self, merge: &mut Merge, cursor: &mut Cursor, also: Also) -> Result<Option<u64>, TableError> {
+        let numbers = Numbers::new(merge.meta.clone());
+        let done = self.numbered_step(&numbers, cursor, also);
+        // Numbers of values that were written ahead are taken, whatever became of the step.
+        merge.meta = numbers.into_meta();
+        done
+    }
+
+    fn numbered_step(&self, numbers: &Numbers, cursor: &mut Cursor, also: Also) -> Result<Option<u64>, TableError> {
         let now_ms = self.clock.now_ms();
         let moment = self.rows.read().clone();
         for (id, rows) in moment.range(cursor.table.0..) {
@@ -85,22 +93,18 @@ impl Packed {
             let Some(table) = self.table(id) else { continue };
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
             let limit_ms = table.expired_ms(now_ms);
-            let mut rewrite = Rewrite::new(self, merge, table, rows.clone(), limit_ms);
-            let Some(mut index) = rewrite.next_work(from, also) else { continue };
-            let end = loop {
-                let behind = rewrite.rewrite_from(index, also)?;
-                match rewrite.next_work(behind, also) {
-                    Some(next) if !rewrite.is_enough() => index = next,
-                    next => break next,
-                }
+            let mut rewrite = Rewrite::new(self, numbers, table, rows.clone(), limit_ms);
+            let Some(first) = rewrite.next_work(from, also) else { continue };
+            let end = match &rewrite.parts(first, also)[..] {
+                parts @ [_, _, ..] => rewrite.rewrite_parts(parts, also)?,
+                _ => rewrite.rewrite_range(first, None, also)?,
             };
-            rewrite.flush_run()?;
             let next = match end.and_then(|next| rows.directory.entry(next)) {
                 Some(entry) => Cursor { table: id, key: entry.fence.clone() },
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
             };
             let expired = rewrite.expired;
-            let kept = if also == Also::None { next.clone() } else { rewrite.merge.meta.cursor.clone() };
+            let kept = if also == Also::None { next.clone() } else { numbers.meta().cursor };
             rewrite.publish(kept)?;
             *cursor = next;
             return Ok(Some(expired));
@@ -110,9 +114,9 @@ impl Packed {
 }
 
 impl<'a> Rewrite<'a> {
-    fn new(
+    pub(super) fn new(
         packed: &'a Packed,
-        merge: &'a mut Merge,
+        numbers: &'a Numbers,
         table: Arc<Table>,
         rows: TableRows,
         limit_ms: Option<i64>,
@@ -127,8 +131,7 @@ impl<'a> Rewrite<'a> {
             table,
             rows,
             limit_ms,
-            next_block: merge.meta.next_block,
-            merge,
+            numbers,
             edits: Vec::new(),
             batch: WriteBatch::new(),
             replaced: Vec::new(),
@@ -157,8 +160,28 @@ impl<'a> Rewrite<'a> {
         self.blocks >= 2 * most || self.appended >= STEP_ENTRIES * most
     }
 
+    /// Rewrites entries from `first` on until it is enough, or those up to `end`; the next entry with work behind them.
+    pub(super) fn rewrite_range(
+        &mut self,
+        first: usize,
+        end: Option<usize>,
+        also: Also,
+    ) -> Result<Option<usize>, TableError> {
+        let mut index = first;
+        loop {
+            let behind = self.rewrite_from(index, end, also)?;
+            match self.next_work(behind, also) {
+                Some(next) if end.map_or(!self.is_enough(), |end| next < end) => index = next,
+                next => {
+                    self.flush_run()?;
+                    return Ok(next);
+                }
+            }
+        }
+    }
+
     /// The first entry from `from` on that must be written anew.
-    fn next_work(&self, from: usize, also: Also) -> Option<usize> {
+    pub(super) fn next_work(&self, from: usize, also: Also) -> Option<usize> {
         let directory = &self.rows.directory;
         let fence = &directory.entry(from)?.fence;
         let changed = self.rows.frozen.range(fence, None).next().map(|(key, _)| directory.floor(key));
@@ -196,8 +219,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Brings an entry's new rows to where they belong, and with them, where the entry is written anew, those behind
-    /// it that it is too small without; the index behind them.
-    fn rewrite_from(&mut self, start: usize, also: Also) -> Result<usize, TableError> {
+    /// it that it is too small without, but none from `end` on; the index behind them.
+    fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: Also) -> Result<usize, TableError> {
         let Some(entry) = self.directory().entry(start).cloned() else { return Ok(start + 1) };
         let recent = self.recent(start);
         if self.append_behind(&entry, start, &recent)?
@@ -210,6 +233,7 @@ impl<'a> Rewrite<'a> {
         let mut index = start + 1;
         while !pending.rows.is_empty()
             && !self.limits.is_half(pending.rows.len(), pending.bytes)
+            && end.is_none_or(|end| index < end)
             && let Some(next) = self.directory().entry(index).cloned()
         {
             self.fold(&next, self.recent(index), &mut pending)?;
@@ -325,9 +349,12 @@ impl<'a> Rewrite<'a> {
         left.iter().for_each(|far| self.batch.put(REPLACED, id_key(id, far.id), []));
         self.ahead.ids.iter().for_each(|ahead| self.batch.delete(REPLACED, id_key(id, *ahead)));
         self.far.into_mutations().into_iter().for_each(|put| self.batch.push(put));
-        let meta = Meta { next_block: self.next_block, cursor, ..self.merge.meta };
-        self.packed.write_meta(&meta, self.batch)?;
-        self.merge.meta = meta;
+        let batch = self.batch;
+        self.numbers.write(|meta| {
+            let meta = Meta { cursor, ..meta };
+            self.packed.write_meta(&meta, batch)?;
+            Ok(meta)
+        })?;
         self.ahead.keep();
         let counters = self.packed.shelf.counters(id);
         counters.merge_steps.fetch_add(1, Relaxed);

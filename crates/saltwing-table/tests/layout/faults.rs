@@ -121,7 +121,10 @@ fn finish(
 #[test]
 fn a_fault_leaves_what_was_acknowledged() {
     let takes_all = std::env::var_os("LAYOUT_FAULTS").is_some_and(|which| which == "all");
-    for (options, keys, run_rows_min, step) in [(LayoutOptions::tiny(), 40, 1, 29), (run_options(), 100, 20, 53)] {
+    let with_threads = LayoutOptions { merge_threads: 3, ..run_options() };
+    for (options, keys, run_rows_min, step) in
+        [(LayoutOptions::tiny(), 40, 1, 29), (run_options(), 100, 20, 53), (with_threads, 100, 20, 97)]
+    {
         let (step, cut_step, get_step, commit_step) =
             if takes_all { (1, 1, 1, 1) } else { (step, 4 * step, 8 * step, step / 3) };
         let survives = |fault| survives(fault, keys, options.clone());

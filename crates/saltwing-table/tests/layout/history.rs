@@ -222,7 +222,9 @@ fn a_history_reads_as_that_of_a_map() {
         is_tailed: bool,
         is_full: bool,
         options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
+        merge_threads in 1usize..4,
     )| {
+        let options = LayoutOptions { merge_threads, ..options };
         let def = table(100, salt, None);
         let def = if is_tailed { tailed(def) } else { def };
         let mut world = World::open(Arc::new(MemoryStore::new()), options, def).unwrap();
@@ -255,8 +257,10 @@ fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
         steps in prop::collection::vec(step(), 20..120),
         salt in prop_oneof![Just(0u16), Just(3)],
         options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
+        merge_threads in 1usize..4,
     )| {
-        let options = LayoutOptions { merging: Merging::Background, idle: Duration::from_millis(1), ..options };
+        let idle = Duration::from_millis(1);
+        let options = LayoutOptions { merging: Merging::Background, idle, merge_threads, ..options };
         let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, salt, None)).unwrap();
         world.store.start_merging().unwrap();
         for step in steps {

@@ -10,7 +10,7 @@ use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::{
     Bytes, Capabilities, Cursor, KeyBounds, Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
-use saltwing_table::{Direction, Durability};
+use saltwing_table::{Direction, Durability, LayoutOptions};
 use saltwing_types::Value;
 
 use crate::world::{Rows, World, plain_row, run_options, table};
@@ -181,6 +181,12 @@ fn open(store: &str, path: &Path) -> Arc<dyn OrderedKv> {
     }
 }
 
+/// Merges by one to three threads, so that each phase is died in with some.
+fn options(store: &str, phase: &str, place: &str) -> LayoutOptions {
+    let merge_threads = 1 + (store.len() + phase.len() + place.len()) % 3;
+    LayoutOptions { merge_threads, ..run_options() }
+}
+
 /// What a round writes: rows all over the table, some of them anew, some deleted.
 fn round(number: i64) -> Vec<(Vec<Value>, bool)> {
     let row = |i: i64| {
@@ -215,10 +221,11 @@ fn rows_after(rounds: i64) -> Rows {
 fn dies_in_a_phase() {
     let Ok(orders) = std::env::var(CHILD) else { return };
     let [store, phase, place, path] = orders.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{orders}") };
+    let options = options(store, phase, place);
     let phase = PHASES.into_iter().find(|(name, _)| *name == phase).unwrap().1;
     let place = PLACES.into_iter().find(|(name, _)| *name == place).unwrap().1;
     let deadly = Deadly { inner: open(store, Path::new(path)), phase, place, left: AtomicU32::new(OCCURRENCE) };
-    let mut world = World::open(Arc::new(deadly), run_options(), table(100, 2, None)).unwrap();
+    let mut world = World::open(Arc::new(deadly), options, table(100, 2, None)).unwrap();
     write_rounds(&mut world, 0..ROUNDS);
     panic!("the phase was not come to");
 }
@@ -238,7 +245,8 @@ fn killed_in(store: &str, phase: &str, place: &str) {
     let numbers = said.lines().filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<i64>().ok());
     let acknowledged = numbers.max().unwrap() + 1;
 
-    let mut world = World::open(open(store, &path), run_options(), table(100, 2, None)).unwrap();
+    let options = options(store, phase, place);
+    let mut world = World::open(open(store, &path), options, table(100, 2, None)).unwrap();
     let found = world.read_all().unwrap();
     let rounds = [acknowledged, acknowledged + 1].into_iter().find(|rounds| found == rows_after(*rounds));
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: rows of no round from {acknowledged} on"));

@@ -17,5 +17,6 @@ mod skipping;
 mod storage;
 #[path = "../support/mod.rs"]
 mod support;
+mod threads;
 mod wide;
 mod world;

@@ -120,7 +120,7 @@ fn the_builder_says_how_many_rows_are_recent_and_how_much_memory_blocks_take() {
     assert_eq!((number(&all, "delta_rows"), number(&all, "block_rows")), (100.0, 0.0));
     assert_eq!(number(&numbers(&connection, "SHOW STORAGE", 1), "cache_bytes_max"), 123_456.0);
     // Writers wait at twice the limit, so not all of them can be recent.
-    let connection = committed(builder().delta_limits(10, 1 << 30), 100).connect().blocking();
+    let connection = committed(builder().delta_limits(10, 1 << 30).merge_threads(2), 100).connect().blocking();
     assert!(number(&numbers(&connection, "SHOW STORAGE FOR t", 0), "block_rows") > 0.0);
 }
 
