@@ -21,6 +21,10 @@ pub fn names() -> Vec<String> {
 }
 
 pub fn run(bench: &mut Bench) -> Result<()> {
+    // What ran before may have opened the engines anew.
+    if bench.wants(ALL) || READS.iter().any(|(_, work)| bench.wants(work)) {
+        bench.warm()?;
+    }
     let rounds = bench.effort.of(100);
     let empty = || vec![Vec::with_capacity(rounds); bench.peers.len()];
     let (mut times, mut all) = (READS.map(|_| empty()), empty());

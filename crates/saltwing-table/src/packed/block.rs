@@ -132,6 +132,16 @@ impl FixPart {
         self.rows as usize
     }
 
+    /// Looks at where the first columns stand, and at the first of their bytes.
+    pub(crate) fn look_at_columns(&self) -> usize {
+        let first = |column: &FixColumn| match column.cells {
+            FixCells::Ints(ints) => ints.get(&self.bytes, 0) as usize,
+            FixCells::Raw { at, .. } => self.bytes.get(at as usize).copied().unwrap_or(0).into(),
+            FixCells::Var => 0,
+        };
+        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ first(column))
+    }
+
     /// The bytes that columns point into.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes

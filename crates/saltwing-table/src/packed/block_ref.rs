@@ -96,6 +96,16 @@ impl BlockRef {
         self.hits.load(Relaxed).into()
     }
 
+    /// Looks whether the first part in memory is there: what will be read of it soon is brought nearer.
+    pub(crate) fn look_at_part(&self) -> usize {
+        self.parts.read().fix.first().map_or(0, |(_, part)| part.rows())
+    }
+
+    /// As [`BlockRef::look_at_part`], one step further: at its columns.
+    pub(crate) fn look_into_part(&self) -> usize {
+        self.parts.read().fix.first().map_or(0, |(_, part)| part.look_at_columns())
+    }
+
     /// The fixed part of a family; `None` where the block has no value of it.
     pub(crate) fn fix(self: &Arc<Self>, family: u8) -> Result<Option<Arc<FixPart>>, TableError> {
         if let Some((_, part)) = self.parts.read().fix.iter().find(|(f, _)| *f == family) {
