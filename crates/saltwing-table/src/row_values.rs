@@ -14,7 +14,7 @@ use crate::decode::{DecodedColumn, Source, corrupt, in_order, tail_from};
 use crate::packed::block::{FixCells, FixColumn, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
-use crate::row_format::{SlotBytes, slot_value};
+use crate::row_format::{self, SlotBytes, slot_value};
 use crate::scan::{CHECK_ROWS, Scan};
 use crate::walk::{Found, Piece};
 use crate::{Table, TableError};
@@ -96,23 +96,28 @@ impl RowShape {
         if self.reads_keys {
             self.fill_keys(block, rows.clone(), direction, reader, values)?;
         }
+        let width = self.columns.len();
         for (place, column) in self.columns.iter().enumerate() {
             let Source::Stored { family, slot } = column.source else { continue };
-            let cells = values.iter_mut().skip(place).step_by(self.columns.len());
-            let cells = cells.enumerate().map(|(i, value)| (in_order(rows, direction, i), value));
-            let fix = reader.parts.fix(block, family)?;
-            match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
-                // The column is younger than the block, or all of its family are NULL.
-                None => cells.for_each(|(_, value)| value.clone_from(self.table.absent(column.index))),
-                Some((fix, FixColumn { nulls, cells: FixCells::Ints(ints), .. })) => {
-                    for (row, value) in cells.filter(|(row, _)| !nulls.is_null(fix.bytes(), *row)) {
+            let (fix, var) = reader.parts.both(block, family, row_format::width(column.ty).is_none())?;
+            let stored = fix.and_then(|fix| Some((fix, fix.column(slot)?)));
+            for i in 0..rows.len() {
+                let Some(value) = values.get_mut(i * width + place) else { continue };
+                let row = in_order(rows, direction, i);
+                match stored {
+                    // The column is younger than the block, or all of its family are NULL.
+                    None => value.clone_from(self.table.absent(column.index)),
+                    Some((fix, FixColumn { nulls, .. })) if nulls.is_null(fix.bytes(), row) => {}
+                    Some((fix, FixColumn { cells: FixCells::Ints(ints), .. })) => {
                         *value = int_value(column.ty, ints.get(fix.bytes(), row));
                     }
-                }
-                Some(_) => {
-                    for (row, value) in cells {
-                        let stored = reader.parts.value(block, row, (family, slot), column.ty);
-                        *value = stored?.ok_or_else(|| block.damaged("a value"))?;
+                    Some((fix, FixColumn { cells, .. })) => {
+                        let bytes = match cells {
+                            FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
+                            _ => var.and_then(|var| var.column(slot)?.value(var.bytes(), row)),
+                        };
+                        let stored = bytes.and_then(|bytes| slot_value(column.ty, bytes));
+                        *value = stored.ok_or_else(|| block.damaged("a value"))?;
                     }
                 }
             }
@@ -302,36 +307,19 @@ impl BlockParts {
         self.fix(block, 0)?.ok_or_else(|| block.damaged("its keys"))
     }
 
-    /// The variable part, likewise.
-    fn var(&mut self, block: &Arc<BlockRef>, family: usize) -> Result<Option<&VarPart>, TableError> {
-        if self.var.as_ref().is_none_or(|(of, _)| *of != family) {
-            self.var = Some((family, block.var(family as u8)?));
-        }
-        Ok(self.var.as_ref().and_then(|(_, part)| part.as_deref()))
-    }
-
-    /// A value of a column that the block has, and that is none of integers; `None` where there is none, or it is damaged.
-    fn value(
+    /// The fixed part of a family, and the variable one where it is wanted.
+    fn both(
         &mut self,
         block: &Arc<BlockRef>,
-        row: usize,
-        (family, slot): (usize, u16),
-        ty: SqlType,
-    ) -> Result<Option<Value>, TableError> {
-        let Some((fix, column)) = self.fix(block, family)?.and_then(|fix| Some((fix, fix.column(slot)?))) else {
-            return Ok(None);
-        };
-        if column.nulls.is_null(fix.bytes(), row) {
-            return Ok(Some(Value::Null));
+        family: usize,
+        is_var_wanted: bool,
+    ) -> Result<(Option<&FixPart>, Option<&VarPart>), TableError> {
+        let is_there = self.fix(block, family)?.is_some();
+        if is_there && is_var_wanted && self.var.as_ref().is_none_or(|(of, _)| *of != family) {
+            self.var = Some((family, block.var(family as u8)?));
         }
-        Ok(match column.cells {
-            FixCells::Ints(_) => None,
-            FixCells::Raw { width, at } => fix.raw(width, at, row..row + 1).and_then(|bytes| slot_value(ty, bytes)),
-            FixCells::Var => {
-                let part = self.var(block, family)?;
-                part.and_then(|part| slot_value(ty, part.column(slot)?.value(part.bytes(), row)?))
-            }
-        })
+        let fix = self.fix.as_ref().and_then(|(_, part)| part.as_deref());
+        Ok((fix, self.var.as_ref().filter(|_| is_var_wanted).and_then(|(_, part)| part.as_deref())))
     }
 }
 

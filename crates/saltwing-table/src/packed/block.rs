@@ -368,8 +368,9 @@ impl Keys {
     #[inline]
     fn near(&self, suffix: &[u8]) -> Range<usize> {
         let wanted = head(suffix);
-        let below = self.heads.iter().map(|head| usize::from(*head < wanted)).sum::<usize>();
-        let not_above = self.heads.iter().map(|head| usize::from(*head <= wanted)).sum::<usize>();
+        let below = self.heads.partition_point(|head| *head < wanted);
+        let equal = self.heads.iter().skip(below).take_while(|head| **head == wanted).count();
+        let not_above = below + equal;
         let rows = self.head_rows as usize;
         (below.saturating_sub(1) * rows + usize::from(below > 0))..not_above.saturating_mul(rows)
     }
