@@ -124,6 +124,52 @@ fn the_builder_says_how_many_rows_are_recent_and_how_much_memory_blocks_take() {
     assert!(number(&numbers(&connection, "SHOW STORAGE FOR t", 0), "block_rows") > 0.0);
 }
 
+/// What a table's options say of its blocks, when it is made and later, is what COMPACT makes of them.
+#[test]
+fn blocks_are_as_large_as_options_say() {
+    let connection = filled().connect().blocking();
+    let blocks = || {
+        connection.execute("COMPACT t", ()).unwrap();
+        let stored = numbers(&connection, "SHOW STORAGE FOR t", 0);
+        assert_eq!(number(&stored, "block_rows"), 1000.0);
+        number(&stored, "block_count")
+    };
+    // At most as large, and at least half as large.
+    for rows in [100, 10, 40] {
+        connection.execute(&format!("ALTER TABLE t SET BLOCK_ROWS = {rows}, BLOCK_BYTES = 1000000"), ()).unwrap();
+        let (least, blocks) = (f64::from(1000 / rows), blocks());
+        assert!((least..=2.0 * least).contains(&blocks), "{blocks} blocks of {rows} rows");
+    }
+    connection.execute("ALTER TABLE t SET BLOCK_BYTES = 1", ()).unwrap();
+    assert_eq!(blocks(), 1000.0);
+    let sql = "CREATE TABLE made (k BIGINT NOT NULL PRIMARY KEY) BLOCK_ROWS = 250, BLOCK_BYTES = 1000000";
+    connection.execute(sql, ()).unwrap();
+    connection.execute("UPSERT INTO made SELECT k FROM t WHERE k >= 0", ()).unwrap();
+    connection.execute("COMPACT made", ()).unwrap();
+    assert_eq!(number(&numbers(&connection, "SHOW STORAGE FOR made", 0), "block_count"), 4.0);
+}
+
+/// Rows of whole blocks are counted without a value being read; a page behind others takes those, either way, and no more.
+#[test]
+fn counts_read_no_values_and_pages_no_more_than_themselves() {
+    let connection = filled().connect().blocking();
+    connection.execute("COMPACT t", ()).unwrap();
+    let read = |sql: &str| {
+        let found = texts(&connection, sql).unwrap();
+        let text = texts(&connection, &format!("EXPLAIN ANALYZE (FORMAT JSON) {sql}")).unwrap().concat();
+        let explained: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let number = |name: &str| explained["accesses"][0][name].as_u64().unwrap();
+        (found.join(" "), number("keys_read"), number("bytes_read"))
+    };
+    let (count, keys_read, bytes_read) = read("SELECT COUNT(*) FROM t WHERE k >= 100 AND k < 900");
+    assert_eq!((count.as_str(), keys_read, bytes_read), ("800", 800, 0));
+    for (order, k) in [("ASC", "600"), ("DESC", "399")] {
+        let sql = format!("SELECT k, v FROM t WHERE k >= 100 AND k < 900 ORDER BY k {order} LIMIT 1 OFFSET 500");
+        let (found, keys_read, _) = read(&sql);
+        assert_eq!((found, keys_read), (format!("{k}|v{k}"), 501), "{sql}");
+    }
+}
+
 #[test]
 fn a_prepared_statement_gives_arrow() {
     let connection = filled().connect().blocking();
