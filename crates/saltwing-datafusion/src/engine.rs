@@ -28,6 +28,7 @@ use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
 use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
+use crate::asked::Reading;
 use crate::average::ExactAverage;
 use crate::correlation::Correlation;
 use crate::extreme::Extreme;
@@ -42,7 +43,7 @@ use crate::scan_rule::ScanRule;
 use crate::single_value::SingleValue;
 use crate::sql_field::field_type;
 use crate::sum::CheckedSum;
-use crate::table_scan::{Reading, TableScanExec};
+use crate::table_scan::TableScanExec;
 use crate::template::{Template, is_timeless, waits_in_scans};
 use crate::watch::watched;
 use crate::{RelationalError, RelationalErrorKind};

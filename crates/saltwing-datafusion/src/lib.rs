@@ -26,6 +26,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod asked;
 mod average;
 mod correlation;
 mod engine;
@@ -37,6 +38,7 @@ mod join_order;
 mod label;
 mod literal;
 mod lookup_join;
+mod lookup_key;
 mod lowering;
 mod names;
 mod operation;
@@ -44,6 +46,7 @@ mod origin;
 mod outer_join;
 mod output;
 mod rewrite;
+mod scan_part;
 mod scan_path;
 mod scan_rule;
 mod scan_statistics;

@@ -28,9 +28,8 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, JoinType, NullEquality, Result};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -40,53 +39,19 @@ use datafusion::physical_plan::{
 use futures::{StreamExt, TryStreamExt, stream};
 use saltwing_expr::value_at;
 use saltwing_plan::{Condition, Use};
-use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value, typing};
+use saltwing_types::{CompareOp, Expr, Value, typing};
 
 use crate::RelationalError;
-use crate::expr_function::{ExprFunction, text_of};
-use crate::origin::origin;
+use crate::asked::Reading;
+use crate::lookup_key::{LookupKey, Outer, lookup_keys};
 use crate::scan_path::Path;
 use crate::scan_statistics::SMALL_ROWS;
-use crate::sql_field::field_type;
-use crate::table_scan::{Reading, TableScanExec};
+use crate::table_scan::TableScanExec;
 
 /// Outer rows whose keys are looked up together.
 const LOOKUP_ROWS: usize = 1024;
 /// Rows that are read in the time that one takes which is looked up.
 const LOOKUP_WORTH: u64 = 16;
-
-/// Which input of a join is looked up for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outer {
-    Left,
-    Right,
-}
-
-/// A key column of the inner table, and what it is equal to in the outer rows.
-#[derive(Clone, Debug)]
-struct LookupKey {
-    column: ColumnRef,
-    value: Arc<dyn PhysicalExpr>,
-    ty: SqlType,
-    /// What it is equal to, for people.
-    text: String,
-}
-
-impl LookupKey {
-    /// Whether values of both sides are equal where they are the same: blanks at the end of a CHAR are not.
-    fn is_of_one_kind(&self) -> bool {
-        let (outer, own) = (self.ty, self.column.ty);
-        outer == own
-            || outer.is_integer() && own.is_integer()
-            || matches!((outer, own), (SqlType::Varchar(_), SqlType::Varchar(_)))
-    }
-}
-
-impl fmt::Display for LookupKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.column.name, self.text)
-    }
-}
 
 /// A hash join whose inner side is read by keys.
 #[derive(Clone)]
@@ -349,48 +314,6 @@ fn is_bounded(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
         }
     }
     Ok(true)
-}
-
-/// The key columns of the inner table that the join's equalities give values to.
-fn lookup_keys(join: &HashJoinExec, side: Outer, outer: &Arc<dyn ExecutionPlan>, inner: &Path) -> Vec<LookupKey> {
-    let Some(scan) = inner.scan() else { return Vec::new() };
-    let table = &scan.table_use().table;
-    let key = &table.def().key;
-    let mut keys: Vec<LookupKey> = Vec::new();
-    for (left, right) in join.on() {
-        let (value, column) = match side {
-            Outer::Left => (left, right),
-            Outer::Right => (right, left),
-        };
-        let Some(index) = inner.table_column_below(column, uncast) else { continue };
-        if key.position(index).is_none() || keys.iter().any(|known| known.column.index == index) {
-            continue;
-        }
-        let own = table.column_type(index);
-        let field = value.return_field(&outer.schema());
-        let Some(ty) = field.ok().and_then(|field| field_type(&field)) else { continue };
-        // A double stands for all numbers that round to it.
-        if ty.is_float() && !own.is_float() {
-            continue;
-        }
-        let field = table.schema().field(index);
-        let (name, nullable) = (field.name().clone(), field.is_nullable());
-        let column = ColumnRef { index, name, ty: own, nullable, span: None };
-        let source = uncast(value).downcast_ref::<Column>().and_then(|column| origin(outer, column.index()));
-        let text = source.unwrap_or_else(|| text_of(value));
-        keys.push(LookupKey { column, value: value.clone(), ty, text });
-    }
-    keys
-}
-
-/// The column below the cast that brings a join's sides to one type.
-fn uncast(expr: &Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr> {
-    match expr.downcast_ref::<ScalarFunctionExpr>() {
-        Some(call) if call.fun().inner().downcast_ref::<ExprFunction>().is_some_and(ExprFunction::is_cast) => {
-            call.args().first().filter(|arg| arg.is::<Column>()).unwrap_or(expr)
-        }
-        _ => expr,
-    }
 }
 
 impl fmt::Debug for LookupJoinExec {

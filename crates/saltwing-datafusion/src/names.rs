@@ -21,10 +21,10 @@ use saltwing_catalog::{CatalogView, INFORMATION_SCHEMA};
 use saltwing_sql::cast_type;
 use saltwing_types::Span;
 
+use crate::asked::{Reading, TableUse};
 use crate::operation::Operations;
 use crate::rewrite::Places;
 use crate::sql_field::typed_field;
-use crate::table_scan::{Reading, TableUse};
 use crate::table_source::TableSource;
 use crate::{RelationalError, RelationalErrorKind, information_schema};
 

@@ -24,10 +24,11 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use saltwing_plan::OrderItem;
 use saltwing_types::SortOrder;
 
+use crate::asked::Ends;
 use crate::expr_function::text_of;
 use crate::lookup_join::{LookupJoinExec, scans};
 use crate::scan_path::{Path, rebuilt};
-use crate::table_scan::{Ends, TableScanExec};
+use crate::table_scan::TableScanExec;
 
 /// The rule.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! The leaf of physical plans: one table read through ranges.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +7,7 @@ use std::task::{Context, Poll};
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::SortOptions;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
@@ -20,92 +19,15 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::Stream;
-use saltwing_bind::access::{AccessRequest, Guard, KeyPart, TableAccess, has_parameter, plan, with_values};
-use saltwing_plan::{Condition, OrderItem, RowLimit, Use};
-use saltwing_table::{Buckets, Division, EmbeddedTables, ReadView, Scan, ScanContext, ScanRoute, Table};
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, typing};
+use saltwing_bind::access::{KeyPart, TableAccess, has_parameter, plan};
+use saltwing_plan::Use;
+use saltwing_table::{Buckets, Scan, ScanContext};
+use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
-use crate::scan_statistics::{rows_of, rows_read, statistics};
-use crate::sql_field::column_field;
-
-/// What all scans of one statement share.
-pub(crate) struct Reading {
-    /// The tables.
-    pub(crate) tables: Arc<EmbeddedTables>,
-    /// What the statement sees.
-    pub(crate) view: Arc<ReadView>,
-    /// Its budget and cancel.
-    pub(crate) context: ScanContext,
-    /// What may override a refusal.
-    pub(crate) guard: Guard,
-    /// Values by which scans are estimated whose parameters have none yet.
-    pub(crate) samples: Vec<Value>,
-    /// Rows from which on a scan is divided.
-    pub(crate) divided_rows_min: u64,
-    /// Whether its LIMIT is a parameter without a value.
-    pub(crate) limit_open: bool,
-}
-
-impl fmt::Debug for Reading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Reading")
-    }
-}
-
-/// One use of a table in a statement.
-#[derive(Clone, Debug)]
-pub(crate) struct TableUse {
-    pub(crate) reading: Arc<Reading>,
-    pub(crate) table: Arc<Table>,
-    /// How the statement calls it, where that is not its name.
-    pub(crate) alias: Option<String>,
-    /// Where the statement names it.
-    pub(crate) span: Option<Span>,
-}
-
-impl TableUse {
-    /// A field of DataFusion's for each of these columns.
-    pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
-        let schema = self.table.schema();
-        let field = |&column: &usize| {
-            let ours = schema.field(column);
-            column_field(ours.name(), self.table.column_type(column), ours.is_nullable())
-        };
-        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
-    }
-}
-
-/// What a scan is asked for; the rest follows from it.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    /// Conditions over the table's columns, all of which hold for every row put out.
-    pub(crate) conditions: Vec<Condition>,
-    /// Columns put out.
-    pub(crate) columns: Vec<usize>,
-    /// Order wanted, if any.
-    pub(crate) order: Vec<OrderItem>,
-    /// Most rows.
-    pub(crate) limit: Option<u64>,
-    /// Whether a limit comes with a parameter that has no value yet.
-    pub(crate) limit_open: bool,
-    /// Whether the statement reads this table only.
-    pub(crate) single_table: bool,
-    /// The column of which nothing but MIN or MAX is wanted, and which of the two.
-    pub(crate) ends: Option<Ends>,
-    /// Most partitions.
-    pub(crate) partitions: usize,
-    /// Conditions that operators above check, as text.
-    pub(crate) opaque: Vec<String>,
-}
-
-/// The ends of a column that MIN and MAX ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ends {
-    pub(crate) column: usize,
-    pub(crate) min: bool,
-    pub(crate) max: bool,
-}
+use crate::asked::{Asked, Reading, TableUse, bound_conditions, request, sampled};
+use crate::scan_part::{Part, parts};
+use crate::scan_statistics::{rows_of, statistics};
 
 /// Reads a table.
 pub(crate) struct TableScanExec {
@@ -121,15 +43,6 @@ pub(crate) struct TableScanExec {
     context: ScanContext,
     /// About how many rows it puts out, once somebody has asked.
     rows: OnceLock<Option<u64>>,
-}
-
-#[derive(Clone)]
-enum Part {
-    All,
-    Buckets(Vec<u8>),
-    End(Box<TableAccess>),
-    /// Another way than that of [`TableScanExec::access`]: a part of it, or keys that are looked up.
-    Along(ScanRoute),
 }
 
 impl TableScanExec {
@@ -279,109 +192,6 @@ impl TableScanExec {
         let Reading { tables, view, .. } = &*self.of.reading;
         Ok(tables.scan(view.clone(), request, self.context.clone())?)
     }
-}
-
-/// Conditions with values for their parameters; `None` where these make none of them.
-pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Option<Vec<Condition>> {
-    let mut bound = Vec::with_capacity(conditions.len());
-    for condition in conditions {
-        match has_parameter(&condition.expr) {
-            true => {
-                let expr = with_values(&condition.expr, values).ok()?;
-                bound.extend(expr.into_conjuncts().into_iter().map(Condition::new));
-            }
-            false => bound.push(condition.clone()),
-        }
-    }
-    Some(bound)
-}
-
-fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {
-    AccessRequest {
-        table: &of.table,
-        alias: of.alias.clone(),
-        span: of.span,
-        conditions: asked.conditions.clone(),
-        order: &asked.order,
-        limit: match (asked.limit, asked.limit_open) {
-            (Some(limit), _) => RowLimit::Rows(limit),
-            (None, true) => RowLimit::Unknown,
-            (None, false) => RowLimit::None,
-        },
-        offset: 0,
-        aggregate_or_distinct: false,
-        min_max: asked.ends.map(|ends| ends.column),
-        single_table: asked.single_table,
-    }
-}
-
-/// The access as it is with values that stand for those that parameters do not have yet, if there are such.
-fn sampled<'a>(of: &TableUse, asked: &Asked, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
-    let samples = of.reading.samples.as_slice();
-    if samples.is_empty() || access.access().ranges.is_known() {
-        return Some(Cow::Borrowed(access));
-    }
-    let conditions = bound_conditions(&asked.conditions, samples)?;
-    plan(request(of, &Asked { conditions, ..asked.clone() })).ok().map(Cow::Owned)
-}
-
-/// How a scan is divided: a scan in order, with a limit, or of few rows is not. A salted table is by its buckets, another
-/// one, or one bucket, at keys with about as many rows between them.
-fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
-    let leading = of.table.def().key.columns.first();
-    if let (Some(ends), Some(leading)) = (asked.ends, leading)
-        && leading.column() == Some(ends.column)
-        && asked.conditions.is_empty()
-    {
-        return ends_of(of, asked, ends);
-    }
-    if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() {
-        return Ok(vec![Part::All]);
-    }
-    let rows = sampled(of, asked, access).and_then(|access| rows_read(of, &access));
-    if rows.is_some_and(|rows| rows < of.reading.divided_rows_min) {
-        return Ok(vec![Part::All]);
-    }
-    let buckets = match (of.table.def().key.salt, access.buckets()) {
-        (None, _) => Vec::new(),
-        (Some(salt), Buckets::All) => (0..salt.buckets).map(|b| b as u8).collect(),
-        (Some(_), Buckets::Some(list)) => list,
-    };
-    let count = asked.partitions.min(buckets.len());
-    if count > 1 {
-        let each = buckets.len().div_ceil(count);
-        return Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect());
-    }
-    let Some(rows) = rows.filter(|_| access.access().ranges.is_known()) else { return Ok(vec![Part::All]) };
-    let Reading { tables, view, .. } = &*of.reading;
-    let division = Division { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
-    let routes = tables.divide(view, &of.table, &access.route(None), division)?;
-    Ok(if routes.len() > 1 { routes.into_iter().map(Part::Along).collect() } else { vec![Part::All] })
-}
-
-/// MIN and MAX of the leading key column read one row at either end, NULLs left out.
-fn ends_of(of: &TableUse, asked: &Asked, ends: Ends) -> Result<Vec<Part>, RelationalError> {
-    let column = ColumnRef {
-        index: ends.column,
-        name: of.table.schema().field(ends.column).name().clone(),
-        ty: of.table.column_type(ends.column),
-        nullable: true,
-        span: None,
-    };
-    let known = Condition::new(typing::not(typing::is_null(Expr::Column(column)))?);
-    let mut parts = Vec::new();
-    for (wanted, order) in [(ends.min, SortOrder::Asc), (ends.max, SortOrder::Desc)] {
-        if wanted {
-            let order = vec![OrderItem { column: ends.column, order, nulls_first: true }];
-            let asked = Asked { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
-            let access = plan(request(of, &asked))?;
-            if !access.is_ordered() {
-                return Ok(vec![Part::All]);
-            }
-            parts.push(Part::End(Box::new(access)));
-        }
-    }
-    Ok(parts)
 }
 
 /// The order in which rows come, as far as it is in the columns put out.

@@ -13,9 +13,10 @@ use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 
 use crate::RelationalError;
+use crate::asked::{Asked, TableUse, bound_conditions};
 use crate::error::span_of;
 use crate::scan_statistics::rows_of;
-use crate::table_scan::{Asked, TableScanExec, TableUse, bound_conditions};
+use crate::table_scan::TableScanExec;
 use crate::translation::{Leaves, translate};
 
 /// A table in a statement.

@@ -25,11 +25,12 @@ use saltwing_table::{Budget, EmbeddedTables, RangeSample, ReadView, ScanContext,
 use saltwing_types::{SqlType, Value};
 
 use crate::RelationalError;
+use crate::asked::Reading;
 use crate::engine::{Mode, Planned, judged};
 use crate::expr_function::ExprFunction;
 use crate::lookup_join::{LookupJoinExec, scans};
 use crate::scan_statistics::SMALL_ROWS;
-use crate::table_scan::{Reading, TableScanExec};
+use crate::table_scan::TableScanExec;
 
 /// How many times as large or small as it was a table may be.
 const GROWTH_MAX: u64 = 4;

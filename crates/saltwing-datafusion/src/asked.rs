@@ -1,0 +1,136 @@
+//! What scans are asked for, and on what they run.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use saltwing_bind::access::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
+use saltwing_plan::{Condition, OrderItem, RowLimit};
+use saltwing_table::{EmbeddedTables, ReadView, ScanContext, Table};
+use saltwing_types::{Span, Value};
+
+use crate::sql_field::column_field;
+
+/// What all scans of one statement share.
+pub(crate) struct Reading {
+    /// The tables.
+    pub(crate) tables: Arc<EmbeddedTables>,
+    /// What the statement sees.
+    pub(crate) view: Arc<ReadView>,
+    /// Its budget and cancel.
+    pub(crate) context: ScanContext,
+    /// What may override a refusal.
+    pub(crate) guard: Guard,
+    /// Values by which scans are estimated whose parameters have none yet.
+    pub(crate) samples: Vec<Value>,
+    /// Rows from which on a scan is divided.
+    pub(crate) divided_rows_min: u64,
+    /// Whether its LIMIT is a parameter without a value.
+    pub(crate) limit_open: bool,
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reading")
+    }
+}
+
+/// One use of a table in a statement.
+#[derive(Clone, Debug)]
+pub(crate) struct TableUse {
+    pub(crate) reading: Arc<Reading>,
+    pub(crate) table: Arc<Table>,
+    /// How the statement calls it, where that is not its name.
+    pub(crate) alias: Option<String>,
+    /// Where the statement names it.
+    pub(crate) span: Option<Span>,
+}
+
+impl TableUse {
+    /// A field of DataFusion's for each of these columns.
+    pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
+        let schema = self.table.schema();
+        let field = |&column: &usize| {
+            let ours = schema.field(column);
+            column_field(ours.name(), self.table.column_type(column), ours.is_nullable())
+        };
+        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+/// What a scan is asked for; the rest follows from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Conditions over the table's columns, all of which hold for every row put out.
+    pub(crate) conditions: Vec<Condition>,
+    /// Columns put out.
+    pub(crate) columns: Vec<usize>,
+    /// Order wanted, if any.
+    pub(crate) order: Vec<OrderItem>,
+    /// Most rows.
+    pub(crate) limit: Option<u64>,
+    /// Whether a limit comes with a parameter that has no value yet.
+    pub(crate) limit_open: bool,
+    /// Whether the statement reads this table only.
+    pub(crate) single_table: bool,
+    /// The column of which nothing but MIN or MAX is wanted, and which of the two.
+    pub(crate) ends: Option<Ends>,
+    /// Most partitions.
+    pub(crate) partitions: usize,
+    /// Conditions that operators above check, as text.
+    pub(crate) opaque: Vec<String>,
+}
+
+/// The ends of a column that MIN and MAX ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) column: usize,
+    pub(crate) min: bool,
+    pub(crate) max: bool,
+}
+
+/// Conditions with values for their parameters; `None` where these make none of them.
+pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Option<Vec<Condition>> {
+    let mut bound = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        match has_parameter(&condition.expr) {
+            true => {
+                let expr = with_values(&condition.expr, values).ok()?;
+                bound.extend(expr.into_conjuncts().into_iter().map(Condition::new));
+            }
+            false => bound.push(condition.clone()),
+        }
+    }
+    Some(bound)
+}
+
+/// The access that a scan's plan is made of.
+pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {
+    AccessRequest {
+        table: &of.table,
+        alias: of.alias.clone(),
+        span: of.span,
+        conditions: asked.conditions.clone(),
+        order: &asked.order,
+        limit: match (asked.limit, asked.limit_open) {
+            (Some(limit), _) => RowLimit::Rows(limit),
+            (None, true) => RowLimit::Unknown,
+            (None, false) => RowLimit::None,
+        },
+        offset: 0,
+        aggregate_or_distinct: false,
+        min_max: asked.ends.map(|ends| ends.column),
+        single_table: asked.single_table,
+    }
+}
+
+/// The access as it is with values that stand for those that parameters do not have yet, if there are such.
+pub(crate) fn sampled<'a>(of: &TableUse, asked: &Asked, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
+    let samples = of.reading.samples.as_slice();
+    if samples.is_empty() || access.access().ranges.is_known() {
+        return Some(Cow::Borrowed(access));
+    }
+    let conditions = bound_conditions(&asked.conditions, samples)?;
+    plan(request(of, &Asked { conditions, ..asked.clone() })).ok().map(Cow::Owned)
+}
