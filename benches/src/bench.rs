@@ -96,6 +96,8 @@ pub struct Bench {
     pub folder: PathBuf,
     /// Where random choices come from.
     pub mix: Mix,
+    /// How engines are opened, unless a work says otherwise.
+    pub opening: Opening,
 }
 
 impl Bench {

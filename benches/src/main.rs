@@ -55,6 +55,9 @@ struct Args {
     /// Where databases are made, and removed again; the system's folder for such unless said otherwise.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Memory for each engine's caches, in MB; 1,024 unless said otherwise.
+    #[arg(long, value_name = "MB")]
+    cache_mb: Option<u64>,
     /// Lists the works' names.
     #[arg(long)]
     list: bool,
@@ -101,5 +104,6 @@ fn main() -> Result<()> {
         effort: if args.smoke { Effort::Smoke } else { Effort::Full },
         json: args.json,
         folder: args.folder,
+        cache_bytes: args.cache_mb.map(|mb| mb << 20),
     })
 }

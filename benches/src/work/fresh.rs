@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::Result;
 use crate::bench::{Bench, Peer};
-use crate::engine::{EngineKind, Opening};
+use crate::engine::EngineKind;
 use crate::report::Figures;
 use crate::rows::{Log, Urls};
 use crate::work::load::{load, same_rows};
@@ -29,7 +29,7 @@ pub fn run(bench: &mut Bench) -> Result<()> {
 /// Engines in a folder that is removed with it.
 fn fresh(bench: &Bench) -> Result<(tempfile::TempDir, Vec<Peer>)> {
     let folder = tempfile::tempdir_in(&bench.folder)?;
-    let open = |kind: EngineKind| Peer::open(kind, folder.path(), Opening::default());
+    let open = |kind: EngineKind| Peer::open(kind, folder.path(), bench.opening);
     let peers = bench.kinds().into_iter().map(open).collect::<Result<_>>()?;
     Ok((folder, peers))
 }

@@ -53,6 +53,8 @@ pub struct Run {
     pub json: Option<PathBuf>,
     /// Where databases are made.
     pub folder: Option<PathBuf>,
+    /// Memory for each engine's caches.
+    pub cache_bytes: Option<u64>,
 }
 
 /// The names of all works.
@@ -76,11 +78,12 @@ pub fn run(run: Run) -> Result<()> {
         report: Report::new(run.json.as_deref())?,
         folder: folder.path().to_owned(),
         mix: Mix(42),
+        opening: Opening { cache_bytes: run.cache_bytes, keep_recent: false },
     };
     let wanted = GROUPS.iter().filter(|group| (group.names)().iter().any(|name| bench.selection.has(name)));
     let wanted: Vec<&Group> = wanted.collect();
     for kind in &run.engines {
-        bench.peers.push(Peer::open(*kind, folder.path(), Opening::default())?);
+        bench.peers.push(Peer::open(*kind, folder.path(), bench.opening)?);
     }
     if wanted.iter().any(|group| group.needs_log) {
         load::run(&mut bench)?;

@@ -24,7 +24,7 @@ pub fn run(bench: &mut Bench) -> Result<()> {
     for (place, kind) in bench.kinds().into_iter().enumerate() {
         let (mut bytes, mut resident, mut times) = (0, None, Vec::new());
         let probed = bench.wants("memory");
-        let looked_at = bench.reopen(place, Opening::default(), |folder| {
+        let looked_at = bench.reopen(place, bench.opening, |folder| {
             bytes = folder_bytes(folder)?;
             resident = if probed { memory_of(kind, folder, rows)? } else { None };
             Ok(())
@@ -33,7 +33,7 @@ pub fn run(bench: &mut Bench) -> Result<()> {
             continue;
         }
         for _ in 0..bench.effort.of(5) {
-            times.extend(bench.reopen(place, Opening::default(), |_| Ok(()))?);
+            times.extend(bench.reopen(place, bench.opening, |_| Ok(()))?);
         }
         times.sort_unstable();
         let median_ms = times.get(times.len() / 2).map(|time| time.as_secs_f64() * 1e3);

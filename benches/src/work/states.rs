@@ -33,7 +33,8 @@ pub fn run(bench: &mut Bench) -> Result<()> {
     if DIRTY.iter().any(|percent| READS.iter().any(|read| bench.wants(&dirty(*read, *percent)))) {
         run_dirty(bench)?;
     }
-    bench.reopen_all(|_| Ok(Opening::default()))
+    let opening = bench.opening;
+    bench.reopen_all(|_| Ok(opening))
 }
 
 /// Memory for a tenth of what lies in the engine's files.
@@ -47,7 +48,8 @@ fn run_cache10(bench: &mut Bench) -> Result<()> {
 
 /// Rows all over the log are written once more, as they were.
 fn run_dirty(bench: &mut Bench) -> Result<()> {
-    bench.reopen_all(|_| Ok(Opening { cache_bytes: None, keep_recent: true }))?;
+    let opening = Opening { keep_recent: true, ..bench.opening };
+    bench.reopen_all(|_| Ok(opening))?;
     for percent in DIRTY {
         bench.peers.iter_mut().try_for_each(|peer| peer.engine.settle())?;
         let step = 100 / percent;
