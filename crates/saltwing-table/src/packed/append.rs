@@ -75,7 +75,7 @@ impl Rewrite<'_> {
     }
 
     /// How many of an entry's runs its new rows go together with; `None` where they do not go into a run.
-    fn runs_to_take(&self, entry: &Entry, recent: &[RecentRow]) -> Option<usize> {
+    pub(super) fn runs_to_take(&self, entry: &Entry, recent: &[RecentRow]) -> Option<usize> {
         let block = entry.block.as_ref().filter(|_| self.has_runs)?;
         // Rows that come in key order go on as blocks.
         recent.first().filter(|(key, _)| *key <= block.summary.last_key)?;

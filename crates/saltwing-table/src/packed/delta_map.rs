@@ -143,6 +143,7 @@ mod tests {
         ) {
             let (start, end) = match end {
                 Some(end) if end < start => (end, Some(start)),
+                Some(end) if end == start => (start, None),
                 end => (start, end),
             };
             let row = |mark: u8| (mark > 50).then(|| StoredRow(Bytes::from(&[mark])));

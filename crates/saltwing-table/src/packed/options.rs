@@ -57,7 +57,16 @@ impl BlockLimits {
     pub(crate) fn is_half(self, rows: usize, bytes: usize) -> bool {
         2 * rows >= self.rows || 2 * bytes >= self.bytes
     }
+
+    /// Whether so many rows make few blocks that are less than seven eighths full: with some more they would be fuller.
+    pub(crate) fn leave_room(self, rows: usize, bytes: usize) -> bool {
+        let blocks = rows.div_ceil(self.rows).max(bytes.div_ceil(self.bytes));
+        blocks < BLOCKS_TOGETHER && 8 * rows < 7 * blocks * self.rows && 8 * bytes < 7 * blocks * self.bytes
+    }
 }
+
+/// Blocks that are made together, so that they are evenly full.
+const BLOCKS_TOGETHER: usize = 8;
 
 impl Default for LayoutOptions {
     /// The sizes for use; in builds for debugging those of [`LayoutOptions::tiny`] when the variable

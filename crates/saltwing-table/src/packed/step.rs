@@ -219,7 +219,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Brings an entry's new rows to where they belong, and with them, where the entry is written anew, those behind
-    /// it that it is too small without, but none from `end` on; the index behind them.
+    /// it that it is too small without, or that are written anew too and fill its blocks, but none from `end` on; the index
+    /// behind them.
     fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: Also) -> Result<usize, TableError> {
         let Some(entry) = self.directory().entry(start).cloned() else { return Ok(start + 1) };
         let recent = self.recent(start);
@@ -232,11 +233,16 @@ impl<'a> Rewrite<'a> {
         self.fold(&entry, recent, &mut pending)?;
         let mut index = start + 1;
         while !pending.rows.is_empty()
-            && !self.limits.is_half(pending.rows.len(), pending.bytes)
             && end.is_none_or(|end| index < end)
             && let Some(next) = self.directory().entry(index).cloned()
         {
-            self.fold(&next, self.recent(index), &mut pending)?;
+            let recent = self.recent(index);
+            let is_small = !self.limits.is_half(pending.rows.len(), pending.bytes);
+            let leaves_room = || self.limits.leave_room(pending.rows.len(), pending.bytes);
+            if !(is_small || leaves_room() && self.changes(&next, &recent)) {
+                break;
+            }
+            self.fold(&next, recent, &mut pending)?;
             index += 1;
         }
         let entries = self.cut(pending, entry.fence.clone())?;
@@ -250,6 +256,13 @@ impl<'a> Rewrite<'a> {
         }
         self.edits.push((start..index, entries));
         Ok(index)
+    }
+
+    /// Whether an entry with these new rows is written anew by itself too.
+    fn changes(&self, entry: &Entry, recent: &[RecentRow]) -> bool {
+        let last_key = entry.block.as_ref().map(|block| &block.summary.last_key);
+        let is_among = recent.first().is_some_and(|(key, _)| last_key.is_some_and(|last| key <= last));
+        is_among && self.runs_to_take(entry, recent).is_none()
     }
 
     /// Where all new rows fall behind a block that is full enough, and are enough for one: leaves it as it is.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_store::MemoryStore;
-use saltwing_table::{Budget, EmbeddedTables, ScanContext, TableError, TableStorage};
+use saltwing_table::{Budget, EmbeddedTables, LayoutOptions, ScanContext, TableError, TableStorage};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
 use saltwing_types::{TableDef, TableId, Value};
 
@@ -130,4 +130,19 @@ fn a_compaction_is_stopped_between_its_steps() {
     assert_eq!(world.read_all().unwrap(), world.rows);
     world.store.compact(TableId(100), &unlimited()).unwrap();
     assert_eq!((stored(&world.store).block_rows, stored(&world.store).delta_rows), (40, 0));
+}
+
+#[test]
+fn blocks_stay_full_while_rows_come_among_theirs() {
+    let options = LayoutOptions { block_rows: 16, delta_rows: 1000, step_blocks: 64, ..thread_options() };
+    let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, 0, None)).unwrap();
+    // Each merge brings a sixth more rows to every block.
+    let later = |k: &i64| (k % 7).max(1);
+    for round in 1..=6 {
+        put_all(&mut world, (0..3000).filter(|k| later(k) == round).map(|k| (k, k)));
+        world.store.merge().unwrap();
+        let TableStorage { blocks, block_rows, .. } = world.storage();
+        assert!(5 * block_rows >= 4 * 16 * blocks, "round {round}: {block_rows} rows in {blocks} blocks");
+    }
+    assert_eq!(world.read_all().unwrap(), world.rows);
 }
