@@ -14,6 +14,7 @@ use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes};
 use crate::sink::{Run, Sink};
+use crate::travel::{nth, take_first};
 use crate::walk::Piece;
 use crate::{Table, TableError};
 
@@ -273,7 +274,7 @@ impl RowDecoder {
     ) -> Result<(), TableError> {
         let mut tail_bytes = 0;
         if self.splits_keys && !rows.is_empty() {
-            lead.key_into(first_of(&rows, direction), &mut self.key);
+            lead.key_into(nth(&rows, direction, 0), &mut self.key);
             table.codec().split(&self.key, &mut self.slices)?;
             tail_bytes = self.slices.range(self.tail_from).map_or(0, |range| self.key.len() - range.start);
             self.append_tails(table, lead, &rows, direction)?;
@@ -306,7 +307,7 @@ impl RowDecoder {
                 (Some(ends), Direction::Forward) => sink.push_keys(codec, width, ends),
                 (Some(ends), Direction::Reverse) => sink.push_keys(codec, width, ends.rev()),
                 (None, _) => {
-                    let row = |i: usize| in_order(rows, direction, i);
+                    let row = |i: usize| nth(rows, direction, i);
                     let ends = (0..rows.len()).map(|i| lead.key_tail(row(i), from_end, width));
                     sink.push_keys(codec, width, ends)
                 }
@@ -329,12 +330,9 @@ impl RowDecoder {
         let Self { columns, slices, key, scratch, tail_from, splits_keys, .. } = self;
         while !rows.is_empty() {
             let repeats = lead.repeats(rows.clone(), direction, tail_bytes);
-            let same = match direction {
-                Direction::Forward => rows.start..rows.start + repeats,
-                Direction::Reverse => rows.end - repeats..rows.end,
-            };
+            let same = take_first(&mut rows, direction, repeats);
             if *splits_keys {
-                lead.key_into(first_of(&same, direction), key);
+                lead.key_into(nth(&same, direction, 0), key);
                 table.codec().split(key, slices)?;
             }
             for Column { index, source, sink } in columns.iter_mut() {
@@ -351,16 +349,12 @@ impl RowDecoder {
                     }
                     Source::RowKey => {
                         for i in 0..repeats {
-                            let (prefix, suffix) = lead.key(in_order(&same, direction, i));
+                            let (prefix, suffix) = lead.key(nth(&same, direction, i));
                             sink.push_bytes([prefix, suffix]).map_err(named)?;
                         }
                     }
                     Source::Key { .. } | Source::Stored { .. } => {}
                 }
-            }
-            match direction {
-                Direction::Forward => rows.start = same.end,
-                Direction::Reverse => rows.end = same.start,
             }
         }
         Ok(())
@@ -371,16 +365,6 @@ impl RowDecoder {
         let finish = |column: &mut Column| Ok(column.sink.finish()?);
         self.columns.iter_mut().map(finish).collect()
     }
-}
-
-/// A row of some in the direction of travel.
-pub(crate) fn in_order(rows: &Range<usize>, direction: Direction, i: usize) -> usize {
-    if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i }
-}
-
-/// The first of some rows, which are not none.
-fn first_of(rows: &Range<usize>, direction: Direction) -> usize {
-    in_order(rows, direction, 0)
 }
 
 /// Adds a key column's value without a [`Value`] between.

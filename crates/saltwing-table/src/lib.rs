@@ -36,6 +36,7 @@ mod store;
 mod table;
 mod texts;
 mod totals;
+mod travel;
 mod view;
 mod walk;
 mod write_set;

@@ -10,12 +10,13 @@ use saltwing_rowkey::KeySlices;
 use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value};
 
-use crate::decode::{DecodedColumn, Source, corrupt, in_order, tail_from};
+use crate::decode::{DecodedColumn, Source, corrupt, tail_from};
 use crate::packed::block::{FixCells, FixColumn, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes, slot_value};
 use crate::scan::{CHECK_ROWS, Scan};
+use crate::travel::{nth, take_first};
 use crate::walk::{Found, Piece};
 use crate::{Table, TableError};
 
@@ -103,7 +104,7 @@ impl RowShape {
             let stored = fix.and_then(|fix| Some((fix, fix.column(slot)?)));
             for i in 0..rows.len() {
                 let Some(value) = values.get_mut(i * width + place) else { continue };
-                let row = in_order(rows, direction, i);
+                let row = nth(rows, direction, i);
                 match stored {
                     // The column is younger than the block, or all of its family are NULL.
                     None => value.clone_from(self.table.absent(column.index)),
@@ -138,28 +139,25 @@ impl RowShape {
         let RowReader { parts, slices, key } = reader;
         let lead = parts.lead(block)?;
         while !rows.is_empty() {
-            lead.key_into(in_order(&rows, direction, 0), key);
+            lead.key_into(nth(&rows, direction, 0), key);
             table.codec().split(key, slices)?;
             let tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
             let repeats = lead.repeats(rows.clone(), direction, tail_bytes);
-            let (same, rest) = match direction {
-                Direction::Forward => (rows.start..rows.start + repeats, rows.start + repeats..rows.end),
-                Direction::Reverse => (rows.end - repeats..rows.end, rows.start..rows.end - repeats),
-            };
+            let same = take_first(&mut rows, direction, repeats);
             let (filled, others) = values.split_at_mut_checked(repeats * width).unwrap_or_default();
             for (place, column) in self.columns.iter().enumerate() {
                 let cells = filled.iter_mut().skip(place).step_by(width);
                 match column.source {
                     Source::Stored { .. } => {}
                     Source::RowKey => cells.enumerate().for_each(|(i, value)| {
-                        let (prefix, suffix) = lead.key(in_order(&same, direction, i));
+                        let (prefix, suffix) = lead.key(nth(&same, direction, i));
                         *value = Value::Bytes([prefix, suffix].concat());
                     }),
                     Source::Key { position, codec } => match slices.range(position) {
                         Some(at) if position >= self.tail_from => {
                             let (from_end, bytes) = (key.len() - at.start, at.len());
                             for (i, value) in cells.enumerate() {
-                                let end = lead.key_tail(in_order(&same, direction, i), from_end, bytes);
+                                let end = lead.key_tail(nth(&same, direction, i), from_end, bytes);
                                 let decoded = codec.decode(end.get(..bytes).unwrap_or_default());
                                 *value = decoded.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?;
                             }
@@ -171,7 +169,7 @@ impl RowShape {
                     },
                 }
             }
-            (rows, values) = (rest, others);
+            values = others;
         }
         Ok(())
     }

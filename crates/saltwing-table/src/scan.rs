@@ -18,6 +18,7 @@ use crate::bucket::BucketScan;
 use crate::decode::RowDecoder;
 use crate::shape::ScanShape;
 use crate::skip::{KeyStretches, Skipper};
+use crate::travel::nth;
 use crate::walk::{Piece, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
@@ -383,8 +384,7 @@ impl Merge {
         };
         let lead = block.lead()?;
         for i in 1..count {
-            let row = if self.direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i };
-            lead.key_into(row, &mut self.key);
+            lead.key_into(nth(rows, self.direction, i), &mut self.key);
             if !self.direction.is_before(self.key.get(1..).unwrap_or_default(), &other.key) {
                 return Ok(i);
             }

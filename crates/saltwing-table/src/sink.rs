@@ -18,6 +18,7 @@ use saltwing_types::{SqlType, Value, ValueError};
 use crate::packed::block::{FixCells, FixColumn, FixPart, VarColumn};
 use crate::row_format::{slot_decimal, slot_int, slot_timestamp};
 use crate::texts::{Appended, Texts};
+use crate::travel::nth;
 
 /// One column under construction.
 pub(crate) struct Sink {
@@ -252,7 +253,7 @@ impl Sink {
         }
         let count = run.rows.len();
         for i in 0..count {
-            let row = if run.direction == Direction::Forward { run.rows.start + i } else { run.rows.end - 1 - i };
+            let row = nth(&run.rows, run.direction, i);
             if run.column.nulls.is_null(run.fix.bytes(), row) {
                 self.push_null();
                 continue;

@@ -23,6 +23,7 @@ use smallvec::SmallVec;
 pub(crate) use super::bits::Nulls;
 use super::bits::{Ints, Reader};
 pub(crate) use super::var_part::{VarColumn, VarPart};
+use crate::travel::nth;
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 1;
@@ -250,9 +251,8 @@ impl FixPart {
     pub(crate) fn repeats(&self, rows: Range<usize>, direction: Direction, tail_bytes: usize) -> usize {
         let Some(keys) = &self.keys else { return rows.len() };
         let count = rows.len();
-        let row = |i: usize| if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i };
         let leading = |i: usize| {
-            let suffix = keys.suffix(&self.bytes, row(i));
+            let suffix = keys.suffix(&self.bytes, nth(&rows, direction, i));
             (suffix.len(), suffix.get(..suffix.len().saturating_sub(tail_bytes)).unwrap_or_default())
         };
         let first = leading(0);

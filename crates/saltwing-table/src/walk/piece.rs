@@ -8,6 +8,7 @@ use saltwing_store::{Bytes, Direction};
 use crate::TableError;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
+use crate::travel::take_first;
 
 /// Visible rows that come one after the other.
 #[derive(Clone)]
@@ -49,15 +50,7 @@ impl Piece {
                 Self::Passed(count)
             }
             Self::Block { block, rows } => {
-                let taken = match direction {
-                    Direction::Forward => rows.start..rows.start + count,
-                    Direction::Reverse => rows.end - count..rows.end,
-                };
-                match direction {
-                    Direction::Forward => rows.start = taken.end,
-                    Direction::Reverse => rows.end = taken.start,
-                }
-                Self::Block { block: block.clone(), rows: taken }
+                Self::Block { block: block.clone(), rows: take_first(rows, direction, count) }
             }
         }
     }
