@@ -151,7 +151,8 @@ impl EmbeddedTables {
     }
 
     /// Brings every recent row into blocks now, and cuts blocks of this table anew that are larger or much smaller
-    /// than they should be, as after a change of its limits. Then the store gives back what replaced blocks took. When it returns, that is done.
+    /// than they should be, as after a change of its limits. Then the store gives back what replaced blocks took. When it
+    /// returns, that is done.
     ///
     /// `context` can stop it: while it waits for another merge, and between its steps. What was merged stays so.
     ///
