@@ -9,7 +9,7 @@ use sql_tests::has_relational_engine;
 
 use crate::answer::{Answer, answer, sorted};
 use crate::conditions::condition;
-use crate::tables::{Column, Random, create, fill, number, random_key};
+use crate::tables::{Column, Random, filled, number};
 
 /// A call of an aggregate function.
 fn call(r: &mut Random, key: &[Column]) -> String {
@@ -98,13 +98,7 @@ fn groups_are_the_same_with_a_key_and_without_and_by_either_executor() {
     let mut r = Random(number("SLT_SEED", 7));
     let (rounds, mut telling, mut failing) = (number("SLT_ROUNDS", 40), 0, 0);
     for _ in 0..rounds {
-        let key = random_key(&mut r);
-        let (keyed, unkeyed) = create(&mut r, &key);
-        let database = Database::memory_builder().store(Memory).full_scan("allow").unwrap().buffered().open().unwrap();
-        let c = database.connect().blocking();
-        c.execute(&keyed, ()).unwrap();
-        c.execute(&unkeyed, ()).unwrap();
-        fill(&mut r, &c, &key);
+        let (key, keyed, c) = filled(&mut r, Database::memory_builder().store(Memory));
         for i in 0..25 {
             let (sql, is_ordered) = statement(&mut r, &key);
             let told = format!("{keyed}\n{sql}");

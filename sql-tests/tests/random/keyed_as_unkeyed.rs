@@ -14,7 +14,7 @@ use saltwing::{Builder, Database, Value};
 use sql_tests::has_relational_engine;
 
 use crate::conditions::condition;
-use crate::tables::{Column, Random, create, fill, number, order_by, random_key};
+use crate::tables::{Column, Random, filled, number, order_by};
 
 /// Ids of the rows, in the order in which they come; or the error's code.
 fn ids(c: &Connection, sql: &str) -> Result<Vec<i64>, String> {
@@ -47,13 +47,7 @@ fn whole_table(c: &Connection, key: &[Column], told: &str) -> Vec<i64> {
 /// Returns how many conditions kept some rows, and not all.
 fn one_table(r: &mut Random, builder: Builder, executors: &[&str]) -> usize {
     let mut telling = 0;
-    let key = random_key(r);
-    let (keyed, unkeyed) = create(r, &key);
-    let database = builder.full_scan("allow").unwrap().buffered().open().unwrap();
-    let c = database.connect().blocking();
-    c.execute(&keyed, ()).unwrap_or_else(|error| panic!("{keyed}: {error}"));
-    c.execute(&unkeyed, ()).unwrap();
-    fill(r, &c, &key);
+    let (key, keyed, c) = filled(r, builder);
     for executor in executors {
         c.execute(&format!("SET executor = '{executor}'"), ()).unwrap();
         let whole = whole_table(&c, &key, &keyed);

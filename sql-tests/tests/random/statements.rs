@@ -8,7 +8,7 @@ use sql_tests::has_relational_engine;
 
 use crate::answer::{Answer, answer, sorted};
 use crate::conditions::condition;
-use crate::tables::{Column, Random, create, fill, number, order_by, random_key};
+use crate::tables::{Column, Random, filled, number, order_by};
 
 /// An expression over the table's columns; with one of ids now and then that fails for some row, if it may.
 fn expression(r: &mut Random, key: &[Column], may_fail: bool) -> String {
@@ -79,13 +79,7 @@ fn statements_give_the_same_by_either_executor() {
     let mut r = Random(number("SLT_SEED", 3));
     let (rounds, mut telling, mut failing) = (number("SLT_ROUNDS", 25), 0, 0);
     for _ in 0..rounds {
-        let key = random_key(&mut r);
-        let (keyed, unkeyed) = create(&mut r, &key);
-        let database = Database::memory_builder().store(Memory).full_scan("allow").unwrap().buffered().open().unwrap();
-        let c = database.connect().blocking();
-        c.execute(&keyed, ()).unwrap();
-        c.execute(&unkeyed, ()).unwrap();
-        fill(&mut r, &c, &key);
+        let (key, keyed, c) = filled(&mut r, Database::memory_builder().store(Memory));
         for _ in 0..12 {
             let (sql, is_ordered) = statement(&mut r, &key);
             let by = |executor: &str| -> Answer {

@@ -1,5 +1,6 @@
 //! Random tables, with a key and without one.
 
+use saltwing::Builder;
 use saltwing::blocking::Connection;
 
 /// SplitMix64: a test's randomness, from its seed alone.
@@ -112,7 +113,7 @@ impl Column {
     }
 }
 
-pub(crate) fn random_key(r: &mut Random) -> Vec<Column> {
+fn random_key(r: &mut Random) -> Vec<Column> {
     let count = 1 + r.below(4);
     (0..count)
         .map(|i| {
@@ -131,7 +132,18 @@ pub(crate) fn random_key(r: &mut Random) -> Vec<Column> {
         .collect()
 }
 
-pub(crate) fn create(r: &mut Random, key: &[Column]) -> (String, String) {
+/// A random key; with the same random rows a table `t` that has it, and `u` that has none. Also how `t` was made.
+pub(crate) fn filled(r: &mut Random, builder: Builder) -> (Vec<Column>, String, Connection) {
+    let key = random_key(r);
+    let (keyed, unkeyed) = create(r, &key);
+    let c = builder.full_scan("allow").unwrap().buffered().open().unwrap().connect().blocking();
+    c.execute(&keyed, ()).unwrap_or_else(|error| panic!("{keyed}: {error}"));
+    c.execute(&unkeyed, ()).unwrap();
+    fill(r, &c, &key);
+    (key, keyed, c)
+}
+
+fn create(r: &mut Random, key: &[Column]) -> (String, String) {
     let columns: Vec<String> =
         key.iter().map(|c| format!("{} {}{}", c.name, c.kind.ty, if c.nullable { "" } else { " NOT NULL" })).collect();
     let parts: Vec<String> =
@@ -166,7 +178,7 @@ pub(crate) fn order_by(key: &[Column], along: bool) -> String {
     parts.join(", ")
 }
 
-pub(crate) fn fill(r: &mut Random, c: &Connection, key: &[Column]) {
+fn fill(r: &mut Random, c: &Connection, key: &[Column]) {
     for id in 0..80 {
         let literals: Vec<String> = key.iter().map(|column| column.row_literal(r)).collect();
         if literals.iter().all(|literal| literal == "NULL") {
