@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
-use saltwing_types::Value;
+use saltwing_types::{SqlType, Value};
 
 use crate::decode::{DecodedColumn, Source};
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
+use crate::packed::{Summary, Zone};
 use crate::row_format::{SlotBytes, slot_int};
 use crate::row_values::{BlockParts, recent_slot};
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
@@ -70,10 +71,10 @@ impl Scan {
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut decoded = 0;
         while let Some(piece) = self.rows.next(CHECK_ROWS)? {
-            let rows = piece.len();
+            let (rows, mut is_read) = (piece.len(), !added.is_empty());
             match &piece {
                 Piece::Block { block, rows } if are_stored => {
-                    add_block(table, added, (block, rows.clone()), &mut parts, &mut totals.columns)?;
+                    is_read = add_block(table, added, (block, rows.clone()), &mut parts, &mut totals.columns)?;
                 }
                 Piece::Row { key, row } if are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
                 _ if added.is_empty() => {}
@@ -90,7 +91,7 @@ impl Scan {
                 decoded = 0;
             }
             totals.rows += rows as u64;
-            self.context.book(rows as u64, if added.is_empty() { 0 } else { piece.bytes() })?;
+            self.context.book(rows as u64, if is_read { piece.bytes() } else { 0 })?;
         }
         if decoded > 0 {
             add_arrays(&self.decoder.finish()?, &mut totals.columns);
@@ -127,25 +128,44 @@ impl Total {
     }
 }
 
-/// Adds some rows of a block.
+/// Adds some rows of a block; whether it was read. Of whole blocks the directory mostly knows the sums.
 fn add_block(
     table: &Table,
     added: &[DecodedColumn],
     (block, rows): (&Arc<BlockRef>, Range<usize>),
     parts: &mut BlockParts,
     totals: &mut [Total],
-) -> Result<(), TableError> {
+) -> Result<bool, TableError> {
     parts.turn_to(block);
+    let mut is_read = false;
     for (column, total) in added.iter().zip(totals) {
         let Source::Stored { family, slot } = column.source else { continue };
+        if rows.len() == block.summary.rows as usize
+            && let Some(known) = known_total(&block.summary, (family, slot), column.ty)
+        {
+            total.add(known.known, known.sum);
+            continue;
+        }
         let fix = parts.fix(block, family)?;
+        is_read = true;
         match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
             Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), rows.clone(), total),
             // All rows have the value that the column had before it was there.
             None => *total = total.with(table.absent(column.index), rows.len() as u64),
         }
     }
-    Ok(())
+    Ok(is_read)
+}
+
+/// What a directory knows of all rows of a block.
+fn known_total(block: &Summary, (family, slot): (usize, u16), ty: SqlType) -> Option<Total> {
+    let of_column = |(of, zone): &&(u8, Zone)| usize::from(*of) == family && zone.slot == slot;
+    let (_, zone) = block.zones.iter().find(of_column)?;
+    match zone.sum {
+        Some((known, sum)) => Some(Total { known: known.into(), sum: sum.into() }),
+        None if ty.is_integer() || zone.has_null => None,
+        None => Some(Total { known: block.rows.into(), sum: 0 }),
+    }
 }
 
 /// Adds a row of a delta.

@@ -17,6 +17,8 @@ pub(crate) struct ColumnData {
     cells: Cells,
     /// Whether values of variable width are compared by their bytes.
     is_text: bool,
+    /// Whether values are integers, not dates or truths.
+    is_summed: bool,
     /// Bytes from which on a value is to lie by itself.
     far_bytes: usize,
 }
@@ -49,7 +51,8 @@ impl ColumnData {
         };
         // CHAR is compared as if padded.
         let is_text = matches!(ty, Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded);
-        Self { slot, nulls: Vec::new(), cells, is_text, far_bytes: far_bytes.max(HEAD_BYTES) }
+        let (is_summed, far_bytes) = (ty.is_integer(), far_bytes.max(HEAD_BYTES));
+        Self { slot, nulls: Vec::new(), cells, is_text, is_summed, far_bytes }
     }
 
     fn push_null(&mut self) {
@@ -144,7 +147,7 @@ impl ColumnData {
         self.nulls.iter().all(|null| *null)
     }
 
-    /// Smallest and largest value, and whether one is NULL; `None` for a column of which no filter can make use.
+    /// What a directory knows of the column; `None` for one of which no filter can make use.
     pub(crate) fn zone(&self) -> Option<Zone> {
         let rows = || self.nulls.iter().enumerate().filter(|(_, null)| !**null).map(|(row, _)| row);
         let bounds = match &self.cells {
@@ -170,7 +173,16 @@ impl ColumnData {
                 Bounds::of(numbers.into_iter().flatten())
             }
         };
-        Some(Zone { slot: self.slot, bounds, has_null: self.nulls.contains(&true) })
+        let has_null = self.nulls.contains(&true);
+        Some(Zone { slot: self.slot, bounds, has_null, sum: self.sum() })
+    }
+
+    /// How many values there are and what they add up to, where that is known of a column of this type.
+    fn sum(&self) -> Option<(u32, i64)> {
+        let Cells::Ints(ints) = &self.cells else { return None };
+        let known = || ints.iter().zip(&self.nulls).filter(|(_, null)| !**null).map(|(int, _)| i128::from(*int));
+        let sum = i64::try_from(known().sum::<i128>()).ok().filter(|_| self.is_summed)?;
+        Some((known().count() as u32, sum))
     }
 
     fn write_fix(&self, out: &mut Vec<u8>) {

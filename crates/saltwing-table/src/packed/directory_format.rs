@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! block  id 8 | rows 4 | bytes of rows 4 | oldest, newest write time 8 + 8 | last key: length 2, bytes
-//!        families: count 1, numbers | zones: count 2, each: family 1, slot 2, flags 1, min, max
+//!        families: count 1, numbers | zones: count 2, each: family 1, slot 2, flags 1, min, max, sum 8, count of rows
+//!        that are not NULL where others are 4
 //!        ids of values in FAR: count 4, 8 each
 //! entry  block | checksum 4
 //! run    block | filter: a byte a row | entries: count 4, ids of their blocks (ints), rows of each (ints), oldest run
@@ -23,10 +24,11 @@ use super::directory::Entry;
 use super::far::Far;
 use super::zone::{Bounds, Zone};
 
-/// Flags of a column's smallest and largest value: one is NULL; there are such; they take 16 bytes, else 8.
+/// Flags of a column: a row is NULL; there are a smallest and a largest value; they take 16 bytes, else 8; the sum is known.
 const HAS_NULL: u8 = 1;
 const HAS_BOUNDS: u8 = 2;
 const HAS_WIDE: u8 = 4;
+const HAS_SUM: u8 = 8;
 
 impl Summary {
     /// The directory entry of a block that names these values, as stored.
@@ -51,17 +53,24 @@ impl Summary {
             out.push(*family);
             out.extend_from_slice(&zone.slot.to_le_bytes());
             let has_null = if zone.has_null { HAS_NULL } else { 0 };
+            let flags = has_null | if zone.sum.is_some() { HAS_SUM } else { 0 };
             match &zone.bounds {
-                None => out.push(has_null),
+                None => out.push(flags),
                 Some(Bounds::Narrow(min, max)) => {
-                    out.push(has_null | HAS_BOUNDS);
+                    out.push(flags | HAS_BOUNDS);
                     out.extend_from_slice(&min.to_le_bytes());
                     out.extend_from_slice(&max.to_le_bytes());
                 }
                 Some(Bounds::Wide(bounds)) => {
-                    out.push(has_null | HAS_BOUNDS | HAS_WIDE);
+                    out.push(flags | HAS_BOUNDS | HAS_WIDE);
                     out.extend_from_slice(&bounds.0.to_le_bytes());
                     out.extend_from_slice(&bounds.1.to_le_bytes());
+                }
+            }
+            if let Some((known, sum)) = zone.sum {
+                out.extend_from_slice(&sum.to_le_bytes());
+                if zone.has_null {
+                    out.extend_from_slice(&known.to_le_bytes());
                 }
             }
         }
@@ -91,7 +100,15 @@ impl Summary {
                 HAS_BOUNDS => Some(Bounds::Narrow(reader.u64()?, reader.u64()?)),
                 _ => Some(Bounds::Wide(Box::new((reader.u128()?, reader.u128()?)))),
             };
-            zones.push((family, Zone { slot, bounds, has_null: flags & HAS_NULL != 0 }));
+            let has_null = flags & HAS_NULL != 0;
+            let sum = match flags & HAS_SUM {
+                0 => None,
+                _ => {
+                    let sum = reader.i64()?;
+                    Some((if has_null { reader.u32()? } else { rows }, sum))
+                }
+            };
+            zones.push((family, Zone { slot, bounds, has_null, sum }));
         }
         let far_count = reader.u32()?;
         let far = (0..far_count).map(|_| reader.u64()).collect::<Option<_>>()?;
@@ -157,7 +174,8 @@ mod tests {
 
     #[test]
     fn a_summary_reads_as_it_was_written() {
-        let zone = |slot, bounds| Zone { slot, bounds, has_null: slot == 1 };
+        let zone = |slot, bounds| Zone { slot, bounds, has_null: slot == 1, sum: None };
+        let summed = |slot, sum| (0, Zone { sum: Some(sum), ..zone(slot, Some(Bounds::Narrow(3, 4))) });
         let summary = Summary {
             rows: 256,
             bytes: 1000,
@@ -167,6 +185,8 @@ mod tests {
             zones: vec![
                 (0, zone(0, Some(Bounds::Narrow(0, 5)))),
                 (2, zone(1, None)),
+                summed(1, (250, i64::MIN)),
+                summed(4, (256, -1)),
                 (2, zone(3, Some(Bounds::Wide(Box::new((7, u128::MAX)))))),
             ],
         };

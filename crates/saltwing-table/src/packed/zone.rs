@@ -1,4 +1,5 @@
-//! The smallest and largest value of a block's column, as numbers that sort as the values do.
+//! What a directory knows of a block's column: its smallest and largest value, as numbers that sort as the values do,
+//! and the sum of integers.
 //!
 //! # Law
 //! Of two values of one column, the smaller one never has the larger number; where numbers are exact, it has the
@@ -18,6 +19,8 @@ pub(crate) struct Zone {
     pub(crate) bounds: Option<Bounds>,
     /// Whether a row is NULL.
     pub(crate) has_null: bool,
+    /// How many rows are not, and their sum: of integers, where it fits 64 bits.
+    pub(crate) sum: Option<(u32, i64)>,
 }
 
 /// Two sort numbers, the smaller one first. Most fit 64 bits: a directory holds many.

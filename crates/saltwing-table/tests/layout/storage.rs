@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Budget, EmbeddedTables, LayoutOptions, ScanContext, TableError, TableStorage};
+use saltwing_table::{Budget, EmbeddedTables, LayoutOptions, ScanContext, TableError, TableStorage, Total};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
-use saltwing_types::{TableDef, TableId, Value};
+use saltwing_types::{SqlType, TableDef, TableId, Value};
 
-use crate::world::{World, put_all, read, request, table, thread_options};
+use crate::world::{Request, World, put_all, read, request, table, thread_options, totals};
 
 fn with_options(def: TableDef, options: &[(&str, i64)]) -> TableDef {
     let option = |(name, value): &(&str, i64)| TableOption {
@@ -58,7 +59,7 @@ fn what_lies_where_is_counted() {
 
 #[test]
 fn parts_in_memory_are_hits() {
-    let options = saltwing_table::LayoutOptions { cache_bytes: 1 << 20, ..thread_options() };
+    let options = LayoutOptions { cache_bytes: 1 << 20, ..thread_options() };
     let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, 0, None)).unwrap();
     put_all(&mut world, (0..40).map(|k| (k, k)));
     world.store.merge().unwrap();
@@ -72,6 +73,43 @@ fn parts_in_memory_are_hits() {
     assert_eq!(scan(&world), (0, 10));
     assert_eq!(scan(&world), (10, 10));
     assert!(world.store.storage_stats().cache_bytes > 0);
+}
+
+/// What whole blocks add up to is known without reading them, unless it is more than a directory keeps.
+#[test]
+fn sums_of_whole_blocks_are_not_read() {
+    let mut def = table(100, 0, None);
+    def.columns[2].ty = SqlType::BigInt;
+    let options = LayoutOptions { cache_bytes: 1 << 20, ..thread_options() };
+    let mut world = World::open(Arc::new(MemoryStore::new()), options, def).unwrap();
+    // Blocks of four values, of values and NULLs, of NULLs, and of what 64 bits cannot add up.
+    let value = |k: i64| match k {
+        ..16 => Some(1000 * k),
+        16..32 if k % 3 == 0 => Some(-k),
+        16..40 => None,
+        _ => Some(i64::MAX),
+    };
+    let row = |k: i64| {
+        [vec![Value::Int(k), Value::Null, value(k).map_or(Value::Null, Value::Int)], vec![Value::Null; 7]].concat()
+    };
+    world.commit(&(0..44).map(|k| (row(k), true)).collect::<Vec<_>>()).unwrap();
+    world.store.merge().unwrap();
+    world.reopen().unwrap();
+    let blocks_read = |from: i64, to: i64| {
+        let before = stored(&world.store).cache_misses;
+        let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
+        let ranges = vec![KeyRange::new(logical(from), Some(logical(to))).unwrap()];
+        let request = Request { ranges, ..request(&world.table, vec![2]) };
+        let found = totals(&world, world.store.view().unwrap(), &request).unwrap();
+        let values = || (from..to).filter_map(value);
+        let wanted = Total { known: values().count() as u64, sum: values().map(i128::from).sum() };
+        assert_eq!((found.rows, found.columns[0]), ((to - from) as u64, wanted), "{from}..{to}");
+        stored(&world.store).cache_misses - before
+    };
+    assert_eq!(blocks_read(4, 40), 0);
+    assert_eq!(blocks_read(8, 36), 0, "from one block's first row to another one's last");
+    assert_eq!(blocks_read(9, 31), 2, "the blocks at both ends");
+    assert_eq!(blocks_read(36, 44), 1, "the sum that is not kept");
 }
 
 #[test]
