@@ -1,5 +1,6 @@
 //! The rows of one bucket (or of a table without salt), range after range.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -7,9 +8,10 @@ use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 
 use crate::packed::delta::TableRows;
+use crate::points::{KEYS_AT_ONCE, Keys, find_all};
 use crate::scan::RangeIter;
 use crate::skip::Skipper;
-use crate::walk::{Piece, Walk, WalkRules, find};
+use crate::walk::{Piece, Walk, WalkRules};
 use crate::{ScanContext, TableError};
 
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
@@ -26,7 +28,14 @@ pub(crate) struct BucketScan {
     ranges: RangeIter,
     skipper: Option<Box<Skipper>>,
     context: ScanContext,
+    /// Whether a merge takes the rows, and may stop at any.
+    is_merged: bool,
     walk: Option<Walk>,
+    /// The range that comes next, where it was taken already.
+    range: Option<KeyRange>,
+    /// Physical keys that are looked for together, and their rows.
+    keys: Keys,
+    found: VecDeque<Piece>,
     /// Ranges entered since the last row.
     misses: u32,
     /// Ranges taken, for [`CHECK_RANGES`].
@@ -52,9 +61,26 @@ impl BucketScan {
         ranges: RangeIter,
         skipper: Option<Skipper>,
         context: ScanContext,
+        is_merged: bool,
     ) -> Self {
         let (skipper, ahead) = (skipper.map(Box::new), Ahead::Unknown);
-        Self { rows, bucket, rules, ranges, skipper, context, walk: None, misses: 0, ranges_taken: 0, ahead }
+        let (walk, range, keys, found) = (None, None, Keys::default(), VecDeque::new());
+        Self {
+            rows,
+            bucket,
+            rules,
+            ranges,
+            skipper,
+            context,
+            is_merged,
+            walk,
+            range,
+            keys,
+            found,
+            misses: 0,
+            ranges_taken: 0,
+            ahead,
+        }
     }
 
     /// The next visible rows, `most` at most.
@@ -71,22 +97,93 @@ impl BucketScan {
                 }
                 self.walk = None;
             }
-            let Some(range) = self.next_range()? else { return Ok(None) };
-            if let Some(piece) = self.enter(&range)? {
-                self.misses = 0;
+            if let Some(piece) = self.found.pop_front() {
                 return Ok(Some(piece));
             }
+            self.take_ranges(if self.is_merged { 1 } else { most.clamp(1, KEYS_AT_ONCE) })?;
+            if self.keys.len() > 0 {
+                self.find_rows()?;
+            } else if let Some(range) = self.range.take() {
+                self.walk = Some(self.walk_over(&range, self.rules.clone()));
+            } else {
+                return Ok(None);
+            }
         }
+    }
+
+    /// Takes the next keys that are looked for together, `most` at most, or the range that comes next. No more keys than
+    /// rows are wanted: what is counted is as if each was looked for when it is its turn.
+    fn take_ranges(&mut self, most: usize) -> Result<(), TableError> {
+        self.keys.clear();
+        while self.range.is_none() && self.keys.len() < most {
+            if self.take_key()? {
+                continue;
+            }
+            match self.next_range()? {
+                None => break,
+                Some(range) if range.is_point() => {
+                    let bucket = self.bucket;
+                    self.keys.add(|key| {
+                        key.extend(bucket);
+                        key.extend_from_slice(range.start());
+                        true
+                    });
+                }
+                range => self.range = range,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next range as a key, where it is one and need not be compared with what lies ahead.
+    fn take_key(&mut self) -> Result<bool, TableError> {
+        if self.misses >= MISSES_MAX || !matches!(self.ahead, Ahead::Unknown) {
+            return Ok(false);
+        }
+        let Self { keys, ranges, bucket, .. } = self;
+        let is_key = keys.add(|key| {
+            key.extend(*bucket);
+            ranges.take_key(key)
+        });
+        if is_key {
+            self.count_taken()?;
+            self.count_entered();
+        }
+        Ok(is_key)
+    }
+
+    /// Finds the rows of the keys that were taken.
+    fn find_rows(&mut self) -> Result<(), TableError> {
+        for found in find_all(&self.rows, &self.keys, self.rules.expired_ms)?.into_iter().flatten() {
+            if found.lead.is_some() {
+                self.context.counters.blocks_read.fetch_add(1, Relaxed);
+            }
+            self.misses = 0;
+            self.found.push_back(found.piece);
+        }
+        Ok(())
+    }
+
+    /// A range was made.
+    fn count_taken(&mut self) -> Result<(), TableError> {
+        self.ranges_taken = self.ranges_taken.wrapping_add(1);
+        if self.ranges_taken.is_multiple_of(CHECK_RANGES) { self.context.check() } else { Ok(()) }
+    }
+
+    /// A range is entered.
+    fn count_entered(&mut self) {
+        self.misses = self.misses.saturating_add(1);
+        if !self.ranges.continues() {
+            self.context.counters.count_seek();
+        }
+        self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
     }
 
     /// The next range that a row may lie in.
     fn next_range(&mut self) -> Result<Option<KeyRange>, TableError> {
         loop {
             let Some(range) = self.ranges.next() else { return Ok(None) };
-            self.ranges_taken = self.ranges_taken.wrapping_add(1);
-            if self.ranges_taken.is_multiple_of(CHECK_RANGES) {
-                self.context.check()?;
-            }
+            self.count_taken()?;
             let is_past =
                 matches!(&self.ahead, Ahead::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
             if self.misses >= MISSES_MAX && (is_past || matches!(self.ahead, Ahead::Unknown)) {
@@ -96,7 +193,7 @@ impl BucketScan {
                 Ahead::End => return Ok(None),
                 Ahead::Row(key) if self.lies_before(&range, key) => {}
                 _ => {
-                    self.misses = self.misses.saturating_add(1);
+                    self.count_entered();
                     return Ok(Some(range));
                 }
             }
@@ -140,25 +237,5 @@ impl BucketScan {
         let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
         let (start, end) = physical.into_bounds();
         Walk::new(self.rows.clone(), start, end, rules)
-    }
-
-    /// Positions at a range: a point is got at once, for anything else a walk begins.
-    fn enter(&mut self, range: &KeyRange) -> Result<Option<Piece>, TableError> {
-        if !self.ranges.continues() {
-            self.context.counters.count_seek();
-        }
-        self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
-        if range.is_point() {
-            let found = match self.bucket {
-                None => find(&self.rows, range.start(), self.rules.expired_ms)?,
-                Some(bucket) => find(&self.rows, &[&[bucket], range.start()].concat(), self.rules.expired_ms)?,
-            };
-            if found.as_ref().is_some_and(|found| found.lead.is_some()) {
-                self.context.counters.blocks_read.fetch_add(1, Relaxed);
-            }
-            return Ok(found.map(|found| found.piece));
-        }
-        self.walk = Some(self.walk_over(range, self.rules.clone()));
-        Ok(None)
     }
 }

@@ -25,6 +25,7 @@ mod division;
 mod error;
 mod estimate;
 mod packed;
+mod points;
 mod row_format;
 mod row_id;
 mod row_values;

@@ -38,6 +38,13 @@ pub trait RangeWalk: Iterator<Item = KeyRange> + Send {
         let _ = key;
     }
 
+    /// Where the next range is one key: it is added to `out`, and passed over. Otherwise nothing happens. It is quicker
+    /// than asking for the range.
+    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
+        let _ = out;
+        false
+    }
+
     /// Whether the range given last is the rest of one that another scan begins: positioning there is nothing that the
     /// plan asks for.
     fn continues(&self) -> bool {
@@ -166,11 +173,11 @@ impl Scan {
         // With a filter, the first batch is as small as the limit, so that few rows are read for few.
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
-        let may_stop = limit.or(first_batch).is_some();
+        let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
         let rules = Arc::new(WalkRules {
             direction,
             expired_ms: table.expired_ms(view.now_ms()),
-            zones: shape.zones().filter(|_| order != ScanOrder::Merged || !may_stop).cloned(),
+            zones: shape.zones().filter(|_| !is_merged).cloned(),
             counters: context.counters.clone(),
         });
         let stored = Arc::new(view.rows_for(table)?);
@@ -178,7 +185,7 @@ impl Scan {
             let skipper =
                 ranges.stretches(direction).map(|known| Skipper::new(known, direction, bucket, context.clone()));
             let ranges = ranges.ranges(bucket, direction);
-            BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone())
+            BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone(), is_merged)
         };
         let mut scans: Vec<BucketScan> = match (table.def().key.salt, buckets) {
             (None, _) => vec![bucket_scan(None)],

@@ -13,7 +13,7 @@ use saltwing_store::{Bytes, Direction};
 use crate::packed::block::FixPart;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::{RecentRow, StoredRow, TableRows};
-use crate::packed::directory::{Directory, Entry};
+use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
 use crate::zone_filter::ZoneFilter;
 use crate::{Counters, TableError};
@@ -23,9 +23,6 @@ pub(crate) use piece::Piece;
 /// Rows of a delta that are taken at first and at most at once. The first is small because most walks are short.
 const DELTA_ROWS_MIN: usize = 16;
 const DELTA_ROWS_MAX: usize = 1024;
-
-/// Entries after which a walk is taken for a long one.
-const ENTRIES_BEFORE_LOOKING: u32 = 4;
 
 /// What a walk leaves out, and what it counts.
 pub(crate) struct WalkRules {
@@ -49,8 +46,6 @@ pub(crate) struct Walk {
     pieces: VecDeque<Piece>,
     recent: Vec<RecentRow>,
     recent_most: usize,
-    /// Entries read since the last seek.
-    entries_read: u32,
 }
 
 impl Walk {
@@ -62,7 +57,7 @@ impl Walk {
         };
         let (pieces, recent) = (VecDeque::new(), Vec::new());
         let recent_most = DELTA_ROWS_MIN;
-        Self { rows, start, end, rules, index, done: false, pieces, recent, recent_most, entries_read: 0 }
+        Self { rows, start, end, rules, index, done: false, pieces, recent, recent_most }
     }
 
     /// The next visible rows, `most` at most; `None` at the end.
@@ -116,7 +111,6 @@ impl Walk {
         }
         self.pieces.clear();
         self.recent_most = DELTA_ROWS_MIN;
-        self.entries_read = 0;
         self.done = false;
         Ok(())
     }
@@ -156,7 +150,6 @@ impl Walk {
             Direction::Forward => (start, rest.as_deref().or(end)),
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
-        self.look_ahead(&all.directory);
         let found = match entry.runs.is_empty() {
             true => self.find_pieces(entry, start, end),
             false => self.find_pieces_of_runs(entry, start, end),
@@ -180,29 +173,6 @@ impl Walk {
             (Direction::Reverse, Some(rest)) => self.end = Some(rest),
         }
         Ok(())
-    }
-
-    /// Looks at the next entries of a long walk, each one step further than before.
-    ///
-    /// From an entry to the columns of its block it is some steps through memory, each of which waits for the one
-    /// before. Steps of several blocks wait together.
-    fn look_ahead(&mut self, directory: &Directory) {
-        self.entries_read = self.entries_read.saturating_add(1);
-        if self.entries_read < ENTRIES_BEFORE_LOOKING {
-            return;
-        }
-        let ahead = |steps: usize| match self.rules.direction {
-            Direction::Forward => self.index.checked_add(steps),
-            Direction::Reverse => self.index.checked_sub(steps),
-        };
-        let entry = |steps: usize| directory.entry(ahead(steps)?);
-        let block = |steps: usize| entry(steps).and_then(|entry| entry.block.as_ref());
-        std::hint::black_box((
-            entry(4).map(|entry| entry.is_dirty()),
-            block(3).map(|block| block.summary.rows),
-            block(2).map(|block| block.look_at_part()),
-            block(1).map(|block| block.look_into_part()),
-        ));
     }
 
     /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
@@ -348,7 +318,11 @@ pub(crate) enum Place {
 
 /// Where the row of a key stands; `None` where it is known that there is none.
 pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
-    let entry = rows.directory.owner(key)?;
+    place_in(rows, rows.directory.owner(key)?, key)
+}
+
+/// As [`place`], where the entry that owns the key is known.
+pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Option<Place> {
     if entry.is_dirty()
         && let Some(recent) = rows.recent(key)
     {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use saltwing_table::Table;
-use saltwing_types::Value;
+use saltwing_types::{KeyColumn, Value};
 
 use super::key_part::{KeyPart, RangeList};
 use super::key_template::is_plain_value;
+use super::row_list::RowList;
 
 impl KeyPart {
     /// The rows in which these columns equal one of these rows of values; NULL equals nothing.
@@ -24,23 +25,22 @@ impl KeyPart {
             .iter()
             .map(|part| columns.iter().position(|column| part.column() == Some(*column)))
             .collect::<Option<_>>()?;
-        let mut ranges = Vec::new();
-        for mut row in rows {
-            if row.iter().any(Value::is_null) {
-                continue;
-            }
-            let mut prefix = Vec::with_capacity(places.len());
-            for (place, part) in places.iter().zip(leading) {
+        let prefix = |mut row: Vec<Value>| {
+            let value = |(place, part): (&usize, &KeyColumn)| {
                 let value = std::mem::replace(row.get_mut(*place)?, Value::Null);
-                prefix.push(value);
-                if !is_plain_value(prefix.last()?, part.ty) {
-                    return None;
-                }
-            }
-            if prefix.len() == key.columns.len() {
-                ranges.push(Self::Row(codec.encode(&prefix).ok()?).range(table)?);
-                continue;
-            }
+                is_plain_value(&value, part.ty).then_some(value)
+            };
+            places.iter().zip(leading).map(value).collect::<Option<Vec<_>>>()
+        };
+        let rows = rows.into_iter().filter(|row| !row.iter().any(Value::is_null));
+        if places.len() == key.columns.len() {
+            let write = |row, out: &mut Vec<u8>| codec.encode_into(&prefix(row)?, out).ok();
+            let rows = RowList::new(codec.bucket_bytes(), rows.collect::<Vec<_>>().into_iter(), write)?;
+            return Some(Self::Rows(Arc::new(rows)));
+        }
+        let mut ranges = Vec::new();
+        for row in rows {
+            let prefix = prefix(row)?;
             let bucket = match key.salt {
                 Some(_) => Some(codec.bucket_of_prefix(&prefix).ok()??),
                 None => None,

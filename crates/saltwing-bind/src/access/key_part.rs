@@ -7,6 +7,7 @@ use saltwing_rowkey::KeyRange;
 use saltwing_table::{Buckets, Direction, RangeIter, RangeSource, ScanRoute, Table};
 
 use super::TableAccess;
+use super::row_list::{RowList, RowRanges};
 use super::select::{PlannedSelect, Reading};
 
 /// What a SELECT reads of the key.
@@ -23,6 +24,8 @@ pub enum KeyPart {
     },
     /// The rows of several such ranges.
     List(Arc<RangeList>),
+    /// The rows of several keys.
+    Rows(Arc<RowList>),
 }
 
 /// Ranges of logical keys, each with its bucket where the table has such, in the order of the physical keys.
@@ -90,6 +93,10 @@ impl KeyPart {
                 let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
                 return access.route_over(list.clone(), buckets, limit);
             }
+            Self::Rows(list) => {
+                let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
+                return access.route_over(Arc::new(RowRanges(list.clone())), buckets, limit);
+            }
             Self::Range { range, bucket } => (*bucket, range.clone()),
             Self::Row(key) => row_range(key, access.table()),
         };
@@ -103,7 +110,7 @@ impl KeyPart {
         match self {
             Self::Range { range, bucket } => Some((*bucket, range.clone())),
             Self::Row(key) => Some(row_range(key, table)),
-            Self::List(_) => None,
+            Self::List(_) | Self::Rows(_) => None,
         }
     }
 

@@ -21,6 +21,7 @@ use saltwing_table::Table;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
 use super::key_part::{KeyPart, RangeList};
+use super::row_list::RowList;
 use crate::BoundSelect;
 
 /// Where a value comes from.
@@ -184,6 +185,13 @@ impl KeyTemplate {
     /// The part that these values ask for; `None` where more than encoding is to be thought of.
     pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyPart> {
         let Some(list) = &self.list else { return self.one(table, values, &[]) };
+        if self.equal == table.def().key.columns.len() {
+            let mut prefix = Vec::with_capacity(self.equal);
+            let rows = RowList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
+                self.write_row_key((table, values, row), &mut prefix, out)
+            })?;
+            return Some(KeyPart::Rows(Arc::new(rows)));
+        }
         let part = |row: &Vec<Given>| self.one(table, values, row)?.range(table);
         let parts = list.iter().map(part).collect::<Option<Vec<_>>>()?;
         Some(KeyPart::List(Arc::new(RangeList::new(parts))))
@@ -192,14 +200,13 @@ impl KeyTemplate {
     /// The part of one row of the list, or of all that is asked for where there is no list.
     fn one(&self, table: &Table, values: &[Value], listed: &[Given]) -> Option<KeyPart> {
         let (key, codec) = (&table.def().key, table.codec());
-        let prefix = self.prefix(table, values, listed)?;
         if self.equal == key.columns.len() {
             let mut row_key = Vec::with_capacity(ROW_KEY_BYTES_EXPECTED);
-            codec
-                .encode_with(|position| prefix.get(position).map_or(&Value::Null, |value| value), &mut row_key)
-                .ok()?;
+            self.write_row_key((table, values, listed), &mut Vec::with_capacity(self.equal), &mut row_key)?;
             return Some(KeyPart::Row(row_key));
         }
+        let mut prefix = Vec::with_capacity(self.equal);
+        self.read_prefix((table, values, listed), &mut prefix)?;
         let range = if self.has_span {
             let said = self.said.get(self.equal)?;
             let column = said.column.as_ref()?;
@@ -221,8 +228,15 @@ impl KeyTemplate {
         Some(KeyPart::Range { range, bucket })
     }
 
-    /// The values of the leading columns that equal one, or are computed of such; none of them is NULL.
-    fn prefix<'v>(&'v self, table: &Table, values: &'v [Value], listed: &'v [Given]) -> Option<Vec<Cow<'v, Value>>> {
+    /// Adds the key of the row in which every key column has its value.
+    fn write_row_key<'v>(&'v self, given: Values<'v>, prefix: &mut Prefix<'v>, out: &mut Vec<u8>) -> Option<()> {
+        self.read_prefix(given, prefix)?;
+        let value = |position| prefix.get(position).map_or(&Value::Null, |value: &Cow<'_, Value>| &**value);
+        given.0.codec().encode_with(value, out).ok()
+    }
+
+    /// Reads the values of the leading columns that equal one, or are computed of such; none of them is NULL.
+    fn read_prefix<'v>(&'v self, (table, values, listed): Values<'v>, prefix: &mut Prefix<'v>) -> Option<()> {
         let def = table.def();
         let value = |said: &'v Said| {
             let given = said.equal.as_ref().or_else(|| listed.get(said.listed?));
@@ -235,16 +249,22 @@ impl KeyTemplate {
                 *row.get_mut(said.column.as_ref()?.index)? = value(said)?.into_owned();
             }
         }
-        let mut prefix = Vec::with_capacity(self.equal);
+        prefix.clear();
         for (said, part) in self.said.iter().zip(&def.key.columns).take(self.equal) {
             prefix.push(match part.computed() {
                 None => value(said)?,
                 Some(_) => Cow::Owned(part.value(&row).ok().filter(|value| !value.is_null())?),
             });
         }
-        Some(prefix)
+        Some(())
     }
 }
+
+/// Values of leading key columns.
+type Prefix<'v> = Vec<Cow<'v, Value>>;
+
+/// The table, the statement's values, and the row of the list.
+type Values<'v> = (&'v Table, &'v [Value], &'v [Given]);
 
 /// Bytes that a row key has room for at first.
 const ROW_KEY_BYTES_EXPECTED: usize = 64;

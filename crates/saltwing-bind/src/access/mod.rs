@@ -7,6 +7,7 @@ mod key_part;
 mod key_template;
 mod planned_ranges;
 mod prefix;
+mod row_list;
 mod select;
 mod template;
 

@@ -133,14 +133,27 @@ impl FixPart {
         self.rows as usize
     }
 
-    /// Looks at where the first columns stand, and at the first of their bytes.
-    pub(crate) fn look_at_columns(&self) -> usize {
-        let first = |column: &FixColumn| match column.cells {
-            FixCells::Ints(ints) => ints.get(&self.bytes, 0) as usize,
-            FixCells::Raw { at, .. } => self.bytes.get(at as usize).copied().unwrap_or(0).into(),
+    /// Looks at all that tells where keys and columns stand.
+    pub(super) fn look_at_places(&self) -> usize {
+        let heads = self.keys.as_ref().map_or(0, |keys| keys.heads.iter().step_by(7).fold(0, |seen, head| seen ^ head));
+        self.columns.iter().fold(self.rows as usize ^ heads as usize, |seen, column| seen ^ usize::from(column.slot))
+    }
+
+    /// Looks at what all keys begin with, and at the first one's end.
+    pub(super) fn look_at_first_key(&self) -> usize {
+        let (prefix, suffix) = self.key(0);
+        usize::from(prefix.first().copied().unwrap_or(0) ^ suffix.first().copied().unwrap_or(0))
+    }
+
+    /// Looks at a row's columns of fixed width.
+    pub(super) fn look_at_row(&self, row: usize) -> usize {
+        let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
+        let cell = |column: &FixColumn| match column.cells {
+            FixCells::Ints(ints) => ints.get(&self.bytes, row) as usize,
+            FixCells::Raw { at, width } => byte(at as usize + row * usize::from(width)),
             FixCells::Var => 0,
         };
-        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ first(column))
+        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ cell(column))
     }
 
     /// The bytes that columns point into.

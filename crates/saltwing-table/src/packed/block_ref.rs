@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use saltwing_store::{Bytes, OrderedKv, Space, StoreError};
 use saltwing_types::TableId;
 use smallvec::SmallVec;
@@ -76,6 +76,41 @@ struct Parts {
     bytes: usize,
 }
 
+/// The parts of a block that are in memory. Looking at one brings what it looks at nearer; what it gives is of no use.
+///
+/// No other part is asked for while this is there: who waits for the block would be waited for.
+pub(crate) struct PartsInMemory<'b>(RwLockReadGuard<'b, Parts>);
+
+impl PartsInMemory<'_> {
+    fn fix(&self, look: impl FnOnce(&FixPart) -> usize) -> usize {
+        self.0.fix.first().map_or(0, |(_, part)| look(part))
+    }
+
+    fn var(&self, look: impl FnOnce(&VarPart) -> usize) -> usize {
+        self.0.var.first().and_then(|(_, part)| part.as_deref()).map_or(0, look)
+    }
+
+    /// At what tells where keys and columns stand.
+    pub(crate) fn look_at_keys(&self) -> usize {
+        self.fix(FixPart::look_at_places) ^ self.var(VarPart::look_at_places)
+    }
+
+    /// At the first keys that a search looks at.
+    pub(crate) fn look_into_keys(&self) -> usize {
+        self.fix(FixPart::look_at_first_key)
+    }
+
+    /// At a row's columns.
+    pub(crate) fn look_at_row(&self, row: usize) -> usize {
+        self.fix(|part| part.look_at_row(row)) ^ self.var(|part| part.look_at_row(row))
+    }
+
+    /// At a row's bytes of variable width.
+    pub(crate) fn look_into_row(&self, row: usize) -> usize {
+        self.var(|part| part.look_into_row(row))
+    }
+}
+
 impl BlockRef {
     pub(crate) fn new(id: u64, table: TableId, summary: Summary, far: Vec<Arc<Far>>, shelf: Arc<Shelf>) -> Self {
         let (used, replaced) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -96,14 +131,9 @@ impl BlockRef {
         self.hits.load(Relaxed).into()
     }
 
-    /// Looks whether the first part in memory is there: what will be read of it soon is brought nearer.
-    pub(crate) fn look_at_part(&self) -> usize {
-        self.parts.read().fix.first().map_or(0, |(_, part)| part.rows())
-    }
-
-    /// As [`BlockRef::look_at_part`], one step further: at its columns.
-    pub(crate) fn look_into_part(&self) -> usize {
-        self.parts.read().fix.first().map_or(0, |(_, part)| part.look_at_columns())
+    /// What is in memory, to be looked at before it is read; `None` while somebody changes that.
+    pub(crate) fn in_memory(&self) -> Option<PartsInMemory<'_>> {
+        self.parts.try_read().map(PartsInMemory)
     }
 
     /// The fixed part of a family; `None` where the block has no value of it.

@@ -14,11 +14,14 @@ use super::far::{Far, HEAD_BYTES};
 /// Rows whose variable-width bytes are compressed together.
 pub(super) const CHUNK_ROWS: usize = 16;
 
+/// Columns whose places stand in the part itself.
+const COLUMNS_INLINE: usize = 2;
+
 /// The variable part of one family of a block.
 #[derive(Debug)]
 pub(crate) struct VarPart {
     bytes: Bytes,
-    columns: SmallVec<[VarColumn; 2]>,
+    columns: SmallVec<[VarColumn; COLUMNS_INLINE]>,
 }
 
 /// A column of the variable part.
@@ -115,6 +118,30 @@ impl VarPart {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Looks at what tells where values stand.
+    pub(super) fn look_at_places(&self) -> usize {
+        self.columns.iter().fold(self.bytes.len(), |seen, column| seen ^ usize::from(column.slot))
+    }
+
+    /// Looks at where a row's values of the first columns stand.
+    pub(super) fn look_at_row(&self, row: usize) -> usize {
+        let chunk = |column: &VarColumn| column.chunks.get(row / CHUNK_ROWS).map_or(0, |chunk| chunk.at);
+        let place = |column: &VarColumn| column.ends.get(row).copied().unwrap_or(0) ^ chunk(column);
+        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ place(column) as usize)
+    }
+
+    /// Looks at the chunks of these values.
+    pub(super) fn look_into_row(&self, row: usize) -> usize {
+        let first = |column: &VarColumn| {
+            let chunk = column.chunks.get(row / CHUNK_ROWS)?;
+            let bytes =
+                chunk.expanded.get().map(|expanded| &**expanded).or_else(|| self.bytes.get(chunk.at as usize..));
+            let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *column.ends.get(row - 1)? };
+            bytes?.get(start as usize).copied()
+        };
+        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ usize::from(first(column).unwrap_or(0)))
     }
 
     pub(crate) fn column(&self, slot: u16) -> Option<&VarColumn> {

@@ -1,0 +1,200 @@
+//! Row keys that are looked up together.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use saltwing_rowkey::KeyRange;
+use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk};
+
+/// Physical row keys, ascending, each once.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RowList {
+    bucket_bytes: usize,
+    /// The keys, one behind the other.
+    bytes: Vec<u8>,
+    /// Where each stands, in key order.
+    places: Vec<Range<usize>>,
+}
+
+impl RowList {
+    /// So many keys at most, with so many bytes in front that say the bucket. `write` adds the next one to the bytes before
+    /// it, as long as there is one; `None` where it fails.
+    pub(super) fn new<T>(
+        bucket_bytes: usize,
+        rows: impl ExactSizeIterator<Item = T>,
+        mut write: impl FnMut(T, &mut Vec<u8>) -> Option<()>,
+    ) -> Option<Self> {
+        const KEY_BYTES_EXPECTED: usize = 32;
+        let mut bytes = Vec::with_capacity(rows.len() * KEY_BYTES_EXPECTED);
+        let mut places = Vec::with_capacity(rows.len());
+        for row in rows {
+            let start = bytes.len();
+            write(row, &mut bytes)?;
+            places.push(start..bytes.len());
+        }
+        let key = |place: &Range<usize>| bytes.get(place.clone()).unwrap_or_default();
+        places.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        places.dedup_by(|a, b| key(a) == key(b));
+        Some(Self { bucket_bytes, bytes, places })
+    }
+
+    fn key(&self, index: usize) -> &[u8] {
+        self.places.get(index).and_then(|place| self.bytes.get(place.clone())).unwrap_or_default()
+    }
+
+    /// A key without its bucket.
+    fn logical(&self, index: usize) -> &[u8] {
+        self.key(index).get(self.bucket_bytes..).unwrap_or_default()
+    }
+
+    /// How many of some keys, ascending, are those that `is_before` holds for.
+    fn count_before(&self, keys: &Range<usize>, is_before: impl Fn(&[u8]) -> bool) -> usize {
+        let places = self.places.get(keys.clone()).unwrap_or_default();
+        places.partition_point(|place| is_before(self.bytes.get(place.clone()).unwrap_or_default()))
+    }
+
+    /// The buckets that the rows lie in, ascending; `None` where there are none.
+    pub(super) fn buckets(&self) -> Option<Vec<u8>> {
+        if self.bucket_bytes == 0 {
+            return None;
+        }
+        let mut buckets: Vec<u8> =
+            (0..self.places.len()).filter_map(|index| self.key(index).first().copied()).collect();
+        buckets.dedup();
+        Some(buckets)
+    }
+}
+
+/// The keys of a list as ranges.
+pub(super) struct RowRanges(pub(super) Arc<RowList>);
+
+impl RangeSource for RowRanges {
+    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let list = &self.0;
+        let all = 0..list.places.len();
+        let keys = match bucket {
+            None => all,
+            Some(bucket) => {
+                let first = |key: &[u8]| key.first().copied().unwrap_or(0);
+                let start = list.count_before(&all, |key| first(key) < bucket);
+                start..start + list.count_before(&(start..all.end), |key| first(key) == bucket)
+            }
+        };
+        Box::new(RowWalk { list: list.clone(), keys, direction })
+    }
+}
+
+/// Keys of a bucket that were not taken yet.
+struct RowWalk {
+    list: Arc<RowList>,
+    keys: Range<usize>,
+    direction: Direction,
+}
+
+impl RowWalk {
+    fn next_index(&mut self) -> Option<usize> {
+        match self.direction {
+            Direction::Forward => self.keys.next(),
+            Direction::Reverse => self.keys.next_back(),
+        }
+    }
+}
+
+impl Iterator for RowWalk {
+    type Item = KeyRange;
+
+    fn next(&mut self) -> Option<KeyRange> {
+        let index = self.next_index()?;
+        Some(KeyRange::point(self.list.logical(index).to_vec()))
+    }
+}
+
+impl RangeWalk for RowWalk {
+    fn skip_to(&mut self, key: &[u8]) {
+        let logical = |stored: &'_ [u8]| stored.get(self.list.bucket_bytes..).unwrap_or_default().cmp(key);
+        match self.direction {
+            Direction::Forward => {
+                self.keys.start += self.list.count_before(&self.keys, |stored| logical(stored).is_lt())
+            }
+            Direction::Reverse => {
+                self.keys.end = self.keys.start + self.list.count_before(&self.keys, |stored| logical(stored).is_le());
+            }
+        }
+    }
+
+    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some(index) = self.next_index() else { return false };
+        out.extend_from_slice(self.list.logical(index));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn list(keys: &[Vec<u8>], bucket_bytes: usize) -> RowList {
+        let write = |key: &Vec<u8>, out: &mut Vec<u8>| {
+            out.extend_from_slice(key);
+            Some(())
+        };
+        RowList::new(bucket_bytes, keys.iter(), write).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn keys_come_once_and_in_order(
+            keys in prop::collection::vec(prop::collection::vec(0u8..4, 1..4), 0..20),
+            reverse: bool,
+            skip in prop::option::of((0usize..4, prop::collection::vec(0u8..4, 0..4))),
+        ) {
+            let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+            let all: BTreeSet<Vec<u8>> = keys.iter().cloned().collect();
+            for bucket_bytes in [0, 1] {
+                let list = Arc::new(list(&keys, bucket_bytes));
+                let of = |bucket: Option<u8>| RowRanges(list.clone()).ranges(bucket, direction);
+                let buckets: BTreeSet<u8> = all.iter().map(|key| key[0]).collect();
+                let buckets = (bucket_bytes == 1).then(|| buckets.into_iter().collect::<Vec<_>>());
+                prop_assert_eq!(&list.buckets(), &buckets);
+                for bucket in buckets.map_or(vec![None], |known| (0..5).map(Some).chain(known.into_iter().map(Some)).collect()) {
+                    let own = all.iter().filter(|key| bucket.is_none_or(|bucket| key[0] == bucket));
+                    let mut wanted: Vec<Vec<u8>> = own.map(|key| key[bucket_bytes..].to_vec()).collect();
+                    if reverse {
+                        wanted.reverse();
+                    }
+                    let ranges: Vec<KeyRange> = of(bucket).collect();
+                    prop_assert_eq!(&ranges, &wanted.iter().cloned().map(KeyRange::point).collect::<Vec<_>>());
+                    // By turns, and behind a place.
+                    let (mut walk, mut found) = (of(bucket), Vec::new());
+                    let mut skip = skip.clone();
+                    let mut key = Vec::new();
+                    loop {
+                        if let Some((_, place)) = skip.take_if(|(after, _)| *after == found.len()) {
+                            walk.skip_to(&place);
+                            let is_behind = |key: &Vec<u8>| if reverse { *key <= place } else { *key >= place };
+                            let passed = found.len();
+                            wanted = wanted.into_iter().enumerate().filter(|(i, key)| *i < passed || is_behind(key)).map(|(_, key)| key).collect();
+                        }
+                        key.clear();
+                        let taken = match found.len() % 2 {
+                            0 => walk.take_key(&mut key).then(|| key.clone()),
+                            _ => walk.next().map(|range| range.start().to_vec()),
+                        };
+                        let Some(taken) = taken else { break };
+                        found.push(taken);
+                    }
+                    prop_assert_eq!(found, wanted);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_written_is_no_list() {
+        assert_eq!(RowList::new(0, [1, 2].iter(), |row, _| (*row == 1).then_some(())), None);
+    }
+}
