@@ -10,10 +10,10 @@ use byteview::ByteView;
 use fjall::{CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::RwLock;
 use saltwing_store::directory::{Directory, guard_opening};
-use saltwing_store::group_sync::GroupSync;
+use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::{
-    Access, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds, Mutation,
-    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds,
+    Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::KeyspaceRange;
@@ -76,6 +76,17 @@ impl Inner {
                 self.poisoned.store(true, Ordering::SeqCst);
             }
             io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
+        })
+    }
+
+    /// Waits for the sync of a round.
+    fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
+        round.wait(|| self.sync_journal()).map_err(|error| {
+            // A write that failed earlier shows here as fjall's refusal to sync.
+            match self.poisoned.load(Ordering::SeqCst) {
+                true => StoreError::Poisoned { path: self.path().to_path_buf() },
+                false => StoreError::io("sync", self.path(), error),
+            }
         })
     }
 
@@ -279,14 +290,14 @@ impl OrderedKv for FjallStore {
 
     fn sync(&self) -> Result<(), StoreError> {
         self.inner.refuse_poisoned()?;
-        self.inner.group.enter().wait(|| self.inner.sync_journal()).map_err(|error| {
-            // A write that failed earlier shows here as fjall's refusal to sync.
-            let told_poisoned = self.inner.poisoned.load(Ordering::SeqCst);
-            let path = self.inner.path();
-            match told_poisoned {
-                true => StoreError::Poisoned { path: path.to_path_buf() },
-                false => StoreError::io("sync", path, error),
-            }
+        self.inner.wait_for_sync(self.inner.group.enter())
+    }
+
+    fn announce(&self) -> Announced<'_> {
+        let inner = &self.inner;
+        Announced::in_round(inner.group.enter(), |round| {
+            inner.refuse_poisoned()?;
+            inner.wait_for_sync(round)
         })
     }
 

@@ -55,6 +55,14 @@ fn syncs_before_it_acknowledges() {
 }
 
 #[test]
+fn writers_share_a_sync() {
+    let home = tempfile::tempdir().unwrap();
+    let trace = Trace::new();
+    let store = open(home.path(), options(Some(trace.clone()))).unwrap();
+    conformance::announced_writes_share_a_sync(store, &trace);
+}
+
+#[test]
 fn refuses_what_is_not_its_own() {
     let home = tempfile::tempdir().unwrap();
     conformance::directories(home.path(), open);

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use saltwing_store::directory::{Directory, guard_opening};
-use saltwing_store::group_sync::GroupSync;
+use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::{
-    Access, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds, Mutation,
-    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds,
+    Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::SpaceRange;
@@ -61,6 +61,11 @@ impl Inner {
             return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
         }
         Ok(())
+    }
+
+    /// Waits for the sync of a round.
+    fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
+        round.wait(|| self.flush()).map_err(|error| StoreError::io("sync", self.path(), error))
     }
 
     fn flush(&self) -> io::Result<()> {
@@ -188,10 +193,14 @@ impl OrderedKv for SledStore {
 
     fn sync(&self) -> Result<(), StoreError> {
         self.inner.refuse_poisoned()?;
-        self.inner
-            .group
-            .enter()
-            .wait(|| self.inner.flush())
-            .map_err(|error| StoreError::io("sync", self.inner.path(), error))
+        self.inner.wait_for_sync(self.inner.group.enter())
+    }
+
+    fn announce(&self) -> Announced<'_> {
+        let inner = &self.inner;
+        Announced::in_round(inner.group.enter(), |round| {
+            inner.refuse_poisoned()?;
+            inner.wait_for_sync(round)
+        })
     }
 }

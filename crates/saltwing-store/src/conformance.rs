@@ -14,7 +14,7 @@
 //! |---|---|
 //! | [`run`] | random steps against a model, reopened between them; the edges of keys and batches; writers at the same time |
 //! | [`run_faults`] | every single fault of [`crate::fault`], one run each |
-//! | [`synced_before_acknowledged`], [`sync_is_a_system_call`] | the order of write, sync and acknowledgement |
+//! | [`synced_before_acknowledged`], [`announced_writes_share_a_sync`], [`sync_is_a_system_call`] | the order of write, sync and acknowledgement |
 //! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
 //! | [`survives_kill`], [`clears_survive_kill`], [`reclaims_survive_kill`], [`second_process_is_refused`] | two processes, one of them killed |
 //! | [`failed_write_is_told`] | a write that the system refuses |
@@ -34,6 +34,31 @@ use std::sync::Arc;
 use crate::fault::FaultStore;
 use crate::trace::Event;
 use crate::{Durability, OrderedKv, Space, Trace, WriteBatch};
+
+/// Writes that were announced before a sync begins are waited for, and have it in common; one that failed is not. `store` must
+/// have been opened with `trace` in its options.
+pub fn announced_writes_share_a_sync(store: Arc<dyn OrderedKv>, trace: &Trace) {
+    let write = |value: &[u8]| {
+        let mut batch = WriteBatch::new();
+        batch.put(Space::new(1), b"key", value);
+        store.write(batch, Durability::Buffered).unwrap();
+    };
+    let (mut early, late, failed) = (store.announce(), store.announce(), store.announce());
+    write(b"early");
+    early.written();
+    trace.take();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| early.wait().unwrap());
+        // Time to do what is wrong; what is right does not hang on it.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(!trace.take().contains(&Event::SyncBegan), "a write that was announced is not there yet");
+        drop(failed);
+        write(b"late");
+        late.wait().unwrap();
+        first.join().unwrap();
+    });
+    assert_eq!(trace.take(), [Event::Written, Event::SyncBegan, Event::Synced]);
+}
 
 pub use directories::directories;
 pub use faults::run_faults;

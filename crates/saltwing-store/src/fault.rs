@@ -32,6 +32,8 @@ pub enum Fault {
     CutScan(u64),
     /// The read with this number of one key fails, as [`OrderedKv::get`] does it. Later ones succeed.
     FailGet(u64),
+    /// The sync with this number fails, as [`OrderedKv::sync`] does it. Later ones succeed.
+    FailSync(u64),
     /// The commit with this number is answered with [`StoreError::CommitUnknown`].
     UnknownCommit {
         /// Which commit.
@@ -52,6 +54,8 @@ pub struct Counts {
     pub entries: u64,
     /// Calls of [`OrderedKv::get`], failed ones included.
     pub gets: u64,
+    /// Calls of [`OrderedKv::sync`], failed ones included.
+    pub syncs: u64,
 }
 
 /// A store with one fault in it. Clones share it.
@@ -224,6 +228,14 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
+        let number = {
+            let mut counts = self.faults.counts.lock();
+            counts.syncs += 1;
+            counts.syncs - 1
+        };
+        if self.faults.fault == Fault::FailSync(number) {
+            return Err(injected("sync"));
+        }
         self.current(|store| store.sync())
     }
 

@@ -79,14 +79,21 @@ pub struct Round<'a> {
 }
 
 impl Round<'_> {
+    /// Says that the write has ended, where that is well before [`Round::wait`]: whoever leads need not wait for it.
+    pub fn written(&mut self) {
+        if self.writing {
+            self.group.record(Event::Written);
+            self.end_write();
+        }
+    }
+
     /// Waits until the write is on the disk, or calls `sync` for the whole round.
     /// Call it right after the write.
     ///
     /// # Errors
     /// The error of the sync, also of one that another writer led.
     pub fn wait(mut self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.group.record(Event::Written);
-        self.end_write();
+        self.written();
         let group = self.group;
         let mut rounds = group.rounds.lock();
         loop {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::group_sync::Round;
 use crate::{Bytes, Direction, KeyBounds, StoreError, WriteBatch};
 
 /// The longest key that the embedded stores take, in bytes.
@@ -135,11 +136,53 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// Brings every acknowledged write to the disk.
     fn sync(&self) -> Result<(), StoreError>;
 
+    /// Announces a buffered write that is to be on the disk soon, so that writers at the same time share a sync: one
+    /// that begins meanwhile waits for the write. Call it right before the write, holding nothing that a writer who
+    /// waits for a sync may need.
+    fn announce(&self) -> Announced<'_> {
+        Announced::alone(|| self.sync())
+    }
+
     /// Gets the store ready for a fast opening: syncs, and writes out what would
     /// have to be replayed. The store stays usable; it ends when its last handle,
     /// cursor and snapshot are dropped.
     fn close(&self) -> Result<(), StoreError> {
         self.sync()
+    }
+}
+
+/// A write that was [announced](OrderedKv::announce). Dropped without [`Announced::wait`], when the write failed, it
+/// leaves the sync to the others.
+#[must_use]
+pub struct Announced<'s> {
+    round: Option<Round<'s>>,
+    wait: Wait<'s>,
+}
+
+type Wait<'s> = Box<dyn FnOnce(Option<Round<'s>>) -> Result<(), StoreError> + Send + 's>;
+
+impl<'s> Announced<'s> {
+    /// A write whose sync nobody shares.
+    pub fn alone(sync: impl FnOnce() -> Result<(), StoreError> + Send + 's) -> Self {
+        Self { round: None, wait: Box::new(|_| sync()) }
+    }
+
+    /// A write in a round of others; `wait` waits for its sync.
+    pub fn in_round(round: Round<'s>, wait: impl FnOnce(Round<'s>) -> Result<(), StoreError> + Send + 's) -> Self {
+        Self { round: Some(round), wait: Box::new(|round| round.map_or(Ok(()), wait)) }
+    }
+
+    /// Says that the write has ended: nobody waits for it any more.
+    pub fn written(&mut self) {
+        self.round.iter_mut().for_each(Round::written);
+    }
+
+    /// Waits until the write is on the disk.
+    ///
+    /// # Errors
+    /// As [`OrderedKv::sync`].
+    pub fn wait(self) -> Result<(), StoreError> {
+        (self.wait)(self.round)
     }
 }
 
@@ -202,6 +245,10 @@ impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
 
     fn sync(&self) -> Result<(), StoreError> {
         (**self).sync()
+    }
+
+    fn announce(&self) -> Announced<'_> {
+        (**self).announce()
     }
 
     fn close(&self) -> Result<(), StoreError> {

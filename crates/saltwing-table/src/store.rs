@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use saltwing_store::{Capabilities, Durability, OrderedKv, WriteBatch};
+use saltwing_store::{Announced, Capabilities, Durability, OrderedKv};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::division::divide;
@@ -368,11 +368,10 @@ impl EmbeddedTables {
                 None => Ok(()),
             }
         };
-        let number = self.packed.write(&records, check, || self.log.record(writes.keys()))?;
+        let record = || self.log.record(writes.keys());
+        let (number, announced) = self.packed.write(&records, durability, check, record)?;
         // Outside the lock, so that commits at the same time share one sync.
-        if durability == Durability::Synced {
-            self.packed.kv().write(WriteBatch::new(), Durability::Synced)?;
-        }
+        announced.map_or(Ok(()), Announced::wait)?;
         Ok(number)
     }
 

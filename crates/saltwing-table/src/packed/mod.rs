@@ -53,7 +53,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Durability, OrderedKv, WriteBatch};
+use saltwing_store::{Announced, Durability, OrderedKv, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
@@ -138,16 +138,20 @@ impl Packed {
         self.rows.read().get(&table.0).and_then(of)
     }
 
-    /// Writes rows, all or none: `check` may refuse them, and `record` is called when they are there.
+    /// Writes rows, all or none: `check` may refuse them, and `record` is called when they are there. Where they are to be
+    /// synced, what comes back with it is to be waited for.
     ///
     /// Neither another commit nor a moment falls between `check` and `record`.
     pub(crate) fn write<T>(
         &self,
         records: &[Record],
+        durability: Durability,
         check: impl FnOnce() -> Result<(), TableError>,
         record: impl FnOnce() -> T,
-    ) -> Result<T, TableError> {
+    ) -> Result<(T, Option<Announced<'_>>), TableError> {
         self.wait_for_room();
+        // Before the lock: who waits for it shares the sync of who comes first.
+        let mut announced = (durability == Durability::Synced).then(|| self.kv.announce());
         let (recorded, full) = {
             let mut commits = self.commits.lock();
             check()?;
@@ -164,12 +168,14 @@ impl Packed {
             commits.count(records);
             (self.insert(records, record), self.is_full(&commits))
         };
+        // A merge that follows here may sync too.
+        announced.iter_mut().for_each(Announced::written);
         match self.options.merging {
             Merging::Background => self.signal.committed(full),
             // What was committed stays so, whatever becomes of the merge; a later commit tries again.
             Merging::WithCommits => drop(self.crawl(full)),
         }
-        Ok(recorded)
+        Ok((recorded, announced))
     }
 
     fn insert<T>(&self, records: &[Record], record: impl FnOnce() -> T) -> T {

@@ -5,6 +5,7 @@
 
 mod definitions;
 mod division;
+mod durable;
 mod estimates;
 mod faults;
 mod history;

@@ -1,0 +1,116 @@
+//! Commits that are to be on the disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use saltwing_store::fault::{Fault, FaultStore};
+use saltwing_store::group_sync::GroupSync;
+use saltwing_store::{
+    Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,
+    StoreError, WriteBatch,
+};
+use saltwing_table::{TableError, WriteSet};
+use saltwing_types::Value;
+
+use crate::world::{World, plain_row, table, thread_options};
+
+/// A store with a journal that takes no write while it is synced.
+#[derive(Clone, Default)]
+struct Slow(Arc<Journal>);
+
+#[derive(Default)]
+struct Journal {
+    rows: MemoryStore,
+    lock: Mutex<()>,
+    group: GroupSync,
+    syncs: AtomicU64,
+}
+
+impl OrderedKv for Slow {
+    fn capabilities(&self) -> &Capabilities {
+        self.0.rows.capabilities()
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.0.rows.get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        self.0.rows.cursor(space, bounds, direction)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.0.rows.snapshot()
+    }
+
+    fn write(&self, batch: WriteBatch, _: Durability) -> Result<(), StoreError> {
+        let _journal = self.0.lock.lock();
+        self.0.rows.write(batch, Durability::Buffered)
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        self.0.rows.clear(space)
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.announce().wait()
+    }
+
+    fn announce(&self) -> Announced<'_> {
+        Announced::in_round(self.0.group.enter(), |round| {
+            let sync = || {
+                let _journal = self.0.lock.lock();
+                self.0.syncs.fetch_add(1, Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(1));
+                Ok(())
+            };
+            round.wait(sync).map_err(|error| StoreError::io("sync", "memory".as_ref(), error))
+        })
+    }
+}
+
+fn write_set(world: &World, k: i64) -> WriteSet {
+    let mut writes = WriteSet::new();
+    writes.put(&world.table, plain_row(k, k)).unwrap();
+    writes
+}
+
+/// However long a sync takes, commits that come meanwhile are in the next one together.
+#[test]
+fn commits_at_the_same_time_share_syncs() {
+    const THREADS: i64 = 8;
+    const COMMITS: i64 = 25;
+    let kv = Slow::default();
+    let world = World::open(Arc::new(kv.clone()), thread_options(), table(100, 0, None)).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let world = &world;
+            scope.spawn(move || {
+                for commit in 0..COMMITS {
+                    let writes = write_set(world, thread * COMMITS + commit);
+                    world.store.commit(&writes, None, Durability::Synced).unwrap();
+                }
+            });
+        }
+    });
+    let syncs = kv.0.syncs.load(Ordering::Relaxed) as i64;
+    assert!((COMMITS..=THREADS * COMMITS / 2).contains(&syncs), "{syncs}");
+    assert_eq!(world.read_all().unwrap().len() as i64, THREADS * COMMITS);
+}
+
+/// A commit whose sync fails is told so; it is there, as others may have seen it, and later ones are made.
+#[test]
+fn a_sync_that_fails_is_told() {
+    let kv = FaultStore::new(MemoryStore::new(), Fault::FailSync(1));
+    let world = World::open(Arc::new(kv.clone()), thread_options(), table(100, 0, None)).unwrap();
+    let commit = |k: i64, durability| world.store.commit(&write_set(&world, k), None, durability);
+    commit(0, Durability::Synced).unwrap();
+    commit(1, Durability::Buffered).unwrap();
+    assert!(matches!(commit(2, Durability::Synced), Err(TableError::Store(_))));
+    commit(3, Durability::Synced).unwrap();
+    assert_eq!(kv.counts().syncs, 3);
+    let keys: Vec<Value> = world.read_all().unwrap().into_values().map(|row| row[0].clone()).collect();
+    assert_eq!(keys, (0..4).map(Value::Int).collect::<Vec<_>>());
+}
