@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod log;
+mod process;
 
 use std::path::Path;
 use std::process::Command;
@@ -17,6 +18,7 @@ use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
 use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, Merging, SystemClock, WriteSet};
 
 use log::{definition, mixed, row};
+use process::{cpu_ms, resident_mb};
 
 fn open_store(path: &Path) -> Arc<saltwing_fjall::FjallStore> {
     let options = OpenOptions { access: Access::Create, cache_bytes: 64 << 20, trace: None };
@@ -86,16 +88,9 @@ fn main() {
     let stats = tables.storage_stats();
     println!(
         "{} recent rows: the store opens in {store:.3?} ({store_cpu} ms of processors), {:.1} MB of records and directories \
-         are read in {reading:.3?}, the layout opens in {layout:.3?} ({layout_cpu} ms of processors)",
+         are read in {reading:.3?}, the layout opens in {layout:.3?} ({layout_cpu} ms of processors); {} MB of memory are held",
         stats.tables.first().unwrap().delta_rows,
         bytes as f64 / 1e6,
+        resident_mb(),
     );
-}
-
-/// Milliseconds of processors that this process took so far, where the system tells: what others run here does not count.
-fn cpu_ms() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    // Fields 14 and 15 of the line, in hundredths of a second.
-    after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10
 }

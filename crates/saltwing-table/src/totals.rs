@@ -10,10 +10,10 @@ use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
 use saltwing_types::{SqlType, Value};
 
 use crate::decode::{DecodedColumn, Source};
+use crate::packed::Summary;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
-use crate::packed::{Summary, Zone};
 use crate::row_format::{SlotBytes, slot_int};
 use crate::row_values::{BlockParts, recent_slot};
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
@@ -159,8 +159,7 @@ fn add_block(
 
 /// What a directory knows of all rows of a block.
 fn known_total(block: &Summary, (family, slot): (usize, u16), ty: SqlType) -> Option<Total> {
-    let of_column = |(of, zone): &&(u8, Zone)| usize::from(*of) == family && zone.slot == slot;
-    let (_, zone) = block.zones.iter().find(of_column)?;
+    let zone = block.zone(u8::try_from(family).ok()?, slot)?;
     match zone.sum {
         Some((known, sum)) => Some(Total { known: known.into(), sum: sum.into() }),
         None if ty.is_integer() || zone.has_null => None,

@@ -45,20 +45,16 @@ impl ZoneFilter {
     /// Whether no row of the block can meet the filter.
     pub(crate) fn excludes(&self, block: &Summary) -> bool {
         self.conditions.iter().any(|condition| {
-            let zone =
-                block.zones.iter().find(|(family, zone)| *family == condition.family && zone.slot == condition.slot);
+            let zone = block.zone(condition.family, condition.slot);
             // NULL meets no comparison, but it is not false either: what follows is computed for it.
-            zone.is_some_and(|(_, zone)| (self.complete || !zone.has_null) && !condition.may_hold(zone))
+            zone.is_some_and(|zone| (self.complete || !zone.has_null) && !condition.may_hold(zone))
         })
     }
 }
 
 impl Condition {
-    fn may_hold(&self, zone: &Zone) -> bool {
-        zone.bounds.as_ref().is_some_and(|bounds| {
-            let (min, max) = bounds.ends();
-            min <= self.wanted.1 && self.wanted.0 <= max
-        })
+    fn may_hold(&self, zone: Zone) -> bool {
+        zone.bounds.is_some_and(|(min, max)| min <= self.wanted.1 && self.wanted.0 <= max)
     }
 }
 

@@ -127,14 +127,12 @@ impl Rewrite<'_> {
         let record = write_run(built.id, &built.summary, &filter, &records);
         self.made.1 += record.len() as u64;
         self.batch.put(DIR, run_key(table, built.id), record);
-        let block = built.into_block(table, Vec::new(), &self.packed.shelf)?;
+        let block = built.into_block(Vec::new(), &self.home)?;
         let run = Arc::new(Run::new(block, filter));
         self.runs.push((run.clone(), parts.len() as u32));
         for ((StreamPart { index, entry, taken, .. }, range), record) in parts.into_iter().zip(ranges).zip(records) {
-            let mut with_run = Entry::new(entry.fence.clone(), entry.block.clone());
-            with_run.runs.push(RunPart::new(run.clone(), range.start as u32..range.end as u32, record.oldest));
-            with_run.runs.extend(entry.runs.iter().skip(taken).cloned());
-            self.edits.push((index..index + 1, vec![Arc::new(with_run)]));
+            let part = RunPart::new(run.clone(), range.start as u32..range.end as u32, record.oldest);
+            self.edits.push((index..index + 1, vec![Arc::new(entry.with_run(part, taken))]));
         }
         Ok(())
     }

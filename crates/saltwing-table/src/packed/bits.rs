@@ -46,6 +46,13 @@ impl<'a> Reader<'a> {
         self.bytes.get(range)
     }
 
+    /// The bytes that `take` passes over.
+    pub(crate) fn taken(&mut self, take: impl FnOnce(&mut Self) -> Option<()>) -> Option<&'a [u8]> {
+        let start = self.at;
+        take(self)?;
+        self.bytes.get(start..self.at)
+    }
+
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         self.bytes(N)?.try_into().ok()
     }

@@ -6,7 +6,7 @@ use super::bits::{Ints, Nulls, seal};
 use super::block::{FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VERSION_DELETED, VarPart};
 use super::far::HEAD_BYTES;
 use super::var_part::{CHUNK_ROWS, FarName};
-use super::zone::{Bounds, Zone, decimal_number, float_number, int_number, text_number, timestamp_number};
+use super::zone::{Zone, bounds_of, decimal_number, float_number, int_number, text_number, timestamp_number};
 use crate::row_format::{self, slot_int, slot_timestamp};
 
 /// The values of one column of a block that is being made.
@@ -151,12 +151,12 @@ impl ColumnData {
     pub(crate) fn zone(&self) -> Option<Zone> {
         let rows = || self.nulls.iter().enumerate().filter(|(_, null)| !**null).map(|(row, _)| row);
         let bounds = match &self.cells {
-            Cells::Ints(ints) => Bounds::of(rows().filter_map(|row| ints.get(row)).map(|int| int_number(*int))),
+            Cells::Ints(ints) => bounds_of(rows().filter_map(|row| ints.get(row)).map(|int| int_number(*int))),
             Cells::Raw { width, bytes } => {
                 let width = usize::from(*width);
                 let numbers: Option<Vec<u128>> =
                     rows().map(|row| raw_number(bytes.get(row * width..(row + 1) * width)?)).collect();
-                Bounds::of(numbers?.into_iter())
+                bounds_of(numbers?.into_iter())
             }
             Cells::Var { .. } if !self.is_text => return None,
             Cells::Var { lengths, bytes, far } => {
@@ -170,7 +170,7 @@ impl ColumnData {
                 for FarName { row, head, .. } in far.iter().map(|far| &far.name) {
                     *numbers.get_mut(*row as usize)? = Some(text_number(head));
                 }
-                Bounds::of(numbers.into_iter().flatten())
+                bounds_of(numbers.into_iter().flatten())
             }
         };
         let has_null = self.nulls.contains(&true);

@@ -10,6 +10,7 @@ use saltwing_types::TableId;
 use smallvec::SmallVec;
 
 use super::block::{FixPart, VarPart};
+use super::block_columns::BlockColumns;
 use super::far::Far;
 use super::spaces::{FAR, FIX, VAR, id_key, part_key};
 use super::stats::{AllCounters, TableCounters};
@@ -30,11 +31,34 @@ pub(crate) struct BlockRef {
     replaced: AtomicBool,
     pub(crate) id: u64,
     pub(crate) summary: Summary,
-    pub(crate) table: TableId,
     /// Values of its rows that lie by themselves.
     pub(super) far: Vec<Arc<Far>>,
+    home: Arc<Home>,
+}
+
+/// Where the blocks of a table come from.
+///
+/// Who makes many blocks has one for them, and each of several threads its own: they would wait for each other at its count.
+pub(crate) struct Home {
+    table: TableId,
     counters: Arc<TableCounters>,
     shelf: Arc<Shelf>,
+}
+
+impl Home {
+    pub(super) fn new(table: TableId, shelf: &Arc<Shelf>) -> Arc<Self> {
+        Arc::new(Self { table, counters: shelf.counters(table), shelf: shelf.clone() })
+    }
+
+    /// A value that lies by itself, as stored.
+    pub(super) fn load_far(&self, id: u64) -> Result<Option<Bytes>, StoreError> {
+        self.shelf.kv.get(FAR, &id_key(self.table, id))
+    }
+
+    /// Nobody reads a value any more that no block names.
+    pub(super) fn leave_far(&self, id: u64) {
+        self.shelf.return_unread(vec![Unread::far(self.table, id)]);
+    }
 }
 
 /// A replaced block, or a value that lay by itself, that nobody reads any more.
@@ -62,10 +86,25 @@ pub(crate) struct Summary {
     pub(crate) last_key: Bytes,
     /// Oldest and newest write time.
     pub(crate) times_ms: (i64, i64),
+    /// Families that have parts, and what is known of their columns.
+    pub(super) columns: BlockColumns,
+}
+
+impl Summary {
     /// Families that have parts, ascending; the first always has.
-    pub(crate) families: Vec<u8>,
-    /// By family, columns that filters can make use of.
-    pub(crate) zones: Vec<(u8, Zone)>,
+    pub(crate) fn families(&self) -> &[u8] {
+        self.columns.families()
+    }
+
+    /// What is known of columns that filters can make use of, each with its family.
+    pub(crate) fn zones(&self) -> impl Iterator<Item = (u8, Zone)> {
+        self.columns.zones(self.rows)
+    }
+
+    /// What is known of one column.
+    pub(crate) fn zone(&self, family: u8, slot: u16) -> Option<Zone> {
+        self.zones().find(|(of, zone)| (*of, zone.slot) == (family, slot)).map(|(_, zone)| zone)
+    }
 }
 
 #[derive(Default)]
@@ -112,10 +151,9 @@ impl PartsInMemory<'_> {
 }
 
 impl BlockRef {
-    pub(crate) fn new(id: u64, table: TableId, summary: Summary, far: Vec<Arc<Far>>, shelf: Arc<Shelf>) -> Self {
-        let (used, replaced) = (AtomicBool::new(false), AtomicBool::new(false));
-        let (hits, counters) = (AtomicU32::new(0), shelf.counters(table));
-        Self { id, table, summary, far, parts: RwLock::default(), used, hits, counters, replaced, shelf }
+    pub(crate) fn new(id: u64, summary: Summary, far: Vec<Arc<Far>>, home: Arc<Home>) -> Self {
+        let (used, replaced, hits) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+        Self { id, summary, far, parts: RwLock::default(), used, hits, replaced, home }
     }
 
     /// A part was found in memory. Not one atomic step: readers that meet would wait for each other, and a hit
@@ -142,7 +180,7 @@ impl BlockRef {
             self.hit();
             return Ok(Some(part.clone()));
         }
-        if !self.summary.families.contains(&family) {
+        if !self.summary.families().contains(&family) {
             return Ok(None);
         }
         let bytes = self.load(FIX, family)?.ok_or_else(|| self.damaged("a part is missing"))?;
@@ -202,8 +240,8 @@ impl BlockRef {
     }
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
-        self.counters.cache_misses.fetch_add(1, Relaxed);
-        Ok(self.shelf.kv.get(space, &part_key(self.table, self.id, family))?)
+        self.home.counters.cache_misses.fetch_add(1, Relaxed);
+        Ok(self.home.shelf.kv.get(space, &part_key(self.home.table, self.id, family))?)
     }
 
     /// Being read for the first time is no use yet: what is read once only goes before what is read again.
@@ -215,12 +253,12 @@ impl BlockRef {
             parts.bytes += size;
             first
         };
-        self.shelf.keep(self, size, first);
+        self.home.shelf.keep(self, size, first);
     }
 
     /// A value that lies by itself was read into one of the parts.
     pub(super) fn grow(self: &Arc<Self>, size: usize) {
-        self.counters.cache_misses.fetch_add(1, Relaxed);
+        self.home.counters.cache_misses.fetch_add(1, Relaxed);
         {
             let mut parts = self.parts.write();
             // The part is no more in memory but for who reads it now.
@@ -229,7 +267,7 @@ impl BlockRef {
             }
             parts.bytes += size;
         }
-        self.shelf.keep(self, size, false);
+        self.home.shelf.keep(self, size, false);
     }
 
     /// Takes the parts out of memory; who reads them now keeps theirs.
@@ -247,18 +285,18 @@ impl BlockRef {
         if let Some(error) = self.far.iter().find_map(|far| far.failure()) {
             return error.into();
         }
-        TableError::CorruptBlock { table: self.table.0, block: self.id, what }
+        TableError::CorruptBlock { table: self.home.table.0, block: self.id, what }
     }
 }
 
 impl Drop for BlockRef {
     fn drop(&mut self) {
         let bytes = self.forget();
-        self.shelf.bytes.fetch_sub(bytes, Relaxed);
-        self.counters.cache_hits.fetch_add(self.hits(), Relaxed);
+        self.home.shelf.bytes.fetch_sub(bytes, Relaxed);
+        self.home.counters.cache_hits.fetch_add(self.hits(), Relaxed);
         if self.replaced.load(Relaxed) {
-            let families = std::mem::take(&mut self.summary.families);
-            self.shelf.unread.lock().push(Unread { table: self.table, id: self.id, families });
+            let families = self.summary.families().to_vec();
+            self.home.shelf.unread.lock().push(Unread { table: self.home.table, id: self.id, families });
         }
     }
 }
@@ -320,11 +358,6 @@ impl Shelf {
         self.counters.forget(table);
     }
 
-    /// A value that lies by itself, as stored.
-    pub(super) fn load_far(&self, table: TableId, id: u64) -> Result<Option<Bytes>, StoreError> {
-        self.kv.get(FAR, &id_key(table, id))
-    }
-
     /// Takes the replaced blocks and the values that nobody reads any more.
     pub(crate) fn take_unread(&self) -> Vec<Unread> {
         std::mem::take(&mut *self.unread.lock())
@@ -353,13 +386,12 @@ mod tests {
             bytes: 1,
             last_key: Bytes::from(b"key"),
             times_ms: (0, 0),
-            families: vec![0],
-            zones: Vec::new(),
+            columns: BlockColumns::new(&[0], &[]),
         };
-        let mut batch = WriteBatch::new();
+        let (mut batch, home) = (WriteBatch::new(), Home::new(TableId(1), &shelf));
         let block = |id| {
             batch.put(FIX, part_key(TableId(1), id, 0), part.clone());
-            Arc::new(BlockRef::new(id, TableId(1), summary.clone(), Vec::new(), shelf.clone()))
+            Arc::new(BlockRef::new(id, summary.clone(), Vec::new(), home.clone()))
         };
         let blocks = (0..count).map(block).collect();
         kv.write(batch, Durability::Buffered).unwrap();
@@ -404,7 +436,7 @@ mod tests {
     #[test]
     fn a_missing_part_is_an_error() {
         let (blocks, shelf, _) = blocks(1, |part| part);
-        let other = BlockRef::new(7, TableId(1), blocks[0].summary.clone(), Vec::new(), shelf);
+        let other = BlockRef::new(7, blocks[0].summary.clone(), Vec::new(), Home::new(TableId(1), &shelf));
         assert!(matches!(Arc::new(other).lead(), Err(TableError::CorruptBlock { block: 7, .. })));
     }
 }

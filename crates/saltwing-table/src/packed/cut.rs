@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_store::Bytes;
-use saltwing_types::TableId;
 
 use super::block::{FixPart, VarPart};
 use super::block_builder::{ColumnData, RowHeads, fix_part, var_part};
-use super::block_ref::{BlockRef, Shelf, Summary};
+use super::block_columns::BlockColumns;
+use super::block_ref::{BlockRef, Home, Summary};
 use super::delta::StoredRow;
 use super::directory::Entry;
 use super::far::{Far, far_part};
@@ -152,13 +152,8 @@ pub(super) struct Built {
 
 impl Built {
     /// The block as a directory names it, with its parts in memory.
-    pub(super) fn into_block(
-        self,
-        table: TableId,
-        far: Vec<Arc<Far>>,
-        shelf: &Arc<Shelf>,
-    ) -> Result<Arc<BlockRef>, TableError> {
-        let block = Arc::new(BlockRef::new(self.id, table, self.summary, far, shelf.clone()));
+    pub(super) fn into_block(self, far: Vec<Arc<Far>>, home: &Arc<Home>) -> Result<Arc<BlockRef>, TableError> {
+        let block = Arc::new(BlockRef::new(self.id, self.summary, far, home.clone()));
         block.keep_made(self.parts)?;
         Ok(block)
     }
@@ -202,13 +197,12 @@ impl Rewrite<'_> {
         let fence = if is_first { first_fence.clone() } else { built.first_key.clone() };
         self.batch.put(DIR, dir_key(table, &fence), built.summary.write(built.id, &built.far));
         self.named.extend(&built.far);
-        let shelf = &self.packed.shelf;
         let named = |id: u64| {
             let known = pending.far.get(&id).cloned();
-            known.unwrap_or_else(|| Arc::new(Far::new(id, table, shelf.clone())))
+            known.unwrap_or_else(|| Arc::new(Far::new(id, self.home.clone())))
         };
         let far = built.far.iter().copied().map(named).collect();
-        let block = built.into_block(table, far, shelf)?;
+        let block = built.into_block(far, &self.home)?;
         Ok(Arc::new(Entry::new(fence, Some(block))))
     }
 
@@ -258,8 +252,7 @@ impl Rewrite<'_> {
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             last_key: Bytes::new(heads.keys.last().copied().unwrap_or_default()),
             times_ms: (alive().min().unwrap_or(i64::MAX), alive().max().unwrap_or(i64::MAX)),
-            families,
-            zones,
+            columns: BlockColumns::new(&families, &zones),
         };
         let first_key = Bytes::new(heads.keys.first().copied().unwrap_or_default());
         Ok(Built { id, summary, far, first_key, parts })

@@ -23,13 +23,22 @@ pub(crate) struct Entry {
     /// `None` only in the first entry, when no block is there for the first keys.
     pub(crate) block: Option<Arc<BlockRef>>,
     /// Rows that are newer than the block, newest first.
-    pub(crate) runs: Vec<RunPart>,
+    pub(crate) runs: Box<[RunPart]>,
     dirty: AtomicBool,
 }
 
 impl Entry {
     pub(crate) fn new(fence: Bytes, block: Option<Arc<BlockRef>>) -> Self {
-        Self { fence, block, runs: Vec::new(), dirty: AtomicBool::new(false) }
+        Self { fence, block, runs: Box::default(), dirty: AtomicBool::new(false) }
+    }
+
+    /// The entry with a run in the place of so many of its newest.
+    pub(super) fn with_run(&self, run: RunPart, taken: usize) -> Self {
+        let kept = self.runs.get(taken..).unwrap_or_default();
+        let mut runs = Vec::with_capacity(1 + kept.len());
+        runs.push(run);
+        runs.extend_from_slice(kept);
+        Self { runs: runs.into(), ..Self::new(self.fence.clone(), self.block.clone()) }
     }
 
     /// Whether a delta may have a row of this entry. Read where the row map was taken: a write says so before
@@ -160,6 +169,19 @@ impl Directory {
     pub(crate) fn new(entries: Vec<Arc<Entry>>) -> Self {
         let mut chunks = Chunks::default();
         entries.into_iter().for_each(|entry| chunks.push(entry));
+        chunks.finish()
+    }
+
+    /// A directory of parts, one behind the other.
+    pub(super) fn of_parts(parts: impl IntoIterator<Item = DirectoryPart>) -> Self {
+        let mut chunks = Chunks::default();
+        for chunk in parts.into_iter().flat_map(|part| part.0) {
+            if chunks.can_share(&chunk) {
+                chunks.share(&chunk);
+            } else {
+                chunk.entries.iter().for_each(|entry| chunks.push(entry.clone()));
+            }
+        }
         chunks.finish()
     }
 
@@ -317,6 +339,25 @@ impl Chunk {
     }
 }
 
+/// Neighbouring entries of a directory, which a thread puts together for itself.
+pub(super) struct DirectoryPart(Vec<Arc<Chunk>>);
+
+impl DirectoryPart {
+    /// Entries with ascending fences.
+    pub(super) fn new(entries: Vec<Arc<Entry>>) -> Self {
+        let parts = match entries.len() {
+            len if len <= CHUNK_ENTRIES_MAX => 1,
+            len => len.div_ceil(CHUNK_ENTRIES),
+        };
+        let size = entries.len().div_ceil(parts);
+        let (mut entries, mut chunks) = (entries.into_iter(), Vec::with_capacity(parts));
+        while entries.len() > 0 {
+            chunks.push(Arc::new(Chunk::new(entries.by_ref().take(size).collect())));
+        }
+        Self(chunks)
+    }
+}
+
 /// The chunks of a directory that is being made.
 #[derive(Default)]
 struct Chunks {
@@ -354,16 +395,7 @@ impl Chunks {
 
     /// Makes chunks of the entries behind the last one.
     fn close(&mut self) {
-        let parts = match self.open.len() {
-            0 => return,
-            len if len <= CHUNK_ENTRIES_MAX => 1,
-            len => len.div_ceil(CHUNK_ENTRIES),
-        };
-        let size = self.open.len().div_ceil(parts);
-        let mut open = std::mem::take(&mut self.open).into_iter();
-        while open.len() > 0 {
-            self.chunks.push(Arc::new(Chunk::new(open.by_ref().take(size).collect())));
-        }
+        self.chunks.extend(DirectoryPart::new(std::mem::take(&mut self.open)).0);
     }
 
     fn finish(mut self) -> Directory {

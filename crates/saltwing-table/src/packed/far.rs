@@ -14,7 +14,7 @@ use saltwing_store::{Bytes, StoreError};
 use saltwing_types::TableId;
 
 use super::bits::{Reader, seal};
-use super::block_ref::{Shelf, Unread};
+use super::block_ref::{Home, Shelf, Unread};
 
 /// The version that is written.
 const VERSION: u8 = 1;
@@ -28,22 +28,21 @@ pub(super) const NAMED_BYTES: usize = 1 << 10;
 /// A value that lies by itself. It stays in the store while a block that names it is in a view.
 pub(crate) struct Far {
     pub(super) id: u64,
-    table: TableId,
     /// No block of the newest directory names it.
     orphan: AtomicBool,
     /// Why it could not be read, until somebody asks.
     failed: Mutex<Option<StoreError>>,
-    shelf: Arc<Shelf>,
+    home: Arc<Home>,
 }
 
 impl Far {
-    pub(super) fn new(id: u64, table: TableId, shelf: Arc<Shelf>) -> Self {
-        Self { id, table, orphan: AtomicBool::new(false), failed: Mutex::default(), shelf }
+    pub(super) fn new(id: u64, home: Arc<Home>) -> Self {
+        Self { id, orphan: AtomicBool::new(false), failed: Mutex::default(), home }
     }
 
     /// The value, of so many bytes; `None` when it cannot be read: [`Far::failure`] says whether the store failed.
     pub(super) fn read(&self, bytes: u32) -> Option<Bytes> {
-        let stored = match self.shelf.load_far(self.table, self.id) {
+        let stored = match self.home.load_far(self.id) {
             Ok(stored) => stored?,
             Err(error) => {
                 *self.failed.lock() = Some(error);
@@ -67,7 +66,7 @@ impl Far {
 impl Drop for Far {
     fn drop(&mut self) {
         if self.orphan.load(Relaxed) {
-            self.shelf.return_unread(vec![Unread::far(self.table, self.id)]);
+            self.home.leave_far(self.id);
         }
     }
 }

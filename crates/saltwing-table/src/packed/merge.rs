@@ -6,7 +6,7 @@ use std::time::Duration;
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
-use super::block_ref::Unread;
+use super::block_ref::{Home, Unread};
 use super::delta::Delta;
 use super::directory::Entry;
 use super::directory_format::read_run;
@@ -266,6 +266,7 @@ impl Packed {
             self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
         }
         drop(removed);
+        let home = Home::new(table, &self.shelf);
         let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
         loop {
             let mut batch = WriteBatch::new();
@@ -276,12 +277,12 @@ impl Packed {
                 batch.delete(DIR, key);
                 if is_run {
                     if let Some((id, summary, ..)) = read_run(&value) {
-                        batch.put(REPLACED, id_key(table, id), summary.families);
+                        batch.put(REPLACED, id_key(table, id), summary.families());
                     }
-                } else if let Some(entry) = Entry::read(table, &[], &value, &self.shelf)
+                } else if let Some(entry) = Entry::read(&[], &value, &home)
                     && let Some(block) = &entry.block
                 {
-                    batch.put(REPLACED, id_key(table, block.id), block.summary.families.clone());
+                    batch.put(REPLACED, id_key(table, block.id), block.summary.families());
                     block.far.iter().for_each(|far| batch.put(REPLACED, id_key(table, far.id), []));
                 }
             }

@@ -37,6 +37,8 @@ pub struct LayoutOptions {
     pub step_blocks: usize,
     /// How many threads make the blocks of one step, each those of some neighbouring entries; one at least.
     pub merge_threads: usize,
+    /// Entries of directories that each of the threads which open reads at a time; fewer in all are read by one.
+    pub open_entries: usize,
     /// A delta is merged when nothing was written for so long.
     pub idle: Duration,
     /// When deltas are merged.
@@ -86,6 +88,7 @@ impl Default for LayoutOptions {
             cache_bytes: 256 << 20,
             step_blocks: 64,
             merge_threads: 1,
+            open_entries: 2048,
             idle: Duration::from_secs(5),
             merging: Merging::Background,
         }
@@ -107,6 +110,7 @@ impl LayoutOptions {
             cache_bytes: 2 << 10,
             step_blocks: 2,
             merge_threads: 1,
+            open_entries: 4,
             idle: Duration::from_secs(5),
             merging: Merging::WithCommits,
         }

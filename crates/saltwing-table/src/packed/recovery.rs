@@ -1,6 +1,6 @@
 //! Opening: directories and live deltas are read, nothing else, and nothing is written.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -9,15 +9,14 @@ use std::thread::Builder;
 use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv, StoreError};
 
-use super::block_ref::{BlockRef, Shelf, Unread};
+use super::block_ref::{Shelf, Unread};
 use super::delta::{Delta, RecentRow, TableRows};
 use super::delta_record;
-use super::directory::{Directory, Entry};
-use super::directory_format::{PartRecord, read_run};
+use super::directory::Directory;
 use super::meta::{Cursor, Meta};
 use super::options::LayoutOptions;
-use super::run::{Run, RunPart};
-use super::spaces::{DIR, DIR_ENTRY, DIR_RUN, META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
+use super::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
+use super::stored_directory;
 use super::worker::Signal;
 use super::{Commits, Merge, Moment, Packed};
 use crate::{Clock, TableError};
@@ -43,16 +42,19 @@ impl Packed {
         let no_thread =
             |source| StoreError::io("start a thread that reads recent rows in", Path::new("this process"), source);
         // The active generation side by side with the rest: there are as many rows in it as in the frozen one.
-        let (mut tables, frozen, active) = std::thread::scope(|scope| {
+        let (directories, frozen, active) = std::thread::scope(|scope| {
             let read_active = || Generation::read(&*kv, meta.active, &Cursor::default());
             let active =
                 Builder::new().name("saltwing-open".into()).spawn_scoped(scope, read_active).map_err(no_thread)?;
-            let tables = directories(&*kv, &shelf)?;
+            let directories = stored_directory::directories(&*kv, &shelf, options.open_entries.max(1))?;
             let frozen =
                 meta.frozen_generation().map(|frozen| Generation::read(&*kv, frozen, &meta.cursor)).transpose()?;
             let active = active.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            Ok::<_, TableError>((tables, frozen.unwrap_or_default(), active))
+            Ok::<_, TableError>((directories, frozen.unwrap_or_default(), active))
         })?;
+        let of_table = |directory| TableRows { directory: Arc::new(directory), ..TableRows::default() };
+        let mut tables: BTreeMap<u32, TableRows> =
+            directories.into_iter().map(|(table, directory)| (table, of_table(directory))).collect();
         let Generation { rows, bytes, next_record, .. } = active;
         let commits = Commits { active: meta.active, rows, bytes, next_record, has_meta };
         for (table, delta) in frozen.deltas {
@@ -89,65 +91,6 @@ impl Packed {
 /// Whether the store has no rows of the form that came before this one.
 fn is_empty(kv: &dyn OrderedKv) -> Result<bool, TableError> {
     Ok(kv.cursor(OLD_ROWS, KeyBounds::all(), Direction::Forward)?.next()?.is_none())
-}
-
-/// What the store has of one table's directory.
-#[derive(Default)]
-struct Stored {
-    entries: Vec<Entry>,
-    /// Oldest first.
-    runs: Vec<(Arc<Run>, Vec<PartRecord>)>,
-}
-
-fn directories(kv: &dyn OrderedKv, shelf: &Arc<Shelf>) -> Result<BTreeMap<u32, TableRows>, TableError> {
-    let mut stored: BTreeMap<u32, Stored> = BTreeMap::new();
-    let mut cursor = kv.cursor(DIR, KeyBounds::all(), Direction::Forward)?;
-    while let Some((key, value)) = cursor.next()? {
-        let read = split_table(&key).and_then(|(table, rest)| {
-            let of_table = stored.entry(table.0).or_default();
-            match rest.split_first()? {
-                (&DIR_ENTRY, fence) => of_table.entries.push(Entry::read(table, fence, &value, shelf)?),
-                (&DIR_RUN, _) => {
-                    let (id, summary, filter, parts) = read_run(&value)?;
-                    let block = BlockRef::new(id, table, summary, Vec::new(), shelf.clone());
-                    of_table.runs.push((Arc::new(Run::new(Arc::new(block), filter)), parts));
-                }
-                _ => return None,
-            }
-            Some(())
-        });
-        read.ok_or(TableError::CorruptLayout("a directory entry"))?;
-    }
-    let rows = |stored: Stored| {
-        let entries = stored.with_runs().into_iter().map(Arc::new).collect();
-        TableRows { directory: Arc::new(Directory::new(entries)), ..TableRows::default() }
-    };
-    Ok(stored.into_iter().map(|(table, stored)| (table, rows(stored))).collect())
-}
-
-impl Stored {
-    /// The entries with the runs that they name: by their blocks, so that an entry whose block was written anew has
-    /// none of those that were before.
-    fn with_runs(mut self) -> Vec<Entry> {
-        if self.runs.is_empty() {
-            return self.entries;
-        }
-        let ids = self.entries.iter().enumerate().filter_map(|(i, entry)| Some((entry.block.as_ref()?.id, i)));
-        let by_block: HashMap<u64, usize> = ids.collect();
-        for (run, parts) in &self.runs {
-            let mut start = 0;
-            for PartRecord { block, rows, oldest } in parts {
-                let end = start + rows;
-                if let Some(entry) = by_block.get(block).and_then(|index| self.entries.get_mut(*index)) {
-                    entry.runs.retain(|older| older.run.block.id < *oldest);
-                    entry.runs.insert(0, RunPart::new(run.clone(), start..end, *oldest));
-                }
-                start = end;
-            }
-        }
-        self.entries.iter().flat_map(|entry| &entry.runs).for_each(|part| part.run.gain(1));
-        self.entries
-    }
 }
 
 /// The recent rows of a generation, by table.

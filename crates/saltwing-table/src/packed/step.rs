@@ -8,7 +8,7 @@ use saltwing_store::{Bytes, WriteBatch};
 use saltwing_types::TableId;
 
 use super::append::Stream;
-use super::block_ref::BlockRef;
+use super::block_ref::{BlockRef, Home};
 use super::cut::{Pending, RowRef};
 use super::delta::{RecentRow, StoredRow, TableRows};
 use super::directory::{Directory, Edits, Entry};
@@ -30,6 +30,7 @@ pub(super) struct Rewrite<'a> {
     pub(super) numbers: &'a Numbers,
     pub(super) packed: &'a Packed,
     pub(super) table: Arc<Table>,
+    pub(super) home: Arc<Home>,
     pub(super) rows: TableRows,
     pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
@@ -126,6 +127,7 @@ impl<'a> Rewrite<'a> {
         let is_large = |held: u64, delta: u64| held >= options.run_deltas.saturating_mul(delta);
         Self {
             has_runs: is_large(size.rows, options.delta_rows) || is_large(size.bytes, options.delta_bytes),
+            home: Home::new(table.def().id, &packed.shelf),
             packed,
             limits: table.block_limits(&packed.options),
             table,
@@ -349,12 +351,12 @@ impl<'a> Rewrite<'a> {
     fn publish(mut self, cursor: Cursor) -> Result<(), TableError> {
         let id = self.table.def().id;
         for block in &self.replaced {
-            self.batch.put(REPLACED, id_key(id, block.id), block.summary.families.clone());
+            self.batch.put(REPLACED, id_key(id, block.id), block.summary.families());
         }
         for (run, entries) in self.left_runs.values() {
             if run.ends_with(*entries) {
                 self.batch.delete(DIR, run_key(id, run.block.id));
-                self.batch.put(REPLACED, id_key(id, run.block.id), run.block.summary.families.clone());
+                self.batch.put(REPLACED, id_key(id, run.block.id), run.block.summary.families());
             }
         }
         let far = self.replaced.iter().flat_map(|block| &block.far);

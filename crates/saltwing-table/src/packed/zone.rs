@@ -11,44 +11,23 @@ use saltwing_types::value::Timestamp;
 const TEXT_BYTES: usize = 16;
 
 /// What a directory entry says of one column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Zone {
     /// The column's slot in its family.
     pub(crate) slot: u16,
     /// Smallest and largest value; `None` when all rows are NULL.
-    pub(crate) bounds: Option<Bounds>,
+    pub(crate) bounds: Option<(u128, u128)>,
     /// Whether a row is NULL.
     pub(crate) has_null: bool,
     /// How many rows are not, and their sum: of integers, where it fits 64 bits.
     pub(crate) sum: Option<(u32, i64)>,
 }
 
-/// Two sort numbers, the smaller one first. Most fit 64 bits: a directory holds many.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Bounds {
-    Narrow(u64, u64),
-    Wide(Box<(u128, u128)>),
-}
-
-impl Bounds {
-    /// The smallest and the largest of some numbers; `None` of none.
-    pub(super) fn of(numbers: impl Iterator<Item = u128>) -> Option<Self> {
-        let bounds = numbers.fold(None, |bounds: Option<(u128, u128)>, number| {
-            Some(bounds.map_or((number, number), |(min, max)| (min.min(number), max.max(number))))
-        });
-        bounds.map(|(min, max)| match (u64::try_from(min), u64::try_from(max)) {
-            (Ok(min), Ok(max)) => Self::Narrow(min, max),
-            _ => Self::Wide(Box::new((min, max))),
-        })
-    }
-
-    /// Smallest and largest.
-    pub(crate) fn ends(&self) -> (u128, u128) {
-        match self {
-            Self::Narrow(min, max) => ((*min).into(), (*max).into()),
-            Self::Wide(bounds) => **bounds,
-        }
-    }
+/// The smallest and the largest of some numbers; `None` of none.
+pub(super) fn bounds_of(numbers: impl Iterator<Item = u128>) -> Option<(u128, u128)> {
+    numbers.fold(None, |bounds: Option<(u128, u128)>, number| {
+        Some(bounds.map_or((number, number), |(min, max)| (min.min(number), max.max(number))))
+    })
 }
 
 /// The number of an integer, a boolean or a DATE.

@@ -2,6 +2,7 @@
 
 use super::block_ref::Summary;
 use super::directory::Entry;
+use super::zone::Zone;
 
 /// The zones of some blocks and runs by family and slot, and how many blocks and runs these are.
 #[derive(Debug, Default)]
@@ -38,9 +39,8 @@ impl ZoneSums {
 
     fn add(&mut self, summary: &Summary) {
         self.parts += 1;
-        for (family, zone) in &summary.zones {
-            let bounds = zone.bounds.as_ref().map(|bounds| bounds.ends());
-            self.widen((*family, zone.slot), ZoneSum { parts: 1, bounds, has_null: zone.has_null });
+        for (family, Zone { slot, bounds, has_null, .. }) in summary.zones() {
+            self.widen((family, slot), ZoneSum { parts: 1, bounds, has_null });
         }
     }
 
