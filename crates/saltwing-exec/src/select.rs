@@ -102,10 +102,6 @@ impl SelectPlan {
             }
             _ => None,
         };
-        let totals = match &planned.bound.output {
-            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned).map(Arc::from),
-            saltwing_bind::Output::Rows(_) => None,
-        };
         let residual = planned.access.residual();
         let is_few = plain.is_some()
             && planned.bound.limit.is_some_and(|limit| limit <= FEW_ROWS_MAX)
@@ -113,6 +109,12 @@ impl SelectPlan {
             && residual.is_empty()
             && planned.access.second_route(None).is_none();
         let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, residual)?);
+        let totals = match &planned.bound.output {
+            saltwing_bind::Output::Groups(grouping) => {
+                TotalOutput::of(&planned, grouping, &scanned, &shape).map(Arc::from)
+            }
+            saltwing_bind::Output::Rows(_) => None,
+        };
         let (schema, scanned) = (result_schema(&columns), scanned.into());
         Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals, is_few })
     }

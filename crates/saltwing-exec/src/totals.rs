@@ -2,7 +2,7 @@
 
 use saltwing_bind::access::{PlannedSelect, Reading};
 use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
-use saltwing_table::{Scan, Total, Totals};
+use saltwing_table::{Scan, ScanShape, Total, Totals};
 use saltwing_types::{Expr, Value, ValueError};
 
 use crate::ExecError;
@@ -23,14 +23,20 @@ pub(crate) enum TotalOutput {
 }
 
 impl TotalOutput {
-    /// The outputs of a SELECT that adds up whole columns, every row of which counts; `None` of another one.
-    pub(crate) fn of(planned: &PlannedSelect, grouping: &Grouping, scanned: &[usize]) -> Option<Box<[Self]>> {
+    /// The outputs of a SELECT that adds up whole columns, where it is known before rows are decoded which of them count;
+    /// `None` of another one.
+    pub(crate) fn of(
+        planned: &PlannedSelect,
+        grouping: &Grouping,
+        scanned: &[usize],
+        shape: &ScanShape,
+    ) -> Option<Box<[Self]>> {
         let Grouping { keys, calls, having, outputs, .. } = grouping;
         let bound = &planned.bound;
         let fits = keys.is_empty()
             && having.is_empty()
             && matches!(planned.reading, Reading::Rows | Reading::Groups)
-            && planned.access.residual().is_empty()
+            && shape.is_decided_early()
             && bound.offset == 0
             && bound.limit != Some(0);
         if !fits {

@@ -1,6 +1,5 @@
 //! Pieces of a scan into columns: only the columns that are asked for.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
@@ -14,7 +13,7 @@ use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes};
 use crate::sink::{Run, Sink};
-use crate::travel::{nth, take_first};
+use crate::travel::Picked;
 use crate::walk::Piece;
 use crate::{Table, TableError};
 
@@ -160,18 +159,19 @@ impl RowDecoder {
         self.columns.iter_mut().for_each(|column| column.sink.reserve(rows));
     }
 
-    /// Adds rows. About how many stored bytes it touched: none where only rows are counted.
-    pub(crate) fn append(&mut self, table: &Table, piece: &Piece, direction: Direction) -> Result<u64, TableError> {
+    /// Adds rows.
+    pub(crate) fn append(&mut self, table: &Table, piece: &Piece, direction: Direction) -> Result<(), TableError> {
         match piece {
-            _ if self.columns.is_empty() => return Ok(0),
-            Piece::Row { key, row } => self.append_row(table, key, row)?,
-            Piece::Block { block, rows } => self.append_block(table, block, rows.clone(), direction)?,
-            Piece::Passed(_) => {}
+            Piece::Row { key, row } => self.append_row(table, key, row),
+            Piece::Block { block, rows } => self.append_picked(table, block, Picked::Run(rows.clone(), direction)),
+            Piece::Passed(_) => Ok(()),
         }
-        Ok(piece.bytes())
     }
 
     fn append_row(&mut self, table: &Table, key: &[u8], row: &StoredRow) -> Result<(), TableError> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
         if self.splits_keys {
             table.codec().split(key, &mut self.slices)?;
         }
@@ -210,16 +210,19 @@ impl RowDecoder {
         Ok(())
     }
 
-    fn append_block(
+    /// Adds rows of a block.
+    pub(crate) fn append_picked(
         &mut self,
         table: &Table,
         block: &Arc<BlockRef>,
-        rows: Range<usize>,
-        direction: Direction,
+        rows: Picked<'_>,
     ) -> Result<(), TableError> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
         self.turn_to(block)?;
         if self.reads_keys {
-            self.append_keys(table, &*block.lead()?, rows.clone(), direction)?;
+            self.append_keys(table, &*block.lead()?, rows.clone())?;
         }
         for Column { index, source, sink } in &mut self.columns {
             let Source::Stored { family, slot } = *source else { continue };
@@ -232,7 +235,7 @@ impl RowDecoder {
                         FixCells::Var => var.and_then(|var| Some((var.column(slot)?, var.bytes()))),
                         _ => None,
                     };
-                    let run = Run { fix, column, var, rows: rows.clone(), direction };
+                    let run = Run { fix, column, var, rows: rows.clone() };
                     sink.extend(&run).ok_or_else(|| block.damaged("a value"))?
                 }
             };
@@ -265,19 +268,13 @@ impl RowDecoder {
     ///
     /// Neighbours mostly differ in their last columns only. So columns of fixed width at the end are read by their
     /// distance from it, and those before them are split off only where their bytes change.
-    fn append_keys(
-        &mut self,
-        table: &Table,
-        lead: &FixPart,
-        rows: Range<usize>,
-        direction: Direction,
-    ) -> Result<(), TableError> {
+    fn append_keys(&mut self, table: &Table, lead: &FixPart, rows: Picked<'_>) -> Result<(), TableError> {
         let mut tail_bytes = 0;
-        if self.splits_keys && !rows.is_empty() {
-            lead.key_into(nth(&rows, direction, 0), &mut self.key);
+        if self.splits_keys && rows.len() > 0 {
+            lead.key_into(rows.nth(0), &mut self.key);
             table.codec().split(&self.key, &mut self.slices)?;
             tail_bytes = self.slices.range(self.tail_from).map_or(0, |range| self.key.len() - range.start);
-            self.append_tails(table, lead, &rows, direction)?;
+            self.append_tails(table, lead, &rows)?;
         }
         let has_leading = |column: &Column| match column.source {
             Source::Key { position, .. } => position < self.tail_from,
@@ -285,30 +282,25 @@ impl RowDecoder {
             Source::Stored { .. } => false,
         };
         if self.columns.iter().any(has_leading) {
-            self.append_leading(table, lead, rows, direction, tail_bytes)?;
+            self.append_leading(table, lead, rows, tail_bytes)?;
         }
         Ok(())
     }
 
     /// Adds the key columns at the end of keys, the first of which was split.
-    fn append_tails(
-        &mut self,
-        table: &Table,
-        lead: &FixPart,
-        rows: &Range<usize>,
-        direction: Direction,
-    ) -> Result<(), TableError> {
+    fn append_tails(&mut self, table: &Table, lead: &FixPart, rows: &Picked<'_>) -> Result<(), TableError> {
         let Self { columns, slices, key, tail_from, .. } = self;
         for Column { index, source, sink } in columns.iter_mut() {
             let Source::Key { position, codec } = *source else { continue };
             let Some(place) = slices.range(position).filter(|_| position >= *tail_from) else { continue };
             let (from_end, width) = (key.len() - place.start, place.len());
-            let pushed = match (lead.key_tails(rows.clone(), from_end, width), direction) {
-                (Some(ends), Direction::Forward) => sink.push_keys(codec, width, ends),
-                (Some(ends), Direction::Reverse) => sink.push_keys(codec, width, ends.rev()),
-                (None, _) => {
-                    let row = |i: usize| nth(rows, direction, i);
-                    let ends = (0..rows.len()).map(|i| lead.key_tail(row(i), from_end, width));
+            let pushed = match (lead.key_tails(rows.cover(), from_end, width), rows) {
+                (Some(end), Picked::Run(rows, Direction::Forward)) => {
+                    sink.push_keys(codec, width, rows.clone().map(end))
+                }
+                (Some(end), rows) => sink.push_keys(codec, width, (0..rows.len()).map(|i| end(rows.nth(i)))),
+                (None, rows) => {
+                    let ends = (0..rows.len()).map(|i| lead.key_tail(rows.nth(i), from_end, width));
                     sink.push_keys(codec, width, ends)
                 }
             };
@@ -323,16 +315,15 @@ impl RowDecoder {
         &mut self,
         table: &Table,
         lead: &FixPart,
-        mut rows: Range<usize>,
-        direction: Direction,
+        mut rows: Picked<'_>,
         tail_bytes: usize,
     ) -> Result<(), TableError> {
         let Self { columns, slices, key, scratch, tail_from, splits_keys, .. } = self;
-        while !rows.is_empty() {
-            let repeats = lead.repeats(rows.clone(), direction, tail_bytes);
-            let same = take_first(&mut rows, direction, repeats);
+        while rows.len() > 0 {
+            let repeats = lead.repeats_of(&rows, tail_bytes);
+            let same = rows.take_first(repeats);
             if *splits_keys {
-                lead.key_into(nth(&same, direction, 0), key);
+                lead.key_into(same.nth(0), key);
                 table.codec().split(key, slices)?;
             }
             for Column { index, source, sink } in columns.iter_mut() {
@@ -349,7 +340,7 @@ impl RowDecoder {
                     }
                     Source::RowKey => {
                         for i in 0..repeats {
-                            let (prefix, suffix) = lead.key(nth(&same, direction, i));
+                            let (prefix, suffix) = lead.key(same.nth(i));
                             sink.push_bytes([prefix, suffix]).map_err(named)?;
                         }
                     }

@@ -19,6 +19,8 @@
 
 mod bucket;
 mod commit;
+mod condition;
+mod conditions;
 mod context;
 mod decode;
 mod division;
@@ -30,6 +32,8 @@ mod row_format;
 mod row_id;
 mod row_values;
 mod scan;
+mod selection;
+mod selector;
 mod shape;
 mod sink;
 mod skip;
@@ -41,7 +45,6 @@ mod travel;
 mod view;
 mod walk;
 mod write_set;
-mod zone_filter;
 
 pub use commit::{CommitLog, CommitNo, ReadToken};
 pub use context::{Budget, Counters, ScanContext, Threads};

@@ -306,7 +306,7 @@ impl BlockParts {
     }
 
     /// The fixed part of a family, and the variable one where it is wanted.
-    fn both(
+    pub(crate) fn both(
         &mut self,
         block: &Arc<BlockRef>,
         family: usize,

@@ -16,9 +16,10 @@ use saltwing_types::Expr;
 
 use crate::bucket::BucketScan;
 use crate::decode::RowDecoder;
+use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::{KeyStretches, Skipper};
-use crate::travel::nth;
+use crate::travel::{Picked, nth};
 use crate::walk::{Piece, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
@@ -140,6 +141,9 @@ pub struct Scan {
     pub(crate) decoder: RowDecoder,
     pub(crate) direction: Direction,
     pub(crate) remaining: Option<u64>,
+    pub(crate) selector: Selector,
+    /// Of the batch that is decoded, the rows of which a condition is unknown.
+    unknown: Vec<usize>,
     batch_rows: usize,
     /// Rows of the batch before.
     rows_before: usize,
@@ -177,7 +181,7 @@ impl Scan {
         let rules = Arc::new(WalkRules {
             direction,
             expired_ms: table.expired_ms(view.now_ms()),
-            zones: shape.zones().filter(|_| !is_merged).cloned(),
+            zones: shape.conditions().filter(|_| !is_merged).cloned(),
             counters: context.counters.clone(),
         });
         let stored = Arc::new(view.rows_for(table)?);
@@ -201,6 +205,8 @@ impl Scan {
         };
         Ok(Self {
             decoder: RowDecoder::new(shape.columns()),
+            selector: Selector::new(shape.conditions_of_rows().cloned()),
+            unknown: Vec::new(),
             shape,
             rows,
             direction,
@@ -256,7 +262,7 @@ impl Scan {
             if decoded == 0 {
                 continue;
             }
-            let (columns, rows) = self.shape.put_out(self.decoder.finish()?, decoded)?;
+            let (columns, rows) = self.shape.put_out(self.decoder.finish()?, decoded, &self.unknown)?;
             if rows > 0 {
                 return Ok(Some(self.limited(columns, rows)));
             }
@@ -264,24 +270,39 @@ impl Scan {
         Ok(None)
     }
 
-    /// Decodes up to `wanted` rows: how many were read, fewer only at the end, and how many of them decoded.
+    /// Reads up to `wanted` rows, and decodes those that conditions do not rule out: how many were read, fewer only at
+    /// the end, and how many of them decoded.
     fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
         let (mut read, mut decoded) = (0, 0);
+        self.unknown.clear();
         while read < wanted {
             let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS))? else { break };
             let rows = piece.len();
-            let is_decoded = !matches!(piece, Piece::Passed(_));
-            if decoded == 0 && is_decoded {
+            let kept = self.selector.select(self.shape.table(), &piece)?;
+            if decoded == 0 && kept > 0 {
                 // A point takes room for a row; what goes on is as long as it was before.
-                self.decoder.begin(rows.max(self.rows_before.min(wanted)));
+                self.decoder.begin(kept.max(self.rows_before.min(wanted)));
             }
-            let bytes = self.decoder.append(self.shape.table(), &piece, self.direction)?;
+            if kept > 0 {
+                self.selector.unknown(&piece, self.direction, decoded, &mut self.unknown);
+                self.decode(&piece)?;
+            }
             read += rows;
-            decoded += if is_decoded { rows } else { 0 };
-            self.context.book(rows as u64, bytes)?;
+            decoded += kept;
+            self.context.book(rows as u64, if self.shape.reads_columns() { piece.bytes() } else { 0 })?;
         }
         self.rows_before = decoded;
         Ok((read, decoded))
+    }
+
+    /// Decodes those rows of a piece that were selected of it, which are some.
+    pub(crate) fn decode(&mut self, piece: &Piece) -> Result<(), TableError> {
+        match (piece, self.selector.list(piece, self.direction)) {
+            (Piece::Block { block, .. }, Some(list)) => {
+                self.decoder.append_picked(self.shape.table(), block, Picked::List(list))
+            }
+            _ => self.decoder.append(self.shape.table(), piece, self.direction),
+        }
     }
 
     fn limited(&mut self, columns: Vec<ArrayRef>, rows: usize) -> (Vec<ArrayRef>, usize) {

@@ -2,24 +2,27 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, BooleanArray};
 use arrow::compute::filter;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use saltwing_expr::Filter;
-use saltwing_types::Expr;
+use saltwing_types::{Expr, typing};
 
+use crate::conditions::Conditions;
 use crate::decode::DecodedColumns;
-use crate::zone_filter::ZoneFilter;
 use crate::{Table, TableError};
 
 /// The columns that scans of a table put out, and the conditions that their rows meet.
 pub struct ScanShape {
     table: Arc<Table>,
     schema: SchemaRef,
-    /// The columns put out, then those that only the filter needs.
+    /// The columns put out, then those that only the rest of the filter needs.
     columns: DecodedColumns,
-    filter: Option<Filter>,
-    zones: Option<Arc<ZoneFilter>>,
+    conditions: Option<Arc<Conditions>>,
+    /// What conditions do not decide.
+    rest: Option<Filter>,
+    /// Whether columns are read, be it for the filter alone.
+    reads_columns: bool,
 }
 
 impl ScanShape {
@@ -29,18 +32,27 @@ impl ScanShape {
     /// # Errors
     /// A type mismatch where one is no condition.
     pub fn new(table: &Arc<Table>, columns: &[usize], conditions: Vec<Expr>) -> Result<Self, TableError> {
+        let reads_columns = !columns.is_empty() || conditions.iter().any(|condition| !condition.columns().is_empty());
+        // Types are judged here, since not all of the filter is computed as such.
+        let conditions = if conditions.is_empty() { conditions } else { typing::and(conditions)?.into_conjuncts() };
+        let (conditions, rest) = Conditions::divide(table, conditions);
         let mut decoded = columns.to_vec();
-        for column in conditions.iter().flat_map(Expr::columns) {
+        for column in rest.iter().flat_map(Expr::columns) {
             if !decoded.contains(&column) {
                 decoded.push(column);
             }
         }
         let all = table.schema().fields();
         let fields: Vec<FieldRef> = columns.iter().filter_map(|&column| all.get(column).cloned()).collect();
-        let zones = ZoneFilter::new(table, &conditions).map(Arc::new);
-        let filter = if conditions.is_empty() { None } else { Some(Filter::new(conditions)?) };
-        let columns = DecodedColumns::new(table, &decoded);
-        Ok(Self { table: table.clone(), schema: Arc::new(Schema::new(fields)), columns, filter, zones })
+        let rest = if rest.is_empty() { None } else { Some(Filter::new(rest)?) };
+        Ok(Self {
+            table: table.clone(),
+            schema: Arc::new(Schema::new(fields)),
+            columns: DecodedColumns::new(table, &decoded),
+            conditions: conditions.map(Arc::new),
+            rest,
+            reads_columns,
+        })
     }
 
     /// The table.
@@ -60,22 +72,40 @@ impl ScanShape {
 
     /// Whether rows are checked.
     pub(crate) fn is_filtered(&self) -> bool {
-        self.filter.is_some()
+        self.rest.is_some() || self.conditions_of_rows().is_some()
     }
 
-    /// Which blocks need not be read.
-    pub(crate) fn zones(&self) -> Option<&Arc<ZoneFilter>> {
-        self.zones.as_ref()
+    /// Whether sums of the rows can be had without decoding them: all that the filter asks for is known before. It says
+    /// nothing of the columns.
+    pub fn is_decided_early(&self) -> bool {
+        self.rest.is_none()
     }
 
-    /// Of the decoded columns of some rows those put out, with the rows that meet the conditions, and how many these are.
+    /// Whether columns are read, be it for the filter alone.
+    pub(crate) fn reads_columns(&self) -> bool {
+        self.reads_columns
+    }
+
+    /// The conditions that blocks' summaries may rule out.
+    pub(crate) fn conditions(&self) -> Option<&Arc<Conditions>> {
+        self.conditions.as_ref()
+    }
+
+    /// The same, where rows are held to some.
+    pub(crate) fn conditions_of_rows(&self) -> Option<&Arc<Conditions>> {
+        self.conditions().filter(|conditions| conditions.are_of_rows())
+    }
+
+    /// Of the decoded columns of some rows those put out, with the rows that meet the rest of the filter, and how many these are.
+    /// Of the rows at `unknown` it is known that they do not meet all of it.
     pub(crate) fn put_out(
         &self,
         mut columns: Vec<ArrayRef>,
         rows: usize,
+        unknown: &[usize],
     ) -> Result<(Vec<ArrayRef>, usize), TableError> {
         let put_out = self.schema.fields().len();
-        let Some(wanted) = self.filter.as_ref().filter(|_| rows > 0) else {
+        let Some(rest) = self.rest.as_ref().filter(|_| rows > 0) else {
             columns.truncate(put_out);
             return Ok((columns, rows));
         };
@@ -85,7 +115,16 @@ impl ScanShape {
                 *place = Some(array.clone());
             }
         }
-        let mask = wanted.mask(&by_index, rows)?;
+        let mut mask = rest.mask(&by_index, rows)?;
+        if !unknown.is_empty() {
+            let mut met: Vec<bool> = mask.values().iter().collect();
+            for place in unknown {
+                if let Some(met) = met.get_mut(*place) {
+                    *met = false;
+                }
+            }
+            mask = BooleanArray::from(met);
+        }
         columns.truncate(put_out);
         let kept = mask.true_count();
         if kept < rows {

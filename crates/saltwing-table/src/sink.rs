@@ -15,10 +15,10 @@ use saltwing_rowkey::{BadBytes, ValueCodec};
 use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value, ValueError};
 
-use crate::packed::block::{FixCells, FixColumn, FixPart, VarColumn};
+use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn};
 use crate::row_format::{slot_decimal, slot_int, slot_timestamp};
 use crate::texts::{Appended, Texts};
-use crate::travel::nth;
+use crate::travel::Picked;
 
 /// One column under construction.
 pub(crate) struct Sink {
@@ -46,8 +46,7 @@ pub(crate) struct Run<'a> {
     pub(crate) column: &'a FixColumn,
     /// The column's variable part and the part that it is of.
     pub(crate) var: Option<(&'a VarColumn, &'a [u8])>,
-    pub(crate) rows: Range<usize>,
-    pub(crate) direction: Direction,
+    pub(crate) rows: Picked<'a>,
 }
 
 /// Does the same with whichever vector of numbers there is.
@@ -248,12 +247,18 @@ impl Sink {
 
     /// Appends rows of a block's column.
     pub(crate) fn extend(&mut self, run: &Run<'_>) -> Appended {
-        if run.direction == Direction::Forward && run.column.nulls == crate::packed::block::Nulls::None {
-            return self.extend_run(run);
+        match &run.rows {
+            _ if run.column.nulls != Nulls::None => {}
+            Picked::Run(rows, Direction::Forward) => return self.extend_run(run, rows.clone()),
+            Picked::Run(_, Direction::Reverse) => {}
+            Picked::List(rows) => {
+                if let Some(appended) = self.extend_list(run, rows) {
+                    return Some(Ok(appended));
+                }
+            }
         }
-        let count = run.rows.len();
-        for i in 0..count {
-            let row = nth(&run.rows, run.direction, i);
+        for i in 0..run.rows.len() {
+            let row = run.rows.nth(i);
             if run.column.nulls.is_null(run.fix.bytes(), row) {
                 self.push_null();
                 continue;
@@ -278,9 +283,8 @@ impl Sink {
     }
 
     /// Forwards, without NULLs: loops over bytes and nothing else.
-    fn extend_run(&mut self, run: &Run<'_>) -> Appended {
+    fn extend_run(&mut self, run: &Run<'_>, rows: Range<usize>) -> Appended {
         let part = run.fix.bytes();
-        let rows = run.rows.clone();
         let count = rows.len();
         match (run.column.cells, &mut self.values) {
             (FixCells::Ints(ints), Values::Int8(out)) => ints.extend(part, rows, out, |v| v as i8),
@@ -330,6 +334,20 @@ impl Sink {
         }
         self.nulls.append_n_non_nulls(count);
         Some(Ok(()))
+    }
+
+    /// Some rows of numbers without NULLs; `None` where it is another column.
+    fn extend_list(&mut self, run: &Run<'_>, rows: &[u32]) -> Option<()> {
+        let part = run.fix.bytes();
+        match (run.column.cells, &mut self.values) {
+            (FixCells::Ints(ints), Values::Int8(out)) => ints.pick(part, rows, out, |v| v as i8),
+            (FixCells::Ints(ints), Values::Int16(out)) => ints.pick(part, rows, out, |v| v as i16),
+            (FixCells::Ints(ints), Values::Int32(out)) => ints.pick(part, rows, out, |v| v as i32),
+            (FixCells::Ints(ints), Values::Int64(out) | Values::Date(out)) => ints.pick(part, rows, out, |v| v),
+            _ => return None,
+        }
+        self.nulls.append_n_non_nulls(rows.len());
+        Some(())
     }
 
     /// The column; the sink is empty again.

@@ -11,14 +11,18 @@ use saltwing_types::{SqlType, Value};
 
 use crate::decode::{DecodedColumn, Source};
 use crate::packed::Summary;
-use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls};
+use crate::packed::block::{FixCells, FixColumn, FixPart, Ints, Nulls};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{SlotBytes, slot_int};
 use crate::row_values::{BlockParts, recent_slot};
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
+use crate::selection::Selection;
 use crate::walk::Piece;
 use crate::{Table, TableError};
+
+/// Of so many rows, where one is added, they are got one by one.
+const SPARSE: usize = 8;
 
 /// What rows have in a column together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,7 +63,7 @@ impl Scan {
     }
 
     fn add_up(&mut self) -> Result<Totals, TableError> {
-        if self.shape.is_filtered() || self.remaining.is_some() {
+        if !self.shape.is_decided_early() || self.remaining.is_some() {
             return self.add_up_batches();
         }
         self.context.check()?;
@@ -67,31 +71,34 @@ impl Scan {
         let table = shape.table();
         let added = &shape.columns().all;
         let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
-        let mut parts = BlockParts::default();
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut decoded = 0;
         while let Some(piece) = self.rows.next(CHECK_ROWS)? {
-            let (rows, mut is_read) = (piece.len(), !added.is_empty());
+            let kept = self.selector.select(table, &piece)?;
+            let mut is_read = shape.reads_columns();
             match &piece {
+                _ if kept == 0 || added.is_empty() => {}
                 Piece::Block { block, rows } if are_stored => {
-                    is_read = add_block(table, added, (block, rows.clone()), &mut parts, &mut totals.columns)?;
+                    let (parts, some) = self.selector.parts_and_some(&piece);
+                    let rows = some.map_or(Added::All(rows.clone()), Added::Some);
+                    is_read =
+                        add_block(table, added, (block, rows), parts, &mut totals.columns)? || shape.is_filtered();
                 }
                 Piece::Row { key, row } if are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
-                _ if added.is_empty() => {}
                 _ => {
                     if decoded == 0 {
-                        self.decoder.begin(rows);
+                        self.decoder.begin(kept);
                     }
-                    self.decoder.append(table, &piece, self.direction)?;
-                    decoded += rows;
+                    self.decode(&piece)?;
+                    decoded += kept;
                 }
             }
             if decoded >= BATCH_ROWS_MAX {
                 add_arrays(&self.decoder.finish()?, &mut totals.columns);
                 decoded = 0;
             }
-            totals.rows += rows as u64;
-            self.context.book(rows as u64, if is_read { piece.bytes() } else { 0 })?;
+            totals.rows += kept as u64;
+            self.context.book(piece.len() as u64, if is_read { piece.bytes() } else { 0 })?;
         }
         if decoded > 0 {
             add_arrays(&self.decoder.finish()?, &mut totals.columns);
@@ -128,11 +135,50 @@ impl Total {
     }
 }
 
+/// Rows of a block that are added.
+enum Added<'a> {
+    All(Range<usize>),
+    Some(&'a Selection),
+}
+
+impl Added<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::All(rows) => rows.len(),
+            Self::Some(selection) => selection.len(),
+        }
+    }
+
+    #[inline]
+    fn for_each(&self, each: impl FnMut(usize)) {
+        match self {
+            Self::All(rows) => rows.clone().for_each(each),
+            Self::Some(selection) => selection.for_each(each),
+        }
+    }
+
+    /// The sum of the integers of these rows, none of which is NULL.
+    fn sum(&self, ints: &Ints, part: &[u8]) -> i128 {
+        match self {
+            Self::All(rows) => ints.sum(part, rows.clone()),
+            Self::Some(selection) if selection.len() * SPARSE < selection.len_of_all() => {
+                let mut sum = 0;
+                selection.for_each(|row| sum += i128::from(ints.get(part, row)));
+                sum
+            }
+            Self::Some(selection) => {
+                let (rows, mask) = selection.mask();
+                ints.sum_kept(part, rows, mask, selection.len())
+            }
+        }
+    }
+}
+
 /// Adds some rows of a block; whether it was read. Of whole blocks the directory mostly knows the sums.
 fn add_block(
     table: &Table,
     added: &[DecodedColumn],
-    (block, rows): (&Arc<BlockRef>, Range<usize>),
+    (block, rows): (&Arc<BlockRef>, Added<'_>),
     parts: &mut BlockParts,
     totals: &mut [Total],
 ) -> Result<bool, TableError> {
@@ -149,7 +195,7 @@ fn add_block(
         let fix = parts.fix(block, family)?;
         is_read = true;
         match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
-            Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), rows.clone(), total),
+            Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), &rows, total),
             // All rows have the value that the column had before it was there.
             None => *total = total.with(table.absent(column.index), rows.len() as u64),
         }
@@ -190,7 +236,7 @@ fn add_recent(
     Ok(())
 }
 
-fn add_stored(fix: &FixPart, column: &FixColumn, is_summed: bool, rows: Range<usize>, total: &mut Total) {
+fn add_stored(fix: &FixPart, column: &FixColumn, is_summed: bool, rows: &Added<'_>, total: &mut Total) {
     let ints = match column.cells {
         FixCells::Ints(ints) if is_summed => Some(ints),
         _ => None,
@@ -198,12 +244,14 @@ fn add_stored(fix: &FixPart, column: &FixColumn, is_summed: bool, rows: Range<us
     match column.nulls {
         Nulls::All => {}
         Nulls::None => {
-            total.add(rows.len() as u64, ints.map_or(0, |ints| ints.sum(fix.bytes(), rows)));
+            total.add(rows.len() as u64, ints.map_or(0, |ints| rows.sum(&ints, fix.bytes())));
         }
         Nulls::Bits(_) => {
-            for row in rows.filter(|row| !column.nulls.is_null(fix.bytes(), *row)) {
-                total.add(1, ints.map_or(0, |ints| ints.get(fix.bytes(), row).into()));
-            }
+            rows.for_each(|row| {
+                if !column.nulls.is_null(fix.bytes(), row) {
+                    total.add(1, ints.map_or(0, |ints| ints.get(fix.bytes(), row).into()));
+                }
+            });
         }
     }
 }

@@ -10,12 +10,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_store::{Bytes, Direction};
 
+use crate::conditions::Conditions;
 use crate::packed::block::FixPart;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::{RecentRow, StoredRow, TableRows};
 use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
-use crate::zone_filter::ZoneFilter;
 use crate::{Counters, TableError};
 
 pub(crate) use piece::Piece;
@@ -30,7 +30,7 @@ pub(crate) struct WalkRules {
     /// Rows written at or before this are expired.
     pub(crate) expired_ms: Option<i64>,
     /// Blocks of which no row can meet the filter become [`Piece::Passed`].
-    pub(crate) zones: Option<Arc<ZoneFilter>>,
+    pub(crate) zones: Option<Arc<Conditions>>,
     pub(crate) counters: Arc<Counters>,
 }
 

@@ -7,6 +7,8 @@
 //! ```
 //! All numbers are little endian. A value is base plus difference, wrapping, so that any two `i64` have one.
 
+mod chosen;
+
 use std::ops::Range;
 
 /// Bytes of the checksum at the end of a part.

@@ -20,10 +20,10 @@ use std::ops::Range;
 use saltwing_store::{Bytes, Direction};
 use smallvec::SmallVec;
 
-pub(crate) use super::bits::Nulls;
-use super::bits::{Ints, Reader};
+use super::bits::Reader;
+pub(crate) use super::bits::{Ints, Nulls};
 pub(crate) use super::var_part::{VarColumn, VarPart};
-use crate::travel::nth;
+use crate::travel::Picked;
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 1;
@@ -229,13 +229,13 @@ impl FixPart {
         out
     }
 
-    /// As [`FixPart::key_tail`] of each of some rows, where it is quick: of values of up to 8 bytes, in keys of one length.
+    /// As [`FixPart::key_tail`] for any of some rows, where it is quick: of values of up to 8 bytes, in keys of one length.
     pub(crate) fn key_tails(
         &self,
         rows: Range<usize>,
         from_end: usize,
         width: usize,
-    ) -> Option<impl DoubleEndedIterator<Item = [u8; KEY_VALUE_BYTES_MAX]>> {
+    ) -> Option<impl Fn(usize) -> [u8; KEY_VALUE_BYTES_MAX]> {
         let keys = self.keys.as_ref().filter(|_| (1..=8).contains(&width) && !rows.is_empty())?;
         let Suffixes::Stride { at, stride } = keys.suffixes else { return None };
         let (at, stride) = (at as usize, stride as usize);
@@ -248,7 +248,7 @@ impl FixPart {
         let end = move |row: usize| at + (row + 1) * stride + width - from_end;
         // The eight bytes up to the value's end: before a short suffix stands the one of the row before.
         end(rows.start).checked_sub(8).filter(|_| end(rows.end - 1) <= self.bytes.len())?;
-        let tail = move |row: usize| {
+        Some(move |row: usize| {
             let stored = self.bytes.get(end(row) - 8..end(row)).and_then(<[u8]>::first_chunk);
             let value = stored.map_or(0, |stored| u64::from_be_bytes(*stored)) & own | shared;
             let mut out = [0; KEY_VALUE_BYTES_MAX];
@@ -256,16 +256,20 @@ impl FixPart {
                 *to = (value << (64 - 8 * width)).to_be_bytes();
             }
             out
-        };
-        Some(rows.map(tail))
+        })
     }
 
     /// How many of some rows, from their first on, or in reverse from their last, have its key, but for its last bytes.
     pub(crate) fn repeats(&self, rows: Range<usize>, direction: Direction, tail_bytes: usize) -> usize {
-        let Some(keys) = &self.keys else { return rows.len() };
+        self.repeats_of(&Picked::Run(rows, direction), tail_bytes)
+    }
+
+    /// As [`FixPart::repeats`], of rows in the direction of travel.
+    pub(crate) fn repeats_of(&self, rows: &Picked<'_>, tail_bytes: usize) -> usize {
         let count = rows.len();
+        let Some(keys) = &self.keys else { return count };
         let leading = |i: usize| {
-            let suffix = keys.suffix(&self.bytes, nth(&rows, direction, i));
+            let suffix = keys.suffix(&self.bytes, rows.nth(i));
             (suffix.len(), suffix.get(..suffix.len().saturating_sub(tail_bytes)).unwrap_or_default())
         };
         let first = leading(0);

@@ -35,6 +35,7 @@ mod far;
 mod gather;
 mod merge;
 mod meta;
+mod number_ranges;
 mod numbers;
 mod options;
 mod parts;
@@ -59,13 +60,14 @@ use saltwing_store::{Announced, Durability, OrderedKv, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
+pub(crate) use number_ranges::{NumberRanges, Share, keep};
 pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
 pub use stats::{StorageStats, TableStorage};
 pub(crate) use worker::Worker;
 pub(crate) use zone::{
-    Zone, decimal_number, decimal_of, float_number, float_of, int_number, int_of, text_number, timestamp_number,
-    timestamp_of,
+    decimal_number, decimal_of, float_number, float_number_narrow, float_of, int_number, int_of, text_number,
+    timestamp_number, timestamp_of,
 };
 
 use block_ref::Shelf;

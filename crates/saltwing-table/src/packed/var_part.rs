@@ -226,6 +226,15 @@ impl VarColumn {
         chunk.get(start..*self.ends.get(row)? as usize)
     }
 
+    /// How many bytes a row's value has; they are not read.
+    pub(crate) fn value_bytes(&self, row: usize) -> Option<usize> {
+        if let Some(far) = self.far(row) {
+            return Some(far.bytes as usize);
+        }
+        let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? };
+        self.ends.get(row)?.checked_sub(start).map(|bytes| bytes as usize)
+    }
+
     /// Bytes of some rows, without those of values that lie by themselves.
     pub(crate) fn bytes_of(&self, rows: &Range<usize>) -> usize {
         let end = |row: usize| self.ends.get(row).map_or(0, |end| *end as usize);

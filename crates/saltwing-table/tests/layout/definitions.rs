@@ -10,7 +10,7 @@ use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value};
 use crate::world::{World, plain_row, put_all, read, request, table, thread_options};
 
 /// The next definition: a column more in each family, with a default in the last two.
-fn with_more_columns(def: &TableDef) -> TableDef {
+pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
     let mut def = def.clone();
     for family in 0..def.families.len() {
         let default =

@@ -8,6 +8,7 @@ mod division;
 mod durable;
 mod estimates;
 mod faults;
+mod filtering;
 mod history;
 #[cfg(unix)]
 mod killed;

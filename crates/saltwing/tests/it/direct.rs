@@ -82,6 +82,29 @@ fn errors_point_at_what_they_are_about_and_name_phoenixs_number() {
     assert_eq!(error.to_string(), "a DEFAULT takes no columns, and a is one");
 }
 
+/// Unknown is not false: what stands behind it is computed. What stands behind an error decides nothing.
+#[test]
+fn a_condition_keeps_rows_from_errors_where_it_is_false_and_stands_before() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE c (k INTEGER NOT NULL PRIMARY KEY, i INTEGER, n DECIMAL(4,1))", ()).unwrap();
+    for rows in ["(1, 1, 1), (2, 0, -1), (3, NULL, 5)", "(4, 20, 2)"] {
+        connection.execute(&format!("UPSERT INTO c VALUES {rows}"), ()).unwrap();
+        for _ in 0..2 {
+            let count = |filter: &str| {
+                let found = texts(&connection, &format!("SELECT count(*), sum(i) FROM c WHERE k > 0 AND {filter}"));
+                found.map(|rows| rows.concat()).map_err(|error| error.code().as_str())
+            };
+            assert_eq!(count("i <> 0 AND 10 / i > 1"), Ok("1|1".to_owned()));
+            assert_eq!(count("i < 1 AND 10 / i > 1"), Err("division_by_zero"));
+            assert_eq!(count("10 / i > 1 AND i <> 0"), Err("division_by_zero"));
+            assert_eq!(count("n > 0 AND 10 / i > 1"), Ok("1|1".to_owned()));
+            assert_eq!(count("i > 100 AND 10 / (k - 3) > 1"), Err("division_by_zero"));
+            assert_eq!(count("i > 100 AND i IS NOT NULL AND 10 / (k - 3) > 1"), Ok("0|NULL".to_owned()));
+            connection.execute("COMPACT c", ()).unwrap();
+        }
+    }
+}
+
 #[test]
 fn many_scanned_rows_are_noticed_at_the_end() {
     let connection = Database::memory().unwrap().connect().blocking();
