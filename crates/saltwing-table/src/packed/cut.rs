@@ -13,7 +13,7 @@ use super::block_ref::{BlockRef, Home, Summary};
 use super::delta::StoredRow;
 use super::directory::Entry;
 use super::far::{Far, far_part};
-use super::options::BlockLimits;
+use super::pieces::piece_ends;
 use super::run::RUNS_MAX;
 use super::spaces::{DIR, FAR, FIX, REPLACED, VAR, dir_key, id_key, id_of, part_key};
 use super::step::Rewrite;
@@ -162,24 +162,14 @@ impl Built {
 impl Rewrite<'_> {
     /// Makes blocks of about the same size; the first one's fence is `fence`.
     pub(super) fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
-        let BlockLimits { rows: block_rows, bytes: block_bytes } = self.limits;
-        let count = pending.rows.len();
-        let parts = count.div_ceil(block_rows).max(pending.bytes.div_ceil(block_bytes).min(count));
-        if parts == 0 {
-            return Ok(Vec::new());
+        let ends = piece_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
+        let mut entries = Vec::with_capacity(ends.len());
+        let mut start = 0;
+        for end in ends {
+            let bytes = pending.rows.get(start..end).unwrap_or_default().iter().map(RowRef::bytes).sum();
+            entries.push(self.build_entry(&pending, start..end, bytes, &fence)?);
+            start = end;
         }
-        let (rows_max, bytes_max) = (count.div_ceil(parts), pending.bytes.div_ceil(parts).max(block_bytes / 2));
-        let mut entries = Vec::with_capacity(parts);
-        let (mut start, mut bytes) = (0, 0);
-        for (i, row) in pending.rows.iter().enumerate() {
-            let more = row.bytes();
-            if i > start && (i - start >= rows_max || bytes + more > bytes_max) {
-                entries.push(self.build_entry(&pending, start..i, bytes, &fence)?);
-                (start, bytes) = (i, 0);
-            }
-            bytes += more;
-        }
-        entries.push(self.build_entry(&pending, start..count, bytes, &fence)?);
         Ok(entries)
     }
 

@@ -47,14 +47,28 @@ impl Packed {
             }
         };
         self.merge_recent(&mut merge, go_on)?;
-        let mut cursor = Cursor { table, ..Cursor::default() };
-        while self.step(&mut merge, &mut cursor, Also::Misfits(table))?.is_some() {
-            go_on()?;
+        // Again while that makes blocks fewer: what stands beside new blocks may be sparse with these.
+        let mut blocks_before = u64::MAX;
+        while let Some(blocks) = self.compact_once(&mut merge, table, go_on)?
+            && blocks < blocks_before
+        {
+            blocks_before = blocks;
         }
         self.bury(&mut merge)?;
         drop(merge);
         go_on()?;
         Ok(self.kv.reclaim()?)
+    }
+
+    /// Cuts what does not fit anew, once; how many blocks there are then, if there was any.
+    fn compact_once(&self, merge: &mut Merge, table: TableId, go_on: GoOn<'_>) -> Result<Option<u64>, TableError> {
+        let (mut cursor, mut is_done) = (Cursor { table, ..Cursor::default() }, false);
+        while self.step(merge, &mut cursor, Also::Misfits(table))?.is_some() {
+            is_done = true;
+            go_on()?;
+        }
+        let blocks = self.with_rows(table, |rows| Some(rows.directory.size().blocks)).unwrap_or(0);
+        Ok(is_done.then_some(blocks))
     }
 
     fn merge_recent(&self, merge: &mut Merge, go_on: GoOn<'_>) -> Result<(), TableError> {

@@ -39,6 +39,7 @@ mod number_ranges;
 mod numbers;
 mod options;
 mod parts;
+mod pieces;
 mod recovery;
 pub(crate) mod run;
 mod spaces;

@@ -71,7 +71,7 @@ pub(super) enum Also {
     Expired,
     /// Those with so many rows in runs that reading them pays for it.
     Runs,
-    /// Those of this table that are not as large as they should be.
+    /// Those of this table that are larger than they should be, have runs, or would be fewer together.
     Misfits(TableId),
 }
 
@@ -207,8 +207,8 @@ impl<'a> Rewrite<'a> {
         blocks.any(|block| block.summary.times_ms.0 <= limit_ms)
     }
 
-    /// Whether an entry's block is larger than it may be, or so small that it should share one with those behind it, or
-    /// has rows in runs.
+    /// Whether an entry's block is larger than it may be, or has rows in runs, or is the first of some that should stand in
+    /// fewer.
     fn is_misfit(&self, index: usize) -> bool {
         let Some(entry) = self.rows.directory.entry(index) else { return false };
         let Some(block) = &entry.block else { return false };
@@ -217,7 +217,7 @@ impl<'a> Rewrite<'a> {
         }
         let (rows, bytes) = (block.summary.rows as usize, block.summary.bytes as usize);
         let is_large = rows > 1 && (rows > self.limits.rows || bytes > 2 * self.limits.bytes);
-        is_large || !self.limits.is_half(rows, bytes) && self.rows.directory.entry(index + 1).is_some()
+        is_large || self.sparse_end(index).is_some()
     }
 
     /// Brings an entry's new rows to where they belong, and with them, where the entry is written anew, those behind
@@ -234,6 +234,8 @@ impl<'a> Rewrite<'a> {
         let mut pending = Pending::default();
         self.fold(&entry, recent, &mut pending)?;
         let mut index = start + 1;
+        let is_compacted = matches!(also, Also::Misfits(_));
+        let sparse_end = is_compacted.then(|| self.sparse_end(start)).flatten().unwrap_or(index);
         while !pending.rows.is_empty()
             && end.is_none_or(|end| index < end)
             && let Some(next) = self.directory().entry(index).cloned()
@@ -241,7 +243,7 @@ impl<'a> Rewrite<'a> {
             let recent = self.recent(index);
             let is_small = !self.limits.is_half(pending.rows.len(), pending.bytes);
             let leaves_room = || self.limits.leave_room(pending.rows.len(), pending.bytes);
-            if !(is_small || leaves_room() && self.changes(&next, &recent)) {
+            if !(is_small || index < sparse_end || leaves_room() && self.changes(&next, &recent)) {
                 break;
             }
             self.fold(&next, recent, &mut pending)?;

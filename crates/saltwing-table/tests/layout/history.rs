@@ -27,6 +27,7 @@ pub(crate) enum Step {
     TakeView,
     DropView,
     Merge,
+    Compact,
     Reopen,
     Read {
         view: usize,
@@ -97,6 +98,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::TakeView),
         1 => Just(Step::DropView),
         2 => Just(Step::Merge),
+        1 => Just(Step::Compact),
         1 => Just(Step::Reopen),
         10 => read,
         5 => (0..4usize, -4i64..9, text()).prop_map(|(view, k, s)| Step::Get { view, k, s }),
@@ -122,6 +124,7 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
         Step::TakeView => world.views.push((world.store.view().unwrap(), world.rows.clone())),
         Step::DropView => drop((!world.views.is_empty()).then(|| world.views.remove(0))),
         Step::Merge => world.store.merge().unwrap(),
+        Step::Compact => world.compact(),
         Step::Reopen => {
             let held = |world: &World| {
                 let storage = world.storage();

@@ -220,7 +220,10 @@ impl World {
     pub(crate) fn assert_nothing_is_left_over(&self) {
         self.assert_all_is_named();
         // Rows in runs hide some of blocks, with their long values.
-        self.store.compact(self.def.id, &ScanContext::new(Budget::default())).unwrap();
+        self.compact();
+        let (steps, blocks) = (self.storage().merge_steps, self.storage().blocks);
+        self.compact();
+        assert_eq!((self.storage().merge_steps, self.storage().blocks), (steps, blocks), "what was compacted fits");
         assert_eq!(self.read_all().unwrap(), self.rows);
         self.assert_all_is_named();
         let storage = self.storage();
@@ -242,6 +245,10 @@ impl World {
         assert_eq!(stored, named, "blocks and runs");
         let storage = self.storage();
         assert_eq!(storage.blocks + storage.runs, named as u64);
+    }
+
+    pub(crate) fn compact(&self) {
+        self.store.compact(self.def.id, &ScanContext::new(Budget::default())).unwrap();
     }
 
     /// Rows written into runs so far, and how often a block was written anew with theirs.
