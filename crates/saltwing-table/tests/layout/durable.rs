@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use saltwing_store::fault::{Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
@@ -16,7 +16,10 @@ use saltwing_types::Value;
 
 use crate::world::{World, plain_row, table, thread_options};
 
-/// A store with a journal that takes no write while it is synced.
+/// Writers at the same time.
+const THREADS: usize = 8;
+
+/// A store whose journal takes no write while it is synced, and where so many writers come at the same time.
 #[derive(Clone, Default)]
 struct Slow(Arc<Journal>);
 
@@ -26,6 +29,22 @@ struct Journal {
     lock: Mutex<()>,
     group: GroupSync,
     syncs: AtomicU64,
+    announced: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Journal {
+    /// Waits until as many writers as there are have announced their next write.
+    fn meet(&self) {
+        let mut announced = self.announced.lock();
+        *announced += 1;
+        self.changed.notify_all();
+        let all = announced.next_multiple_of(THREADS);
+        while *announced < all {
+            let waited = self.changed.wait_for(&mut announced, Duration::from_secs(60));
+            assert!(!waited.timed_out(), "a write is announced before any other one is waited for");
+        }
+    }
 }
 
 impl OrderedKv for Slow {
@@ -55,15 +74,16 @@ impl OrderedKv for Slow {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.announce().wait()
+        Ok(())
     }
 
     fn announce(&self) -> Announced<'_> {
-        Announced::in_round(self.0.group.enter(), |round| {
+        let round = self.0.group.enter();
+        self.0.meet();
+        Announced::in_round(round, |round| {
             let sync = || {
                 let _journal = self.0.lock.lock();
                 self.0.syncs.fetch_add(1, Ordering::Relaxed);
-                std::thread::sleep(Duration::from_millis(1));
                 Ok(())
             };
             round.wait(sync).map_err(|error| StoreError::io("sync", "memory".as_ref(), error))
@@ -77,11 +97,10 @@ fn write_set(world: &World, k: i64) -> WriteSet {
     writes
 }
 
-/// However long a sync takes, commits that come meanwhile are in the next one together.
+/// Commits that come at the same time are in one sync, whoever of them has the lock first.
 #[test]
 fn commits_at_the_same_time_share_syncs() {
-    const THREADS: i64 = 8;
-    const COMMITS: i64 = 25;
+    const COMMITS: usize = 25;
     let kv = Slow::default();
     let world = World::open(Arc::new(kv.clone()), thread_options(), table(100, 0, None)).unwrap();
     std::thread::scope(|scope| {
@@ -89,15 +108,14 @@ fn commits_at_the_same_time_share_syncs() {
             let world = &world;
             scope.spawn(move || {
                 for commit in 0..COMMITS {
-                    let writes = write_set(world, thread * COMMITS + commit);
+                    let writes = write_set(world, (thread * COMMITS + commit) as i64);
                     world.store.commit(&writes, None, Durability::Synced).unwrap();
                 }
             });
         }
     });
-    let syncs = kv.0.syncs.load(Ordering::Relaxed) as i64;
-    assert!((COMMITS..=THREADS * COMMITS / 2).contains(&syncs), "{syncs}");
-    assert_eq!(world.read_all().unwrap().len() as i64, THREADS * COMMITS);
+    assert_eq!(kv.0.syncs.load(Ordering::Relaxed), COMMITS as u64);
+    assert_eq!(world.read_all().unwrap().len(), THREADS * COMMITS);
 }
 
 /// A commit whose sync fails is told so; it is there, as others may have seen it, and later ones are made.
