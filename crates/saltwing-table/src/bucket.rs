@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 
+use crate::packed::Summary;
 use crate::packed::delta::TableRows;
 use crate::points::{KEYS_AT_ONCE, Keys, find_all};
 use crate::scan::RangeIter;
@@ -108,6 +109,14 @@ impl BucketScan {
             } else {
                 return Ok(None);
             }
+        }
+    }
+
+    /// As [`Walk::pass_blocks`], where a range is being walked without skips.
+    pub(crate) fn pass_blocks(&mut self, takes: impl FnMut(&Summary) -> bool) -> u64 {
+        match &mut self.walk {
+            Some(walk) if self.skipper.is_none() => walk.pass_blocks(takes),
+            _ => 0,
         }
     }
 

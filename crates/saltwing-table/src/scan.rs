@@ -16,6 +16,7 @@ use saltwing_types::Expr;
 
 use crate::bucket::BucketScan;
 use crate::decode::RowDecoder;
+use crate::packed::Summary;
 use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::{KeyStretches, Skipper};
@@ -319,6 +320,14 @@ impl Scan {
 }
 
 impl Rows {
+    /// As [`Walk::pass_blocks`](crate::walk::Walk::pass_blocks), where buckets are read one after the other.
+    pub(crate) fn pass_blocks(&mut self, takes: impl FnMut(&Summary) -> bool) -> u64 {
+        match self {
+            Rows::ByBucket(scans) => scans.last_mut().map_or(0, |scan| scan.pass_blocks(takes)),
+            Rows::Merged(_) => 0,
+        }
+    }
+
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
         match self {
             Rows::Merged(merge) => merge.next(most),

@@ -71,6 +71,7 @@ impl Scan {
         let table = shape.table();
         let added = &shape.columns().all;
         let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
+        let can_pass = are_stored && !shape.is_filtered();
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut decoded = 0;
         while let Some(piece) = self.rows.next(CHECK_ROWS)? {
@@ -99,6 +100,12 @@ impl Scan {
             }
             totals.rows += kept as u64;
             self.context.book(piece.len() as u64, if is_read { piece.bytes() } else { 0 })?;
+            let passed = match can_pass {
+                true => self.rows.pass_blocks(|block| add_known(block, added, &mut totals.columns)),
+                false => 0,
+            };
+            totals.rows += passed;
+            self.context.book(passed, 0)?;
         }
         if decoded > 0 {
             add_arrays(&self.decoder.finish()?, &mut totals.columns);
@@ -201,6 +208,22 @@ fn add_block(
         }
     }
     Ok(is_read)
+}
+
+/// Adds all rows of a block, where the directory knows enough of it; otherwise none.
+fn add_known(block: &Summary, added: &[DecodedColumn], totals: &mut [Total]) -> bool {
+    let known = |column: &DecodedColumn| match column.source {
+        Source::Stored { family, slot } => known_total(block, (family, slot), column.ty),
+        _ => None,
+    };
+    if added.len() > 1 && !added.iter().all(|column| known(column).is_some()) {
+        return false;
+    }
+    for (column, total) in added.iter().zip(totals) {
+        let Some(Total { known, sum }) = known(column) else { return false };
+        total.add(known, sum);
+    }
+    true
 }
 
 /// What a directory knows of all rows of a block.

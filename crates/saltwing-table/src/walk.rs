@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_store::{Bytes, Direction};
 
 use crate::conditions::Conditions;
+use crate::packed::Summary;
 use crate::packed::block::FixPart;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::{RecentRow, StoredRow, TableRows};
@@ -23,6 +24,9 @@ pub(crate) use piece::Piece;
 /// Rows of a delta that are taken at first and at most at once. The first is small because most walks are short.
 const DELTA_ROWS_MIN: usize = 16;
 const DELTA_ROWS_MAX: usize = 1024;
+
+/// Blocks that are passed over before the caller looks whether it is to stop.
+const BLOCKS_PASSED_MAX: usize = 1024;
 
 /// What a walk leaves out, and what it counts.
 pub(crate) struct WalkRules {
@@ -113,6 +117,42 @@ impl Walk {
         self.recent_most = DELTA_ROWS_MIN;
         self.done = false;
         Ok(())
+    }
+
+    /// Passes over the next blocks as long as all of their rows are visible and `takes` what is known of them, at most
+    /// [`BLOCKS_PASSED_MAX`]; how many rows they have. None of them is looked into.
+    pub(crate) fn pass_blocks(&mut self, mut takes: impl FnMut(&Summary) -> bool) -> u64 {
+        if self.rules.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
+            return 0;
+        }
+        let mut rows = 0;
+        let mut whole = self.whole_entries();
+        whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
+        for index in whole {
+            let Some(entry) = self.rows.directory.entry(index) else { break };
+            let is_alone = |block: &&Arc<BlockRef>| {
+                let is_alive = self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms);
+                !entry.is_dirty() && entry.runs.is_empty() && is_alive
+            };
+            match entry.block.as_ref().filter(is_alone) {
+                Some(block) if takes(&block.summary) => rows += u64::from(block.summary.rows),
+                _ => break,
+            }
+            self.index = index + 1;
+        }
+        rows
+    }
+
+    /// The next entries of which it is known that all of their keys lie in the range; never the last one of it.
+    fn whole_entries(&self) -> Range<usize> {
+        let (directory, none) = (&self.rows.directory, self.index..self.index);
+        match directory.owned(self.index) {
+            Some((entry, Some(entry_end))) if *self.start <= *entry.fence => match self.end.as_deref() {
+                Some(end) if end <= &**entry_end => none,
+                end => self.index..directory.last_below(end),
+            },
+            _ => none,
+        }
     }
 
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.

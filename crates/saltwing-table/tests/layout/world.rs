@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
@@ -200,7 +201,12 @@ pub(crate) fn read_values(world: &World, view: Arc<ReadView>, request: &Request)
 }
 
 pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Totals, TableError> {
-    scan(world, view, request, request.context.for_another_scan())?.totals()
+    let context = request.context.for_another_scan();
+    let totals = scan(world, view, request, context.clone())?.totals()?;
+    if request.filter.is_empty() {
+        assert_eq!(context.counters.keys_read.load(Ordering::Relaxed), totals.rows, "what is passed over counts");
+    }
+    Ok(totals)
 }
 
 pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
