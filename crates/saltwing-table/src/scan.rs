@@ -142,7 +142,8 @@ pub struct Scan {
     pub(crate) decoder: RowDecoder,
     pub(crate) direction: Direction,
     pub(crate) remaining: Option<u64>,
-    pub(crate) selector: Selector,
+    /// Where rows are held to conditions before they are decoded.
+    pub(crate) selector: Option<Box<Selector>>,
     /// Of the batch that is decoded, the rows of which a condition is unknown.
     unknown: Vec<usize>,
     batch_rows: usize,
@@ -206,7 +207,7 @@ impl Scan {
         };
         Ok(Self {
             decoder: RowDecoder::new(shape.columns()),
-            selector: Selector::new(shape.conditions_of_rows().cloned()),
+            selector: shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone()))),
             unknown: Vec::new(),
             shape,
             rows,
@@ -279,13 +280,15 @@ impl Scan {
         while read < wanted {
             let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS))? else { break };
             let rows = piece.len();
-            let kept = self.selector.select(self.shape.table(), &piece)?;
+            let kept = self.select(&piece)?;
             if decoded == 0 && kept > 0 {
                 // A point takes room for a row; what goes on is as long as it was before.
                 self.decoder.begin(kept.max(self.rows_before.min(wanted)));
             }
             if kept > 0 {
-                self.selector.unknown(&piece, self.direction, decoded, &mut self.unknown);
+                if let Some(selector) = &self.selector {
+                    selector.unknown(&piece, self.direction, decoded, &mut self.unknown);
+                }
                 self.decode(&piece)?;
             }
             read += rows;
@@ -296,9 +299,19 @@ impl Scan {
         Ok((read, decoded))
     }
 
+    /// How many rows of a piece are not ruled out before they are decoded.
+    pub(crate) fn select(&mut self, piece: &Piece) -> Result<usize, TableError> {
+        match (piece, &mut self.selector) {
+            (Piece::Passed(_), _) => Ok(0),
+            (piece, None) => Ok(piece.len()),
+            (piece, Some(selector)) => selector.select(self.shape.table(), piece),
+        }
+    }
+
     /// Decodes those rows of a piece that were selected of it, which are some.
     pub(crate) fn decode(&mut self, piece: &Piece) -> Result<(), TableError> {
-        match (piece, self.selector.list(piece, self.direction)) {
+        let list = self.selector.as_mut().and_then(|selector| selector.list(piece, self.direction));
+        match (piece, list) {
             (Piece::Block { block, .. }, Some(list)) => {
                 self.decoder.append_picked(self.shape.table(), block, Picked::List(list))
             }

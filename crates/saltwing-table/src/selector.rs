@@ -11,10 +11,9 @@ use crate::selection::Selection;
 use crate::walk::Piece;
 use crate::{Table, TableError};
 
-/// Holds pieces to the conditions that decide before anything is decoded; without such, every row is in.
-#[derive(Default)]
+/// Holds pieces to the conditions that decide before anything is decoded.
 pub(crate) struct Selector {
-    conditions: Option<Arc<Conditions>>,
+    conditions: Arc<Conditions>,
     parts: BlockParts,
     /// Of the piece selected from last, where it is of a block.
     selection: Selection,
@@ -23,26 +22,23 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    pub(crate) fn new(conditions: Option<Arc<Conditions>>) -> Self {
-        Self { conditions, ..Self::default() }
+    pub(crate) fn new(conditions: Arc<Conditions>) -> Self {
+        Self { conditions, parts: BlockParts::default(), selection: Selection::default(), row: None }
     }
 
     /// How many rows of a piece are to be decoded.
     pub(crate) fn select(&mut self, table: &Table, piece: &Piece) -> Result<usize, TableError> {
-        let Some(conditions) = &self.conditions else {
-            return Ok(if let Piece::Passed(_) = piece { 0 } else { piece.len() });
-        };
         self.row = None;
         match piece {
             Piece::Passed(_) => Ok(0),
             Piece::Row { key, row } => {
-                let truth = conditions.of_row(table, key, row)?;
+                let truth = self.conditions.of_row(table, key, row)?;
                 self.row = Some(truth);
                 Ok(usize::from(truth != Truth::False))
             }
             Piece::Block { block, rows } => {
                 self.selection.begin(rows.clone());
-                conditions.keep(block, &mut self.parts, &mut self.selection)?;
+                self.conditions.keep(block, &mut self.parts, &mut self.selection)?;
                 Ok(self.selection.len())
             }
         }
@@ -50,9 +46,7 @@ impl Selector {
 
     /// The rows of the piece selected from last, which was one of a block, where they are not all.
     pub(crate) fn some(&self, piece: &Piece) -> Option<&Selection> {
-        let is_some = matches!(piece, Piece::Block { .. })
-            && self.conditions.is_some()
-            && self.selection.len() < self.selection.len_of_all();
+        let is_some = matches!(piece, Piece::Block { .. }) && self.selection.len() < self.selection.len_of_all();
         is_some.then_some(&self.selection)
     }
 
@@ -70,7 +64,6 @@ impl Selector {
     /// Adds at which places the rows of the piece selected from last are unknown, where the first of them has the place `shift`.
     pub(crate) fn unknown(&self, piece: &Piece, direction: Direction, shift: usize, out: &mut Vec<usize>) {
         match piece {
-            _ if self.conditions.is_none() => {}
             Piece::Row { .. } if self.row == Some(Truth::Unknown) => out.push(shift),
             Piece::Block { .. } => self.selection.unknown(direction, shift, out),
             Piece::Row { .. } | Piece::Passed(_) => {}

@@ -72,15 +72,19 @@ impl Scan {
         let added = &shape.columns().all;
         let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
         let can_pass = are_stored && !shape.is_filtered();
+        let mut parts = BlockParts::default();
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut decoded = 0;
         while let Some(piece) = self.rows.next(CHECK_ROWS)? {
-            let kept = self.selector.select(table, &piece)?;
+            let kept = self.select(&piece)?;
             let mut is_read = shape.reads_columns();
             match &piece {
                 _ if kept == 0 || added.is_empty() => {}
                 Piece::Block { block, rows } if are_stored => {
-                    let (parts, some) = self.selector.parts_and_some(&piece);
+                    let (parts, some) = match &mut self.selector {
+                        None => (&mut parts, None),
+                        Some(selector) => selector.parts_and_some(&piece),
+                    };
                     let rows = some.map_or(Added::All(rows.clone()), Added::Some);
                     is_read =
                         add_block(table, added, (block, rows), parts, &mut totals.columns)? || shape.is_filtered();
