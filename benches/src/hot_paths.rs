@@ -35,11 +35,12 @@ const ROWS: u64 = 5000;
 const RUNS: usize = 200;
 
 /// What is read.
-const READS: [(&str, Read); 4] = [
+const READS: [(&str, Read); 5] = [
     ("point", Read::Point),
     ("latest10", Read::Latest10),
     ("prefix500", Read::Prefix500Arrow),
     ("agg401", Read::Agg401),
+    ("filter_all", Read::FilterAll),
 ];
 /// What is written.
 const UPSERT: &str = "upsert";
