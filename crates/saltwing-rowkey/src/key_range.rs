@@ -90,6 +90,14 @@ impl KeyRange {
         };
         Self { start: prefixed(&self.start), end }
     }
+
+    /// The logical keys of what [`KeyRange::in_bucket`] gave.
+    #[must_use]
+    pub fn out_of_bucket(&self, bucket: u8) -> Self {
+        let logical =
+            |key: &[u8]| key.split_first().filter(|(first, _)| **first == bucket).map(|(_, key)| key.to_vec());
+        Self { start: logical(&self.start).unwrap_or_default(), end: self.end().and_then(logical) }
+    }
 }
 
 /// `[7800 .. 7801)` in hex, with nothing for an open end.
@@ -171,6 +179,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_was_put_into_a_bucket_comes_out(range in ranges(), bucket: u8) {
+            for range in range {
+                prop_assert_eq!(range.in_bucket(bucket).out_of_bucket(bucket), range);
+            }
+        }
+
         #[test]
         fn intersection_and_merge_keep_the_keys(all in ranges(), keys in prop::collection::vec(key(), 20)) {
             let merged = merge_ranges(all.clone());

@@ -12,7 +12,7 @@
 use crate::BadBytes;
 
 const WIDTH: BadBytes = BadBytes("wrong number of bytes");
-const NEGATIVE: BadBytes = BadBytes("a negative value in an unsigned column");
+pub(crate) const NEGATIVE: BadBytes = BadBytes("a negative value in an unsigned column");
 
 /// Appends an integer of `width` bytes (1, 2, 4 or 8).
 pub(crate) fn write_int(value: i64, width: usize, signed: bool, out: &mut Vec<u8>) {

@@ -339,7 +339,7 @@ impl ColumnCodec {
     }
 
     /// Bytes that no value of this column sorts below, and that sort behind NULL.
-    fn first_value_bytes(&self) -> &'static [u8] {
+    pub(crate) fn first_value_bytes(&self) -> &'static [u8] {
         match (self.framing, self.value.sql_type()) {
             // The first byte of UTF-8 is at most F4, so inverted never 01; Phoenix starts here, too.
             (_, SqlType::Varchar(_)) if self.is_desc() => &[0x01, 0xff],

@@ -205,6 +205,30 @@ impl ValueCodec {
     }
 }
 
+/// Reads integers of one type whose value bytes come as the numbers that they are in big endian.
+#[derive(Clone, Copy, Debug)]
+pub struct IntegerReader {
+    mask: u64,
+    sign: u64,
+    signed: bool,
+}
+
+impl IntegerReader {
+    /// The integer, or the milliseconds of a DATE or TIME.
+    ///
+    /// # Errors
+    /// [`BadBytes`] for a negative value in an unsigned type.
+    #[inline]
+    pub fn read(&self, stored: u64) -> Result<i64, BadBytes> {
+        let raw = stored ^ self.mask;
+        match self.signed {
+            true => Ok((raw as i64).wrapping_sub(self.sign as i64)),
+            false if raw & self.sign == 0 => Ok(raw as i64),
+            false => Err(scalar::NEGATIVE),
+        }
+    }
+}
+
 /// Typed readers of stored value bytes.
 impl ValueCodec {
     /// The value.
@@ -258,6 +282,17 @@ impl ValueCodec {
             return Err(BadBytes("wrong number of bytes"));
         }
         scalar::read_int(stored, signed, self.mask)
+    }
+
+    /// Reads as [`ValueCodec::read_i64`] does, from value bytes that come as numbers; `None` where that reads nothing.
+    pub fn integers(&self) -> Option<IntegerReader> {
+        let bits = match self.ty {
+            SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => 64,
+            ty if ty.is_integer() => 8 * ty.fixed_key_bytes()? as u32,
+            _ => return None,
+        };
+        let mask = if self.is_desc() { u64::MAX >> (64 - bits) } else { 0 };
+        Some(IntegerReader { mask, sign: 1 << (bits - 1), signed: !self.ty.is_unsigned() })
     }
 
     /// A FLOAT or UNSIGNED_FLOAT.

@@ -9,8 +9,8 @@ use std::ops::Bound as End;
 use nasty::{Table, row_picks, table};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use saltwing_rowkey::{Bound, ColumnSpan, KeyRange, merge_ranges};
-use saltwing_types::{SqlType as T, Value as V};
+use saltwing_rowkey::{Bound, ColumnSpan, KeyRange, PlainKey, RowKeyCodec, merge_ranges};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V};
 
 /// How a stored value compares with a bound, whether or not the type can hold
 /// it. NULL comes first.
@@ -94,6 +94,64 @@ proptest! {
                 prop_assert!(is_point || count < tuple.len(), "{:?} {:?}", prefix, range);
             }
         }
+    }
+
+    #[test]
+    fn plain_keys_are_those_of_other_ways(
+        table in table(),
+        prefixes in row_picks(12),
+        spans in prop::collection::vec((any_end(), any_end()), 12),
+    ) {
+        let codec = &table.codec;
+        for tuple in prefixes.iter().map(|picks| table.tuple(picks)) {
+            for count in 0..=tuple.len() {
+                let prefix = &tuple[..count];
+                let key = || {
+                    let mut key = codec.plain_key();
+                    prefix.iter().try_for_each(|value| key.push(value)).map(|()| key)
+                };
+                let bucket = codec.bucket_of_prefix(prefix).ok().flatten();
+                let in_bucket = |range: KeyRange| match codec.bucket_bytes() {
+                    0 => range,
+                    _ => range.in_bucket(bucket.unwrap()),
+                };
+                if let Some(row_key) = key().and_then(PlainKey::row_key) {
+                    prop_assert_eq!(row_key, codec.encode(&tuple).unwrap());
+                }
+                if let Some(plain) = key().filter(|_| count < tuple.len()).and_then(PlainKey::prefix_range) {
+                    let range = codec.prefix_range(prefix).unwrap().unwrap();
+                    prop_assert_eq!(&plain.range, &in_bucket(range.clone()), "{:?} {:?}", prefix, table.schema);
+                    prop_assert_eq!(plain.logical(), range);
+                }
+                let Some(column) = table.schema.columns.get(count) else { continue };
+                let mut values = nasty::values(column.ty);
+                values.extend(table.domains[count].iter().filter(|v| !v.is_null()).cloned());
+                for (lo, hi) in &spans {
+                    let span = ColumnSpan { lo: end(*lo, &values), hi: end(*hi, &values), nulls: false };
+                    if let Some(plain) = key().and_then(|key| key.span_range(span.lo, span.hi)) {
+                        let range = codec.span_range(prefix, &span).unwrap().unwrap();
+                        prop_assert_eq!(&plain.range, &in_bucket(range), "{:?} {:?} {:?}", prefix, span, table.schema);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn plain_keys_are_there_for_plain_values(phone in "[a-z]{1,4}", low in -9i64..9, span in 1i64..9, buckets in proptest::option::of(1u16..9)) {
+        let column = |name: &str, ty, order| KeyColumn { name: name.into(), source: KeySource::Column(0), ty, order, nullable: false };
+        let columns = vec![column("phone", T::Varchar(None), SortOrder::Asc), column("ts", T::BigInt, SortOrder::Desc)];
+        let salt = buckets.map(|buckets| Salt { buckets, by: Some(1) });
+        let codec = RowKeyCodec::new(&KeySchema { columns, salt }).unwrap();
+        let key = || {
+            let mut key = codec.plain_key();
+            key.push(&V::text(phone.as_str())).map(|()| key)
+        };
+        prop_assert!(key().and_then(PlainKey::prefix_range).is_some());
+        let (low, high) = (V::Int(low), V::Int(low + span));
+        prop_assert!(key().and_then(|key| key.span_range(End::Included(&low), End::Excluded(&high))).is_some());
+        prop_assert!(key().and_then(|key| key.span_range(End::Excluded(&low), End::Unbounded)).is_some());
+        prop_assert!(key().and_then(|mut key| key.push(&low).and_then(|()| key.row_key())).is_some());
     }
 
     #[test]

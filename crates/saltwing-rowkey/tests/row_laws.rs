@@ -147,6 +147,9 @@ fn typed_readers() {
                     _ => V::Bytes(codec.read_bytes(&stored, &mut scratch).unwrap().to_vec()),
                 };
                 assert_eq!(read, value, "{ty} {order:?}");
+                let number = stored.iter().fold(0u64, |number, byte| number.wrapping_shl(8) | u64::from(*byte));
+                let integer = codec.integers().map(|integers| integers.read(number).unwrap());
+                assert_eq!(integer, codec.read_i64(&stored).ok(), "{ty} {order:?}");
                 // A reader of another type refuses.
                 let refused = match &value {
                     V::Int(_) | V::Date(_) => codec.read_text(&stored, &mut other).is_err(),

@@ -1,0 +1,192 @@
+//! Keys and ranges of the most common kind, encoded in one go: leading columns have values, and perhaps the next one lies
+//! between two.
+//!
+//! # Law
+//! Where something comes of it, that is what [`RowKeyCodec::encode`] gives, or [`RowKeyCodec::prefix_range`] or
+//! [`RowKeyCodec::span_range`] in the bucket that [`RowKeyCodec::bucket_of_prefix`] tells. `None` says nothing.
+
+use std::ops::Bound;
+
+use saltwing_types::Value;
+use saltwing_types::table::ROW_KEY_BYTES_MAX;
+
+use crate::column::ColumnCodec;
+use crate::{Key, KeyRange, RowKeyCodec, salt};
+
+/// Bytes that keys have room for at first.
+const KEY_BYTES_EXPECTED: usize = 48;
+
+/// A physical key of which the leading columns stand.
+pub struct PlainKey<'c> {
+    codec: &'c RowKeyCodec,
+    /// Without what would follow if another column came.
+    bytes: Key,
+    columns: usize,
+    /// Where the bytes end that the bucket hangs on.
+    salted_end: usize,
+}
+
+/// Keys that lie in one bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BucketRange {
+    /// The bucket; `None` where the table has none.
+    pub bucket: Option<u8>,
+    /// The physical keys.
+    pub range: KeyRange,
+}
+
+impl BucketRange {
+    /// The keys without the bucket byte.
+    pub fn logical(&self) -> KeyRange {
+        match self.bucket {
+            Some(bucket) => self.range.out_of_bucket(bucket),
+            None => self.range.clone(),
+        }
+    }
+}
+
+impl RowKeyCodec {
+    /// A key without columns.
+    pub fn plain_key(&self) -> PlainKey<'_> {
+        let mut bytes = Key::with_capacity(KEY_BYTES_EXPECTED);
+        bytes.resize(self.bucket_bytes(), 0);
+        PlainKey { codec: self, columns: 0, salted_end: bytes.len(), bytes }
+    }
+}
+
+impl<'c> PlainKey<'c> {
+    /// Adds the value of the next column; `None` where no row has it just so, or it is NULL.
+    pub fn push(&mut self, value: &Value) -> Option<()> {
+        let column = self.codec.columns.get(self.columns)?;
+        if let Some(before) = self.columns.checked_sub(1).and_then(|before| self.codec.columns.get(before)) {
+            before.write_separator(&mut self.bytes);
+        }
+        write(column, value, &mut self.bytes)?;
+        self.columns += 1;
+        if self.columns == self.codec.salt_column_count() {
+            self.salted_end = self.bytes.len();
+        }
+        Some(())
+    }
+
+    /// The key of the one row, all of whose columns were pushed.
+    pub fn row_key(mut self) -> Option<Key> {
+        let is_whole = self.columns == self.codec.columns.len() && !self.bytes.is_empty();
+        self.put_bucket()?;
+        (is_whole && self.bytes.len() <= ROW_KEY_BYTES_MAX).then_some(self.bytes)
+    }
+
+    /// The keys of the rows that have the values pushed, not of all columns.
+    pub fn prefix_range(mut self) -> Option<BucketRange> {
+        let bucket = self.put_bucket()?;
+        let may_end = self.codec.columns.iter().skip(self.columns).all(|column| column.nullable);
+        let mut end = self.bytes.clone();
+        self.last()?.write_separator(&mut end);
+        // Where NULLs only may follow, they are left out with what stands before them.
+        let start = if may_end && !self.bytes.is_empty() { self.bytes } else { end.clone() };
+        bucket_range(bucket, start, increment(end, bucket))
+    }
+
+    /// The keys of those of them whose next column lies between two values, one of which may be left out.
+    pub fn span_range(mut self, lo: Bound<&Value>, hi: Bound<&Value>) -> Option<BucketRange> {
+        let column = self.codec.columns.get(self.columns)?;
+        let bucket = self.put_bucket()?;
+        if let Some(last) = self.last() {
+            last.write_separator(&mut self.bytes);
+        }
+        // Forward in the key, which goes against the values where they descend. A place is behind its value or before it.
+        let (lo, hi) = (bound(lo, true), bound(hi, false));
+        let (from, to) = if column.is_desc() { (hi, lo) } else { (lo, hi) };
+        let place = |value: &Value, is_above: bool| {
+            let mut key = Key::with_capacity(self.bytes.len() + KEY_BYTES_EXPECTED);
+            key.extend_from_slice(&self.bytes);
+            write(column, value, &mut key)?;
+            Some(match is_above != column.is_desc() {
+                false => Some(key),
+                true if column.last && column.may_be_empty() => {
+                    key.push(0);
+                    Some(key)
+                }
+                true => {
+                    column.write_separator(&mut key);
+                    increment(key, bucket)
+                }
+            })
+        };
+        let start = match from {
+            Some((value, is_above)) => place(value, is_above)??,
+            None => [&self.bytes, column.first_value_bytes()].concat(),
+        };
+        let end = match to {
+            Some((value, is_above)) => place(value, is_above)?,
+            None if from.is_none() => return None,
+            None => increment(self.bytes, bucket),
+        };
+        // What is said of the first value of all is left to who thinks of it.
+        let ends_at_first = |end: &Key| from.is_none() && end.iter().skip(start.len()).all(|byte| *byte == 0);
+        if end.as_ref().is_some_and(ends_at_first) {
+            return None;
+        }
+        bucket_range(bucket, start, end)
+    }
+
+    /// The column pushed last.
+    fn last(&self) -> Option<&'c ColumnCodec> {
+        self.codec.columns.get(self.columns.checked_sub(1)?)
+    }
+
+    /// Puts the bucket in front, where there is one; `None` where the columns do not tell it.
+    fn put_bucket(&mut self) -> Option<Option<u8>> {
+        let Some(salt) = self.codec.salt else { return Some(None) };
+        if self.columns < self.codec.salt_column_count() {
+            return None;
+        }
+        let bucket = salt::bucket(self.bytes.get(1..self.salted_end)?, salt.buckets);
+        *self.bytes.first_mut()? = bucket;
+        Some(Some(bucket))
+    }
+}
+
+/// Value and terminator of a column; `None` where no row has just this value.
+fn write(column: &ColumnCodec, value: &Value, out: &mut Vec<u8>) -> Option<()> {
+    if value.is_null() {
+        return None;
+    }
+    column.encode(value, out).ok()?;
+    column.write_terminator(out);
+    Some(())
+}
+
+/// A bound's value, and whether the rows of the span lie above its place: a place is above the value, or below it.
+fn bound(bound: Bound<&Value>, is_low: bool) -> Option<(&Value, bool)> {
+    match bound {
+        Bound::Included(value) => Some((value, !is_low)),
+        Bound::Excluded(value) => Some((value, is_low)),
+        Bound::Unbounded => None,
+    }
+}
+
+/// What lies behind all keys that begin like this, in the bucket: as the ends of other ranges.
+fn increment(mut key: Key, bucket: Option<u8>) -> Option<Key> {
+    for index in (usize::from(bucket.is_some())..key.len()).rev() {
+        let byte = key.get_mut(index)?;
+        *byte = byte.wrapping_add(1);
+        match *byte {
+            0 => {}
+            0xff => {
+                key.truncate(index + 1);
+                return Some(key);
+            }
+            _ => return Some(key),
+        }
+    }
+    bucket?.checked_add(1).map(|next| vec![next])
+}
+
+fn bucket_range(bucket: Option<u8>, start: Key, end: Option<Key>) -> Option<BucketRange> {
+    let is_short = |key: &Key| key.len() <= ROW_KEY_BYTES_MAX;
+    if !is_short(&start) || !end.iter().all(is_short) {
+        return None;
+    }
+    Some(BucketRange { bucket, range: KeyRange::new(start, end)? })
+}
