@@ -20,7 +20,7 @@ use crate::packed::Summary;
 use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::{KeyStretches, Skipper};
-use crate::travel::{Picked, nth};
+use crate::travel::{Picked, nth, take_first};
 use crate::walk::{Piece, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
@@ -432,14 +432,22 @@ impl Merge {
         let (Piece::Block { block, rows }, Some(other)) = (&head.piece, self.heads.peek()) else {
             return Ok(count);
         };
+        let rows = take_first(&mut rows.clone(), self.direction, count);
+        // Where the other bucket's first row would lie in this one: the bucket byte is all that differs.
         let lead = block.lead()?;
-        for i in 1..count {
-            lead.key_into(nth(rows, self.direction, i), &mut self.key);
-            if !self.direction.is_before(self.key.get(1..).unwrap_or_default(), &other.key) {
-                return Ok(i);
-            }
+        lead.key_into(nth(&rows, self.direction, count - 1), &mut self.key);
+        if self.direction.is_before(self.key.get(1..).unwrap_or_default(), &other.key) {
+            return Ok(count);
         }
-        Ok(count)
+        self.key.truncate(1);
+        self.key.extend_from_slice(&other.key);
+        let place = lead.search_in(&self.key, rows.clone());
+        let before = match (self.direction, place) {
+            (Direction::Forward, Ok(row) | Err(row)) => row - rows.start,
+            (Direction::Reverse, Ok(row)) => rows.end - row - 1,
+            (Direction::Reverse, Err(row)) => rows.end - row,
+        };
+        Ok(before.max(1))
     }
 }
 
