@@ -1,23 +1,38 @@
 //! A plan's ranges, and what it skips inside them, as a scan takes them.
 
-use saltwing_plan::{Ranges, Skip, Stretches};
+use saltwing_plan::{Ranges, ScanRange, Skip, Stretches};
 use saltwing_rowkey::KeyRange;
 use saltwing_table::{Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, Stretch};
+
+/// Ranges up to which they are made once for all buckets.
+const FEW_RANGES: u128 = 16;
 
 /// A plan's ranges for one bucket after the other.
 pub(super) struct PlannedRanges {
     ranges: Ranges,
+    /// All of them in key order, where they are few.
+    few: Option<Vec<ScanRange>>,
     skip: Option<Skip>,
 }
 
 impl PlannedRanges {
     pub(super) fn new(ranges: Ranges, skip: Option<Skip>) -> Self {
-        Self { ranges, skip }
+        let is_few = ranges.total_max().is_some_and(|most| most <= FEW_RANGES);
+        let few = is_few.then(|| ranges.iter().collect());
+        Self { ranges, few, skip }
     }
 }
 
 impl RangeSource for PlannedRanges {
     fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        if let Some(few) = &self.few {
+            let own = few.iter().filter(|range| is_read_in(range, bucket)).map(|range| range.range.clone());
+            let own: Vec<KeyRange> = own.collect();
+            return match direction {
+                Direction::Forward => Box::new(own.into_iter()),
+                Direction::Reverse => Box::new(own.into_iter().rev()),
+            };
+        }
         let all = match direction {
             Direction::Forward => self.ranges.iter(),
             Direction::Reverse => self.ranges.iter_reverse(),
@@ -34,6 +49,11 @@ impl RangeSource for PlannedRanges {
     }
 }
 
+/// Whether rows of a range may lie in a bucket.
+fn is_read_in(range: &ScanRange, bucket: Option<u8>) -> bool {
+    range.bucket.is_none() || range.bucket == bucket
+}
+
 /// Of a plan's ranges those that are read in one bucket.
 struct BucketRanges {
     all: saltwing_plan::RangeIter,
@@ -45,7 +65,7 @@ impl Iterator for BucketRanges {
 
     fn next(&mut self) -> Option<KeyRange> {
         let bucket = self.bucket;
-        self.all.find(|range| range.bucket.is_none() || range.bucket == bucket).map(|range| range.range)
+        self.all.find(|range| is_read_in(range, bucket)).map(|range| range.range)
     }
 }
 
