@@ -89,7 +89,7 @@ fn divided(
     access: &TableAccess,
     division: Division,
 ) -> Result<Vec<ScanRoute>, TableError> {
-    let routes = scan_routes(access, None, None);
+    let routes = scan_routes(access, None);
     match routes.as_slice() {
         [route] if access.reads_one_range() => store.divide(view, access.table(), route, division),
         _ => Ok(routes),
@@ -138,9 +138,12 @@ fn in_order<P: Send, T: Send>(
     mut take: impl FnMut(T) -> Result<(), ExecError>,
 ) -> Result<(), ExecError> {
     let threads = threads.min(parts.len());
+    if threads < 2 {
+        return parts.into_iter().try_for_each(|part| read_here(part, &read, &mut take));
+    }
     std::thread::scope(|scope| {
         let mut queues: Vec<Sender<Ticket<P, T>>> = Vec::new();
-        for _ in 0..if threads > 1 { threads } else { 0 } {
+        for _ in 0..threads {
             let (queue, tickets) = channel();
             let (thread, read) = (std::thread::Builder::new().name("saltwing-scan".into()), &read);
             // With fewer threads than asked for it takes longer, and that is all.

@@ -7,17 +7,16 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
-use saltwing_expr::arrow_type;
-use saltwing_table::{EmbeddedTables, PointRow, ReadView, RowShape, ScanContext, ScanShape, Table};
+use saltwing_expr::{RowValues, arrow_type};
+use saltwing_table::{EmbeddedTables, PointRow, ReadView, RowReader, RowShape, Scan, ScanContext, ScanShape};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;
 use crate::aggregate::{GroupOptions, GroupedRows};
-use crate::few_rows::{FEW_ROWS_MAX, FewRows};
 use crate::output::Output;
 use crate::parts::{Parts, scans_of_totals};
-use crate::source::Source;
-use crate::totals::TotalOutput;
+use crate::source::{Source, scan_part};
+use crate::totals::{TotalOutput, row_of_totals};
 
 /// A planned SELECT with all that does not change from one run to the next.
 pub struct SelectPlan {
@@ -29,45 +28,38 @@ pub struct SelectPlan {
     shape: Arc<ScanShape>,
     items: Items,
     /// The columns of a row that are the result as they stand, where they are.
-    plain: Option<Arc<RowShape>>,
+    plain: Option<RowShape>,
     /// The outputs, where whole columns are added up.
-    totals: Option<Arc<[TotalOutput]>>,
-    /// Whether the rows are few, as they stand, and of one scan.
-    is_few: bool,
+    totals: Option<Box<[TotalOutput]>>,
 }
 
 /// How items come from what is read.
-#[derive(Clone)]
 enum Items {
     /// Every output is a scanned column: by place.
-    Columns(Arc<[usize]>),
+    Columns(Box<[usize]>),
     /// Computed outputs.
-    Computed(Arc<[Output]>),
+    Computed(Box<[Output]>),
     /// Groups.
     Groups,
 }
 
-/// A running SELECT: batches with the columns of [`DirectRows::columns`].
+/// A running SELECT: batches with the columns of [`DirectRows::columns`], or the values of rows.
 pub struct DirectRows {
-    columns: Arc<[ResultColumn]>,
-    schema: SchemaRef,
+    plan: Arc<SelectPlan>,
     source: Source,
     /// What is read in its place, where that is many rows and what comes of them is known at their end.
     parts: Option<Parts>,
-    table: Arc<Table>,
-    /// The table columns of the source's batches, in their order.
-    scanned: Arc<[usize]>,
-    shape: Shape,
+    groups: Option<Box<Groups>>,
+    reader: RowReader,
     context: ScanContext,
     skip: u64,
     take: Option<u64>,
 }
 
-enum Shape {
-    /// An output row for each row read.
-    Rows(Items),
-    /// Groups; whether the rows are at their end.
-    Groups(Box<GroupedRows>, bool),
+/// Groups, and whether the rows that they are made of are at their end.
+struct Groups {
+    rows: GroupedRows,
+    at_end: bool,
 }
 
 /// Arrow's schema of a result.
@@ -98,25 +90,17 @@ impl SelectPlan {
         let plain = match &items {
             Items::Columns(places) if is_plain => {
                 let columns = places.iter().filter_map(|&p| scanned.get(p).copied());
-                Some(Arc::new(RowShape::new(planned.access.table(), columns)))
+                Some(RowShape::new(planned.access.table(), columns))
             }
             _ => None,
         };
-        let residual = planned.access.residual();
-        let is_few = plain.is_some()
-            && planned.bound.limit.is_some_and(|limit| limit <= FEW_ROWS_MAX)
-            && matches!(planned.reading, Reading::Rows)
-            && residual.is_empty()
-            && planned.access.second_route(None).is_none();
-        let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, residual)?);
+        let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, planned.access.residual())?);
         let totals = match &planned.bound.output {
-            saltwing_bind::Output::Groups(grouping) => {
-                TotalOutput::of(&planned, grouping, &scanned, &shape).map(Arc::from)
-            }
+            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned, &shape),
             saltwing_bind::Output::Rows(_) => None,
         };
         let (schema, scanned) = (result_schema(&columns), scanned.into());
-        Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals, is_few })
+        Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals })
     }
 
     /// The columns of the result.
@@ -143,39 +127,30 @@ impl SelectPlan {
         &self.planned.access
     }
 
-    /// The access, of a plan that is not run any more.
-    pub fn into_access(self) -> TableAccess {
-        self.planned.access
+    /// Whether whole columns are added up, or one of them counted: then [`SelectPlan::start_totals`] runs it.
+    pub fn is_total(&self) -> bool {
+        self.totals.is_some()
     }
 
-    /// Starts the SELECT, whose access was judged, where its result is known to be small; `part` is as for
+    /// Starts the SELECT, whose access was judged, where it [adds up](SelectPlan::is_total); `part` is as for
     /// [`SelectPlan::start`], which the others need.
     ///
     /// # Errors
     /// The store's.
-    pub fn start_few(
-        &self,
+    pub fn start_totals(
+        self: &Arc<Self>,
         store: &EmbeddedTables,
         view: &ReadView,
-        part: Option<&KeyPart>,
+        part: Option<KeyPart>,
         context: &ScanContext,
-    ) -> Result<Option<FewRows>, ExecError> {
-        let (access, limit) = (&self.planned.access, self.planned.bound.limit);
-        let scan = |route| store.scan_shaped(view, &self.shape, route, context.clone());
-        if let Some(outputs) = &self.totals {
-            let scans = match part {
-                // What values in a template ask for is a few rows, mostly.
-                Some(part) => vec![scan(part.route(access, None))?],
-                None => scans_of_totals(store, view, access, &self.shape, context)?,
-            };
-            return Ok(Some(FewRows::totals(scans, outputs, context.threads().count)));
-        }
-        let Some(shape) = self.plain.as_ref().filter(|_| self.is_few) else { return Ok(None) };
-        let route = match part {
-            Some(part) => part.route(access, limit),
-            None => access.route(limit),
+    ) -> Result<TotalRow, ExecError> {
+        let access = &self.planned.access;
+        let scans = match part {
+            // What values in a template ask for is a few rows, mostly.
+            Some(part) => vec![scan_part(store, view, access, part, &self.shape, (None, None), context.clone())?],
+            None => scans_of_totals(store, view, access, &self.shape, context)?,
         };
-        Ok(Some(FewRows::rows(scan(route)?, shape)))
+        Ok(TotalRow { plan: self.clone(), scans, threads: context.threads().count })
     }
 
     /// Starts the SELECT, whose access was judged; `part` is what it reads of the key, where that is
@@ -184,17 +159,17 @@ impl SelectPlan {
     /// # Errors
     /// The store's.
     pub fn start(
-        &self,
+        self: &Arc<Self>,
         store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        part: Option<&KeyPart>,
+        part: Option<KeyPart>,
         context: ScanContext,
         bytes_max: usize,
     ) -> Result<DirectRows, ExecError> {
         let (planned, bound) = (&self.planned, &self.planned.bound);
         let wanted = bound.limit.map(|n| n.saturating_add(bound.offset));
-        let (shape, limits) = match &bound.output {
-            saltwing_bind::Output::Rows(_) => (Shape::Rows(self.items.clone()), (wanted, None)),
+        let (groups, limits) = match &bound.output {
+            saltwing_bind::Output::Rows(_) => (None, (wanted, None)),
             saltwing_bind::Output::Groups(grouping) => {
                 let runs = matches!(planned.reading, Reading::Groups | Reading::Prefixes(_));
                 let options = GroupOptions {
@@ -206,13 +181,14 @@ impl SelectPlan {
                 };
                 // The first groups that are asked for may be small ones.
                 let first_batch = wanted.filter(|_| runs && planned.in_order).map(|groups| groups.saturating_add(1));
-                (Shape::Groups(Box::new(GroupedRows::new(grouping, options)?), false), (None, first_batch))
+                let groups = Groups { rows: GroupedRows::new(grouping, options)?, at_end: false };
+                (Some(Box::new(groups)), (None, first_batch))
             }
         };
-        let parts = match &shape {
-            Shape::Groups(groups, _)
+        let parts = match &groups {
+            Some(groups)
                 if part.is_none()
-                    && !groups.streams()
+                    && !groups.rows.streams()
                     && matches!(planned.reading, Reading::Rows | Reading::Groups) =>
             {
                 Parts::of(store, &view, &planned.access, &self.shape, &context)?
@@ -220,34 +196,74 @@ impl SelectPlan {
             _ => None,
         };
         Ok(DirectRows {
-            columns: self.columns.clone(),
-            schema: self.schema.clone(),
-            parts,
             source: Source::start(store, view, (planned, part), &self.shape, &self.scanned, limits, &context)?,
-            table: bound.table.clone(),
-            scanned: self.scanned.clone(),
-            shape,
+            parts,
+            groups,
+            reader: RowReader::default(),
             context,
             skip: bound.offset,
             take: bound.limit,
+            plan: self.clone(),
         })
+    }
+}
+
+/// A SELECT of whole columns' totals that is not read yet.
+pub struct TotalRow {
+    plan: Arc<SelectPlan>,
+    scans: Vec<Scan>,
+    threads: usize,
+}
+
+impl TotalRow {
+    /// Adds them up.
+    ///
+    /// # Errors
+    /// The scan's; a sum that does not fit.
+    pub fn values(self) -> Result<RowValues, ExecError> {
+        let outputs = self.plan.totals.as_deref().unwrap_or_default();
+        row_of_totals(self.scans, outputs, self.threads)
     }
 }
 
 impl DirectRows {
     /// The columns of the result.
     pub fn columns(&self) -> &Arc<[ResultColumn]> {
-        &self.columns
+        &self.plan.columns
     }
 
     /// The schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+        &self.plan.schema
     }
 
     /// The statement's context.
     pub fn context(&self) -> &ScanContext {
         &self.context
+    }
+
+    /// Adds the next rows to `values`, which has no row yet; `false` at the end. `None` where they come in batches only:
+    /// then [`DirectRows::next_batch`] has all of them. Where not, who asks for the one does not ask for the other.
+    ///
+    /// # Errors
+    /// The scan's.
+    pub fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, ExecError> {
+        let (Some(shape), Source::Scans(scans)) = (&self.plan.plain, &mut self.source) else { return Ok(None) };
+        if self.groups.is_some() || self.plan.shape.is_filtered() {
+            return Ok(None);
+        }
+        while let Some(scan) = scans.last_mut().filter(|_| self.take != Some(0)) {
+            if !scan.next_values(shape, &mut self.reader, values)? {
+                scans.pop();
+                continue;
+            }
+            if let Some(take) = &mut self.take {
+                values.truncate(usize::try_from(*take).unwrap_or(usize::MAX));
+                *take -= values.rows() as u64;
+            }
+            return Ok(Some(true));
+        }
+        Ok(Some(false))
     }
 
     /// The next batch, never an empty one; `None` at the end.
@@ -276,8 +292,8 @@ impl DirectRows {
 
     /// The outputs of the next rows or groups, and how many.
     fn next_rows(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, ExecError> {
-        let width = self.table.row_key_index() + 1;
-        let scanned = &self.scanned;
+        let SelectPlan { planned, scanned, items, .. } = &*self.plan;
+        let width = planned.bound.table.row_key_index() + 1;
         let by_index = |columns: Vec<ArrayRef>| {
             let mut by_index: Vec<Option<ArrayRef>> = vec![None; width];
             for (&index, array) in scanned.iter().zip(columns) {
@@ -287,31 +303,9 @@ impl DirectRows {
             }
             by_index
         };
-        match &mut self.shape {
-            Shape::Rows(Items::Columns(places)) => {
-                let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
-                let is_in_place = places.len() == columns.len() && places.iter().enumerate().all(|(i, p)| i == *p);
-                if is_in_place {
-                    return Ok(Some((columns, rows)));
-                }
-                Ok(Some((places.iter().filter_map(|&p| columns.get(p).cloned()).collect(), rows)))
-            }
-            Shape::Rows(Items::Computed(outputs)) => {
-                let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
-                // Rows that are passed over are not computed: they may fail.
-                let skipped = (rows as u64).min(self.skip) as usize;
-                self.skip -= skipped as u64;
-                let rows = rows - skipped;
-                let columns = by_index(columns.into_iter().map(|column| column.slice(skipped, rows)).collect());
-                let named = |(output, c): (&Output, &ResultColumn)| {
-                    let values = output.compute(&columns, rows);
-                    values.map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
-                };
-                let computed = outputs.iter().zip(self.columns.iter()).map(named).collect::<Result<_, _>>()?;
-                Ok(Some((computed, rows)))
-            }
-            Shape::Rows(Items::Groups) => Ok(None),
-            Shape::Groups(groups, at_end) => loop {
+        if let Some(groups) = &mut self.groups {
+            let Groups { rows: groups, at_end } = &mut **groups;
+            loop {
                 if let Some(put_out) = groups.put_out()? {
                     return Ok(Some(put_out));
                 }
@@ -331,13 +325,36 @@ impl DirectRows {
                         groups.end()?;
                     }
                 }
-            },
+            }
+        }
+        let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
+        match items {
+            Items::Columns(places) => {
+                let is_in_place = places.len() == columns.len() && places.iter().enumerate().all(|(i, p)| i == *p);
+                if is_in_place {
+                    return Ok(Some((columns, rows)));
+                }
+                Ok(Some((places.iter().filter_map(|&p| columns.get(p).cloned()).collect(), rows)))
+            }
+            Items::Computed(outputs) => {
+                // Rows that are passed over are not computed: they may fail.
+                let skipped = (rows as u64).min(self.skip) as usize;
+                self.skip -= skipped as u64;
+                let rows = rows - skipped;
+                let columns = by_index(columns.into_iter().map(|column| column.slice(skipped, rows)).collect());
+                let named = |(output, c): (&Output, &ResultColumn)| {
+                    let values = output.compute(&columns, rows);
+                    values.map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
+                };
+                Ok(Some((outputs.iter().zip(self.plan.columns.iter()).map(named).collect::<Result<_, _>>()?, rows)))
+            }
+            Items::Groups => Ok(None),
         }
     }
 
     fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ExecError> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+        Ok(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?)
     }
 
     /// Rows read so far.
@@ -367,7 +384,7 @@ fn items_of(outputs: &[OutputColumn]) -> (Vec<usize>, Items) {
         Expr::Column(column) => scanned.binary_search(&column.index).ok(),
         _ => None,
     };
-    match outputs.iter().map(place).collect::<Option<Arc<[_]>>>() {
+    match outputs.iter().map(place).collect::<Option<Box<[_]>>>() {
         Some(places) => (scanned, Items::Columns(places)),
         None => (scanned, Items::Computed(outputs.iter().map(|output| Output::new(output.expr.clone())).collect())),
     }

@@ -18,11 +18,26 @@ pub(crate) enum Source {
     Prefixes(Box<Prefixes>),
 }
 
-/// The ways of an access, or of a part of it, in the order in which they are read.
-pub(crate) fn scan_routes(access: &TableAccess, part: Option<&KeyPart>, limit: Option<u64>) -> Vec<ScanRoute> {
+/// The ways of an access in the order in which they are read.
+pub(crate) fn scan_routes(access: &TableAccess, limit: Option<u64>) -> Vec<ScanRoute> {
+    std::iter::once(access.route(limit)).chain(access.second_route(limit)).collect()
+}
+
+/// The scan of a part of an access.
+pub(crate) fn scan_part(
+    store: &EmbeddedTables,
+    view: &ReadView,
+    access: &TableAccess,
+    part: KeyPart,
+    shape: &Arc<ScanShape>,
+    (limit, first_batch): (Option<u64>, Option<u64>),
+    context: ScanContext,
+) -> Result<Scan, TableError> {
     match part {
-        Some(part) => vec![part.route(access, limit)],
-        None => std::iter::once(access.route(limit)).chain(access.second_route(limit)).collect(),
+        KeyPart::Range(keys) if first_batch.is_none() => {
+            store.scan_range(view, shape, keys, (access.direction(), limit), context)
+        }
+        part => store.scan_shaped(view, shape, ScanRoute { first_batch, ..part.route(access, limit) }, context),
     }
 }
 
@@ -35,7 +50,7 @@ impl Source {
     pub(crate) fn start(
         store: &Arc<EmbeddedTables>,
         view: Arc<ReadView>,
-        (planned, part): (&PlannedSelect, Option<&KeyPart>),
+        (planned, part): (&PlannedSelect, Option<KeyPart>),
         shape: &Arc<ScanShape>,
         columns: &[usize],
         (limit, first_batch): (Option<u64>, Option<u64>),
@@ -43,11 +58,16 @@ impl Source {
     ) -> Result<Self, ExecError> {
         match &planned.reading {
             Reading::Rows | Reading::Groups => {
+                if let Some(part) = part {
+                    let limits = (limit, first_batch);
+                    let scan = scan_part(store, &view, &planned.access, part, shape, limits, context.clone())?;
+                    return Ok(Self::Scans(vec![scan]));
+                }
                 let scan = |(place, route): (usize, ScanRoute)| {
                     let first_batch = first_batch.filter(|_| place == 0);
                     store.scan_shaped(&view, shape, ScanRoute { first_batch, ..route }, context.clone())
                 };
-                let routes = scan_routes(&planned.access, part, limit).into_iter().enumerate();
+                let routes = scan_routes(&planned.access, limit).into_iter().enumerate();
                 let mut scans = routes.map(scan).collect::<Result<Vec<_>, _>>()?;
                 scans.reverse();
                 Ok(Self::Scans(scans))

@@ -2,6 +2,7 @@
 
 use saltwing_bind::access::{PlannedSelect, Reading};
 use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
+use saltwing_expr::RowValues;
 use saltwing_table::{Scan, ScanShape, Total, Totals};
 use saltwing_types::{Expr, Value, ValueError};
 
@@ -83,11 +84,12 @@ impl TotalOutput {
 }
 
 /// Reads all rows of some scans, on so many threads; the values of the outputs.
-pub(crate) fn row_of_totals(
-    scans: Vec<Scan>,
-    outputs: &[TotalOutput],
-    threads: usize,
-) -> Result<Vec<Value>, ExecError> {
+pub(crate) fn row_of_totals(scans: Vec<Scan>, outputs: &[TotalOutput], threads: usize) -> Result<RowValues, ExecError> {
     let all = totals(scans, threads)?;
-    Ok(outputs.iter().map(|output| output.value(&all)).collect::<Result<_, _>>()?)
+    let mut row = RowValues::new(outputs.len());
+    row.add(1);
+    for (column, output) in outputs.iter().enumerate() {
+        row.column_mut(0, column).put(output.value(&all)?);
+    }
+    Ok(row)
 }

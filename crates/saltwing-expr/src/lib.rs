@@ -26,6 +26,7 @@
 //! | [`mod@arrow_type`] | SQL types as Arrow types and back |
 //! | [`builder`] | [`ColumnBuilder`]: columns from values or from bytes |
 //! | [`mod@value_at`] | single values out of columns |
+//! | [`row_values`] | values of rows, without columns |
 //! | [`text`] | values of columns as text |
 //! | [`mod@evaluate`] | [`Evaluator`], [`Filter`] |
 
@@ -52,6 +53,7 @@ mod operand;
 mod pattern;
 mod placement;
 mod rounding;
+pub mod row_values;
 mod row_wise;
 mod step;
 pub mod text;
@@ -61,5 +63,6 @@ pub mod value_at;
 pub use arrow_type::{arrow_type, sql_type};
 pub use builder::ColumnBuilder;
 pub use evaluate::{Columns, Evaluator, Filter, evaluate, filter_mask};
+pub use row_values::{ColumnCells, RowValues};
 pub use text::{text_at, write_text};
 pub use value_at::{ValueColumn, ValueRef, value_at};

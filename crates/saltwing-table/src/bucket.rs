@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::Direction;
 
 use crate::packed::Summary;
@@ -82,6 +82,16 @@ impl BucketScan {
             ranges_taken: 0,
             ahead,
         }
+    }
+
+    /// A scan of one range, which it begins with.
+    pub(crate) fn over(rows: Arc<TableRows>, keys: BucketRange, rules: Arc<WalkRules>, context: ScanContext) -> Self {
+        let BucketRange { bucket, range } = keys;
+        context.counters.count_seek();
+        context.counters.touch_bucket(bucket.unwrap_or(0));
+        let (start, end) = range.into_bounds();
+        let walk = Walk::new(rows.clone(), start, end, rules.clone());
+        Self { walk: Some(walk), ..Self::new(rows, bucket, rules, Box::new(std::iter::empty()), None, context, false) }
     }
 
     /// The next visible rows, `most` at most.

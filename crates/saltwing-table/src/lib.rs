@@ -52,7 +52,7 @@ pub use division::Division;
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
 pub use packed::{LayoutOptions, Merging, StorageStats, TableStorage};
-pub use row_values::RowShape;
+pub use row_values::{RowReader, RowShape};
 pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, RangeWalk, Scan, ScanOrder, ScanRequest, ScanRoute};
 pub use shape::ScanShape;
 pub use skip::{KeyStretches, Stretch};

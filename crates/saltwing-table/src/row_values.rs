@@ -1,48 +1,105 @@
-//! Rows as values, without batches: for one of them, or few.
+//! Rows as values, without batches: for who takes them one by one.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
-use saltwing_expr::value_at;
-use saltwing_rowkey::KeySlices;
+use saltwing_expr::{ColumnCells, RowValues, value_at};
+use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
+use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, Value};
 
-use crate::decode::{DecodedColumn, Source, corrupt, tail_from};
-use crate::packed::block::{FixCells, FixColumn, FixPart, VarPart};
+use crate::decode::{Source, corrupt, tail_from};
+use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes, slot_value};
-use crate::scan::{CHECK_ROWS, Scan};
-use crate::travel::{nth, take_first};
+use crate::scan::Scan;
+use crate::sink::Run;
+use crate::travel::{Picked, nth, take_first};
 use crate::walk::{Found, Piece};
 use crate::{Table, TableError};
+
+/// Rows that come together as values, but for the last ones: who takes them finds them in the nearest cache.
+const ROWS_TOGETHER_MIN: u64 = 64;
+const ROWS_TOGETHER_MAX: u64 = 256;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
 pub struct RowShape {
     table: Arc<Table>,
-    columns: Box<[DecodedColumn]>,
-    reads_keys: bool,
-    tail_from: usize,
+    columns: Box<[RowColumn]>,
+    /// Whether a column is one of a key's before those at its end.
+    reads_leading: bool,
+    /// Bytes of all key columns that stand at the end of every key with a fixed width.
+    tail_bytes: usize,
+}
+
+struct RowColumn {
+    index: usize,
+    ty: SqlType,
+    from: Origin,
+}
+
+/// Where a column of a row comes from.
+#[derive(Clone, Copy)]
+enum Origin {
+    Stored {
+        family: usize,
+        slot: u16,
+        is_var: bool,
+    },
+    /// A key column at the end of every key: so many bytes before its end it begins.
+    Tail {
+        position: usize,
+        codec: ValueCodec,
+        from_end: usize,
+        width: usize,
+    },
+    /// One before those.
+    Leading {
+        position: usize,
+        codec: ValueCodec,
+    },
+    RowKey,
 }
 
 /// What a reader of rows keeps from one to the next.
 #[derive(Default)]
-struct RowReader {
+pub struct RowReader {
     parts: BlockParts,
     /// The key that was split last.
     key: Vec<u8>,
     slices: KeySlices,
+    scratch: Vec<u8>,
 }
 
 impl RowShape {
     /// These columns of the table, by index; [`Table::row_key_index`] is `_row_key`.
     pub fn new(table: &Arc<Table>, columns: impl IntoIterator<Item = usize>) -> Self {
-        let columns: Box<[DecodedColumn]> = columns.into_iter().map(|index| DecodedColumn::of(table, index)).collect();
-        let reads_keys = columns.iter().any(|column| !matches!(column.source, Source::Stored { .. }));
-        Self { table: table.clone(), columns, reads_keys, tail_from: tail_from(table) }
+        let tail_from = tail_from(table);
+        // Of the column at a place of the key and those behind it.
+        let bytes_from = |position: usize| -> usize {
+            table.def().key.columns.iter().skip(position).filter_map(|part| part.ty.fixed_key_bytes()).sum()
+        };
+        let column = |index: usize| {
+            let ty = table.column_type(index);
+            let from = match Source::of(table, index) {
+                Source::Stored { family, slot } => {
+                    Origin::Stored { family, slot, is_var: row_format::width(ty).is_none() }
+                }
+                Source::Key { position, codec } if position >= tail_from => {
+                    let from_end = bytes_from(position);
+                    Origin::Tail { position, codec, from_end, width: from_end - bytes_from(position + 1) }
+                }
+                Source::Key { position, codec } => Origin::Leading { position, codec },
+                Source::RowKey => Origin::RowKey,
+            };
+            RowColumn { index, ty, from }
+        };
+        let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
+        let reads_leading = columns.iter().any(|column| matches!(column.from, Origin::Leading { .. }));
+        Self { table: table.clone(), columns, reads_leading, tail_bytes: bytes_from(tail_from) }
     }
 
     /// The table.
@@ -56,9 +113,9 @@ impl RowShape {
     }
 
     /// The values of a row that was found by its key.
-    pub(crate) fn values(&self, found: Found) -> Result<Vec<Value>, TableError> {
+    pub(crate) fn values(&self, found: Found) -> Result<RowValues, TableError> {
         let Found { piece, lead } = found;
-        let (mut values, mut reader) = (Vec::with_capacity(self.columns.len()), RowReader::default());
+        let (mut values, mut reader) = (RowValues::new(self.columns.len()), RowReader::default());
         if let Piece::Block { block, .. } = &piece {
             reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
         }
@@ -72,7 +129,7 @@ impl RowShape {
         piece: &Piece,
         direction: Direction,
         reader: &mut RowReader,
-        values: &mut Vec<Value>,
+        values: &mut RowValues,
     ) -> Result<(), TableError> {
         match piece {
             Piece::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
@@ -88,90 +145,83 @@ impl RowShape {
         rows: &Range<usize>,
         direction: Direction,
         reader: &mut RowReader,
-        values: &mut Vec<Value>,
+        values: &mut RowValues,
     ) -> Result<(), TableError> {
-        let base = values.len();
-        values.resize(base + rows.len() * self.columns.len(), Value::Null);
-        let values = values.get_mut(base..).unwrap_or_default();
+        let first = values.add(rows.len());
         reader.parts.turn_to(block);
-        if self.reads_keys {
-            self.fill_keys(block, rows.clone(), direction, reader, values)?;
+        if self.reads_leading {
+            self.put_leading(block, rows.clone(), direction, reader, values, first)?;
         }
-        let width = self.columns.len();
         for (place, column) in self.columns.iter().enumerate() {
-            let Source::Stored { family, slot } = column.source else { continue };
-            let (fix, var) = reader.parts.both(block, family, row_format::width(column.ty).is_none())?;
-            let stored = fix.and_then(|fix| Some((fix, fix.column(slot)?)));
-            for i in 0..rows.len() {
-                let Some(value) = values.get_mut(i * width + place) else { continue };
-                let row = nth(rows, direction, i);
-                match stored {
-                    // The column is younger than the block, or all of its family are NULL.
-                    None => value.clone_from(self.table.absent(column.index)),
-                    Some((fix, FixColumn { nulls, .. })) if nulls.is_null(fix.bytes(), row) => {}
-                    Some((fix, FixColumn { cells: FixCells::Ints(ints), .. })) => {
-                        *value = int_value(column.ty, ints.get(fix.bytes(), row));
-                    }
-                    Some((fix, FixColumn { cells, .. })) => {
-                        let bytes = match cells {
-                            FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
-                            _ => var.and_then(|var| var.column(slot)?.value(var.bytes(), row)),
-                        };
-                        let stored = bytes.and_then(|bytes| slot_value(column.ty, bytes));
-                        *value = stored.ok_or_else(|| block.damaged("a value"))?;
+            let mut cells = values.column_mut(first, place);
+            match column.from {
+                Origin::Stored { family, slot, is_var } => {
+                    let (fix, var) = reader.parts.both(block, family, is_var)?;
+                    let Some((fix, stored)) = fix.and_then(|fix| Some((fix, fix.column(slot)?))) else {
+                        // The column is younger than the block, or all of its family are NULL.
+                        cells.put(self.table.absent(column.index).clone());
+                        cells.repeat(rows.len() - 1);
+                        continue;
+                    };
+                    let var = var.and_then(|var| Some((var.column(slot)?, var.bytes())));
+                    let run = Run { fix, column: stored, var, rows: Picked::Run(rows.clone(), direction) };
+                    put_run(&run, column.ty, &mut cells).ok_or_else(|| block.damaged("a value"))?;
+                }
+                Origin::Tail { position, codec, from_end, width } => {
+                    let lead = reader.parts.lead(block)?;
+                    let put = put_tails(lead, rows, direction, (from_end, width), codec, &mut cells);
+                    put.map_err(|bad| self.corrupt(lead, nth(rows, direction, 0), position, bad))?;
+                }
+                Origin::RowKey => {
+                    let lead = reader.parts.lead(block)?;
+                    for i in 0..rows.len() {
+                        let (prefix, suffix) = lead.key(nth(rows, direction, i));
+                        cells.put(Value::Bytes([prefix, suffix].concat()));
                     }
                 }
+                Origin::Leading { .. } => {}
             }
         }
         Ok(())
     }
 
-    /// Puts what comes from the row keys of a block into its places among the values: see `RowDecoder::append_keys`.
-    fn fill_keys(
+    /// Puts the leading key columns of a block's rows. Neighbours mostly differ in their last columns only: keys are split
+    /// where the bytes before those change.
+    fn put_leading(
         &self,
         block: &Arc<BlockRef>,
         mut rows: Range<usize>,
         direction: Direction,
         reader: &mut RowReader,
-        mut values: &mut [Value],
+        values: &mut RowValues,
+        mut first: usize,
     ) -> Result<(), TableError> {
-        let (table, width) = (&*self.table, self.columns.len());
-        let RowReader { parts, slices, key } = reader;
+        let RowReader { parts, slices, key, scratch } = reader;
         let lead = parts.lead(block)?;
         while !rows.is_empty() {
-            lead.key_into(nth(&rows, direction, 0), key);
-            table.codec().split(key, slices)?;
-            let tail_bytes = slices.range(self.tail_from).map_or(0, |range| key.len() - range.start);
-            let repeats = lead.repeats(rows.clone(), direction, tail_bytes);
+            let repeats = lead.repeats(rows.clone(), direction, self.tail_bytes);
             let same = take_first(&mut rows, direction, repeats);
-            let (filled, others) = values.split_at_mut_checked(repeats * width).unwrap_or_default();
+            lead.key_into(nth(&same, direction, 0), key);
+            self.table.codec().split(key, slices)?;
             for (place, column) in self.columns.iter().enumerate() {
-                let cells = filled.iter_mut().skip(place).step_by(width);
-                match column.source {
-                    Source::Stored { .. } => {}
-                    Source::RowKey => cells.enumerate().for_each(|(i, value)| {
-                        let (prefix, suffix) = lead.key(nth(&same, direction, i));
-                        *value = Value::Bytes([prefix, suffix].concat());
-                    }),
-                    Source::Key { position, codec } => match slices.range(position) {
-                        Some(at) if position >= self.tail_from => {
-                            let (from_end, bytes) = (key.len() - at.start, at.len());
-                            for (i, value) in cells.enumerate() {
-                                let end = lead.key_tail(nth(&same, direction, i), from_end, bytes);
-                                let decoded = codec.decode(end.get(..bytes).unwrap_or_default());
-                                *value = decoded.map_err(|bad| table.codec().corrupt(position, key, slices, bad))?;
-                            }
-                        }
-                        _ => {
-                            let decoded = table.codec().decode_column(key, slices, position)?;
-                            cells.for_each(|value| value.clone_from(&decoded));
-                        }
-                    },
-                }
+                let Origin::Leading { position, codec } = column.from else { continue };
+                let mut cells = values.column_mut(first, place);
+                put_key(&self.table, key, slices, (position, codec), scratch, &mut cells)?;
+                cells.repeat(repeats - 1);
             }
-            values = others;
+            first += repeats;
         }
         Ok(())
+    }
+
+    /// The error of a key column of a block's row whose bytes are no value.
+    fn corrupt(&self, lead: &FixPart, row: usize, position: usize, bad: BadBytes) -> TableError {
+        let (mut key, mut slices) = (Vec::new(), KeySlices::default());
+        lead.key_into(row, &mut key);
+        match self.table.codec().split(&key, &mut slices) {
+            Ok(()) => self.table.codec().corrupt(position, &key, &slices, bad).into(),
+            Err(error) => error.into(),
+        }
     }
 
     /// Adds a row of a delta.
@@ -180,17 +230,20 @@ impl RowShape {
         key: &[u8],
         row: &StoredRow,
         slices: &mut KeySlices,
-        values: &mut Vec<Value>,
+        values: &mut RowValues,
     ) -> Result<(), TableError> {
         let table = &*self.table;
-        if self.reads_keys {
+        if self.columns.iter().any(|column| matches!(column.from, Origin::Leading { .. } | Origin::Tail { .. })) {
             table.codec().split(key, slices)?;
         }
-        for column in &self.columns {
-            values.push(match column.source {
-                Source::RowKey => Value::Bytes(key.to_vec()),
-                Source::Key { position, .. } => table.codec().decode_column(key, slices, position)?,
-                Source::Stored { family, slot } => {
+        let at = values.add(1);
+        for (place, column) in self.columns.iter().enumerate() {
+            values.column_mut(at, place).put(match column.from {
+                Origin::RowKey => Value::Bytes(key.to_vec()),
+                Origin::Leading { position, .. } | Origin::Tail { position, .. } => {
+                    table.codec().decode_column(key, slices, position)?
+                }
+                Origin::Stored { family, slot, .. } => {
                     recent_slot(table, key, row, (family, slot), |stored| match stored {
                         SlotBytes::Null => Some(Value::Null),
                         SlotBytes::Absent => Some(table.absent(column.index).clone()),
@@ -203,58 +256,157 @@ impl RowShape {
     }
 }
 
+/// Puts the values of a block's column; `None` where the stored bytes are no values.
+fn put_run(run: &Run<'_>, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
+    let Run { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows } = run;
+    match (stored, nulls, rows) {
+        (_, Nulls::All, _) => Some(()),
+        (FixCells::Ints(ints), Nulls::None, Picked::Run(rows, direction)) if ty.is_integer() => {
+            ints.give(fix.bytes(), rows.clone(), *direction, |value| cells.put_int(value));
+            Some(())
+        }
+        (FixCells::Var, Nulls::None, Picked::Run(rows, Direction::Forward)) if ty.family() == TypeFamily::Text => {
+            let (column, part) = (*var)?;
+            cells.reserve_texts(column.bytes_of(rows));
+            column.pieces(part, rows.clone(), |bytes, start, ends| {
+                cells.put_texts(std::str::from_utf8(bytes).ok()?, start, ends)
+            })
+        }
+        _ => put_values(run, ty, cells),
+    }
+}
+
+/// As [`put_run`], value by value.
+fn put_values(run: &Run<'_>, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
+    let Run { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows } = run;
+    for i in 0..rows.len() {
+        let row = rows.nth(i);
+        if nulls.is_null(fix.bytes(), row) {
+            cells.put_null();
+            continue;
+        }
+        let bytes = match stored {
+            FixCells::Ints(ints) => {
+                cells.put(int_value(ty, ints.get(fix.bytes(), row)));
+                continue;
+            }
+            FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
+            FixCells::Var => var.and_then(|(column, part)| column.value(part, row)),
+        }?;
+        match ty.family() {
+            TypeFamily::Text => cells.put_text(std::str::from_utf8(bytes).ok()?),
+            _ => cells.put(slot_value(ty, bytes)?),
+        }
+    }
+    Some(())
+}
+
+/// Puts a key column's values that stand so many bytes before the ends of keys, and take so many.
+fn put_tails(
+    lead: &FixPart,
+    rows: &Range<usize>,
+    direction: Direction,
+    (from_end, width): (usize, usize),
+    codec: ValueCodec,
+    cells: &mut ColumnCells<'_>,
+) -> Result<(), BadBytes> {
+    if let (Some(integers), Some(number)) = (codec.integers(), lead.key_numbers(rows.clone(), from_end, width)) {
+        let is_instant = codec.sql_type().family() == TypeFamily::Instant;
+        for i in 0..rows.len() {
+            let value = integers.read(number(nth(rows, direction, i)))?;
+            if is_instant { cells.put_date(value) } else { cells.put_int(value) }
+        }
+        return Ok(());
+    }
+    for i in 0..rows.len() {
+        let tail = lead.key_tail(nth(rows, direction, i), from_end, width);
+        cells.put(codec.decode(tail.get(..width).unwrap_or_default())?);
+    }
+    Ok(())
+}
+
+/// Puts a column of a key that was split.
+fn put_key(
+    table: &Table,
+    key: &[u8],
+    slices: &KeySlices,
+    (position, codec): (usize, ValueCodec),
+    scratch: &mut Vec<u8>,
+    cells: &mut ColumnCells<'_>,
+) -> Result<(), TableError> {
+    let corrupt = |bad| table.codec().corrupt(position, key, slices, bad);
+    match slices.get(key, position) {
+        None => cells.put_null(),
+        Some(stored) if codec.sql_type().family() == TypeFamily::Text => {
+            cells.put_text(codec.read_text(stored, scratch).map_err(corrupt)?);
+        }
+        Some(stored) => cells.put(codec.decode(stored).map_err(corrupt)?),
+    }
+    Ok(())
+}
+
 impl Scan {
-    /// Reads to the end, or as many rows as are wanted: a value for each column of `shape`, row after row. For few rows:
-    /// all are held.
+    /// Adds the next rows to `values`, which has the columns of `shape`; `false` at the end.
     ///
     /// # Law
     /// They are the values of the batches of [`Scan::next_columns`], where those have the columns of `shape`.
     ///
     /// # Errors
     /// As there.
-    pub fn values(&mut self, shape: &RowShape) -> Result<Vec<Value>, TableError> {
-        let started = Instant::now();
-        let values = if self.shape.is_filtered() { self.values_of_batches(shape) } else { self.read_values(shape) };
+    pub fn next_values(
+        &mut self,
+        shape: &RowShape,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+    ) -> Result<bool, TableError> {
+        let rows = match self.shape.is_filtered() {
+            true => self.values_of_batch(shape, values)?,
+            false => self.read_values(shape, reader, values)?,
+        };
         let counters = &self.context.counters;
-        counters.micros.fetch_add(started.elapsed().as_micros() as u64, Relaxed);
-        if let Ok((_, rows)) = &values {
-            counters.batches.fetch_add(1, Relaxed);
-            counters.rows_out.fetch_add(*rows, Relaxed);
-        }
-        values.map(|(values, _)| values)
+        counters.batches.fetch_add(u64::from(rows > 0), Relaxed);
+        counters.rows_out.fetch_add(rows, Relaxed);
+        Ok(rows > 0)
     }
 
-    fn read_values(&mut self, shape: &RowShape) -> Result<(Vec<Value>, u64), TableError> {
-        let (mut reader, mut values, mut read) = (RowReader::default(), Vec::new(), 0);
-        let wanted = if self.done { 0 } else { self.remaining.unwrap_or(u64::MAX) };
-        self.done = true;
-        self.context.check()?;
-        while read < wanted {
-            let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS as u64) as usize)? else { break };
-            let rows = piece.len() as u64;
+    fn read_values(
+        &mut self,
+        shape: &RowShape,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+    ) -> Result<u64, TableError> {
+        let mut read = 0;
+        while !self.done && read < ROWS_TOGETHER_MIN {
             if read == 0 {
-                values.reserve(self.remaining.unwrap_or(rows).min(CHECK_ROWS as u64) as usize * shape.width());
+                self.context.check()?;
             }
-            shape.append(&piece, self.direction, &mut reader, &mut values)?;
+            let wanted = self.remaining.unwrap_or(u64::MAX).min(ROWS_TOGETHER_MAX - read);
+            let Some(piece) = self.rows.next(wanted as usize)? else {
+                self.done = true;
+                break;
+            };
+            let rows = piece.len() as u64;
+            shape.append(&piece, self.direction, reader, values)?;
             read += rows;
+            self.remaining = self.remaining.map(|remaining| remaining - rows);
+            self.done = self.remaining == Some(0);
             self.context.book(rows, if shape.width() == 0 { 0 } else { piece.bytes() })?;
         }
-        Ok((values, read))
+        Ok(read)
     }
 
     /// Which rows are wanted is known when they are decoded.
-    fn values_of_batches(&mut self, shape: &RowShape) -> Result<(Vec<Value>, u64), TableError> {
-        let (mut values, mut read) = (Vec::new(), 0);
-        while let Some((columns, rows)) = self.read_columns()? {
+    fn values_of_batch(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
+        let Some((columns, rows)) = self.read_columns()? else { return Ok(0) };
+        let first = values.add(rows);
+        for (place, (array, column)) in columns.iter().zip(&shape.columns).enumerate() {
+            let mut cells = values.column_mut(first, place);
             for row in 0..rows {
-                for (array, column) in columns.iter().zip(&shape.columns) {
-                    let value = value_at(array, row, column.ty);
-                    values.push(value.map_err(|source| TableError::Value { column: None, source })?);
-                }
+                let value = value_at(array, row, column.ty);
+                cells.put(value.map_err(|source| TableError::Value { column: None, source })?);
             }
-            read += rows as u64;
         }
-        Ok((values, read))
+        Ok(rows as u64)
     }
 }
 

@@ -10,11 +10,12 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use futures_core::Stream;
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::Direction;
 use saltwing_types::Expr;
 
 use crate::bucket::BucketScan;
+use crate::conditions::Conditions;
 use crate::decode::RowDecoder;
 use crate::packed::Summary;
 use crate::selector::Selector;
@@ -54,6 +55,7 @@ pub trait RangeWalk: Iterator<Item = KeyRange> + Send {
     }
 }
 
+impl RangeWalk for std::iter::Empty<KeyRange> {}
 impl RangeWalk for std::iter::Once<KeyRange> {}
 impl RangeWalk for std::vec::IntoIter<KeyRange> {}
 impl RangeWalk for std::iter::Rev<std::vec::IntoIter<KeyRange>> {}
@@ -139,7 +141,7 @@ pub type BatchStream = Pin<Box<dyn Stream<Item = Result<RecordBatch, TableError>
 pub struct Scan {
     pub(crate) shape: Arc<ScanShape>,
     pub(crate) rows: Rows,
-    pub(crate) decoder: RowDecoder,
+    decoder: Option<Box<RowDecoder>>,
     pub(crate) direction: Direction,
     pub(crate) remaining: Option<u64>,
     /// Where rows are held to conditions before they are decoded.
@@ -176,16 +178,10 @@ impl Scan {
     ) -> Result<Self, TableError> {
         let ScanRoute { ranges, buckets, direction, order, limit, first_batch } = route;
         let table = shape.table();
-        // With a filter, the first batch is as small as the limit, so that few rows are read for few.
-        let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
         let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
-        let rules = Arc::new(WalkRules {
-            direction,
-            expired_ms: table.expired_ms(view.now_ms()),
-            zones: shape.conditions().filter(|_| !is_merged).cloned(),
-            counters: context.counters.clone(),
-        });
+        let zones = shape.conditions().filter(|_| !is_merged).cloned();
+        let rules = Arc::new(walk_rules(view, table, direction, zones, &context));
         let stored = Arc::new(view.rows_for(table)?);
         let bucket_scan = |bucket| {
             let skipper =
@@ -205,19 +201,45 @@ impl Scan {
                 Rows::ByBucket(scans)
             }
         };
-        Ok(Self {
-            decoder: RowDecoder::new(shape.columns()),
-            selector: shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone()))),
-            unknown: Vec::new(),
-            shape,
-            rows,
-            direction,
-            remaining: limit,
-            batch_rows,
-            rows_before: 0,
-            context,
-            done: limit == Some(0),
-        })
+        Ok(Self::of(shape, rows, (direction, limit, first_batch), context))
+    }
+
+    /// A scan of the rows of one range.
+    pub(crate) fn over(
+        view: &ReadView,
+        shape: Arc<ScanShape>,
+        keys: BucketRange,
+        direction: Direction,
+        limit: Option<u64>,
+        context: ScanContext,
+    ) -> Result<Self, TableError> {
+        let table = shape.table();
+        let rules = Arc::new(walk_rules(view, table, direction, shape.conditions().cloned(), &context));
+        let stored = Arc::new(view.rows_for(table)?);
+        let rows = match limit {
+            Some(0) => Vec::new(),
+            _ => vec![BucketScan::over(stored, keys, rules, context.clone())],
+        };
+        Ok(Self::of(shape, Rows::ByBucket(rows), (direction, limit, None), context))
+    }
+
+    fn of(
+        shape: Arc<ScanShape>,
+        rows: Rows,
+        (direction, limit, first_batch): (Direction, Option<u64>, Option<u64>),
+        context: ScanContext,
+    ) -> Self {
+        // With a filter, the first batch is as small as the limit, so that few rows are read for few.
+        let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
+        let (remaining, done) = (limit, limit == Some(0));
+        let selector = shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone())));
+        let (decoder, unknown, rows_before) = (None, Vec::new(), 0);
+        Self { shape, rows, decoder, direction, remaining, selector, unknown, batch_rows, rows_before, context, done }
+    }
+
+    /// What makes columns of rows, which not every scan does.
+    pub(crate) fn decoder(&mut self) -> &mut RowDecoder {
+        decoder(&mut self.decoder, &self.shape)
     }
 
     /// The schema of the batches: the columns asked for, named as declared.
@@ -264,7 +286,8 @@ impl Scan {
             if decoded == 0 {
                 continue;
             }
-            let (columns, rows) = self.shape.put_out(self.decoder.finish()?, decoded, &self.unknown)?;
+            let columns = self.decoder().finish()?;
+            let (columns, rows) = self.shape.put_out(columns, decoded, &self.unknown)?;
             if rows > 0 {
                 return Ok(Some(self.limited(columns, rows)));
             }
@@ -283,7 +306,8 @@ impl Scan {
             let kept = self.select(&piece)?;
             if decoded == 0 && kept > 0 {
                 // A point takes room for a row; what goes on is as long as it was before.
-                self.decoder.begin(kept.max(self.rows_before.min(wanted)));
+                let expected = kept.max(self.rows_before.min(wanted));
+                self.decoder().begin(expected);
             }
             if kept > 0 {
                 if let Some(selector) = &self.selector {
@@ -310,12 +334,13 @@ impl Scan {
 
     /// Decodes those rows of a piece that were selected of it, which are some.
     pub(crate) fn decode(&mut self, piece: &Piece) -> Result<(), TableError> {
+        let decoder = decoder(&mut self.decoder, &self.shape);
         let list = self.selector.as_mut().and_then(|selector| selector.list(piece, self.direction));
         match (piece, list) {
             (Piece::Block { block, .. }, Some(list)) => {
-                self.decoder.append_picked(self.shape.table(), block, Picked::List(list))
+                decoder.append_picked(self.shape.table(), block, Picked::List(list))
             }
-            _ => self.decoder.append(self.shape.table(), piece, self.direction),
+            _ => decoder.append(self.shape.table(), piece, self.direction),
         }
     }
 
@@ -330,6 +355,21 @@ impl Scan {
         }
         (columns.iter().map(|column| column.slice(0, taken)).collect(), taken)
     }
+}
+
+/// The decoder of a scan, made when it is first asked for.
+fn decoder<'d>(known: &'d mut Option<Box<RowDecoder>>, shape: &ScanShape) -> &'d mut RowDecoder {
+    known.get_or_insert_with(|| Box::new(RowDecoder::new(shape.columns())))
+}
+
+fn walk_rules(
+    view: &ReadView,
+    table: &Table,
+    direction: Direction,
+    zones: Option<Arc<Conditions>>,
+    context: &ScanContext,
+) -> WalkRules {
+    WalkRules { direction, expired_ms: table.expired_ms(view.now_ms()), zones, counters: context.counters.clone() }
 }
 
 impl Rows {

@@ -71,7 +71,7 @@ impl ScanShape {
     }
 
     /// Whether rows are checked.
-    pub(crate) fn is_filtered(&self) -> bool {
+    pub fn is_filtered(&self) -> bool {
         self.rest.is_some() || self.conditions_of_rows().is_some()
     }
 

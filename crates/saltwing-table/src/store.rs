@@ -5,7 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use saltwing_store::{Announced, Capabilities, Durability, OrderedKv};
+use saltwing_expr::RowValues;
+use saltwing_rowkey::BucketRange;
+use saltwing_store::{Announced, Capabilities, Direction, Durability, OrderedKv};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::division::divide;
@@ -86,10 +88,10 @@ impl Clock for SystemClock {
 }
 
 /// A row that was read by its key.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct PointRow {
-    /// The columns asked for.
-    pub values: Vec<Value>,
+    /// The columns asked for, of the one row.
+    pub values: RowValues,
     /// Stored bytes that were touched for them, about.
     pub bytes: u64,
 }
@@ -274,6 +276,21 @@ impl EmbeddedTables {
         Scan::new(view, shape.clone(), route, context)
     }
 
+    /// Starts a scan of the rows of one range, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`EmbeddedTables::scan`].
+    pub fn scan_range(
+        &self,
+        view: &ReadView,
+        shape: &Arc<ScanShape>,
+        keys: BucketRange,
+        (direction, limit): (Direction, Option<u64>),
+        context: ScanContext,
+    ) -> Result<Scan, TableError> {
+        Scan::over(view, shape.clone(), keys, direction, limit, context)
+    }
+
     /// About how many rows lie in some ranges: nothing is read for it.
     ///
     /// # Errors
@@ -317,7 +334,7 @@ impl EmbeddedTables {
     pub fn get(&self, view: &ReadView, table: &Arc<Table>, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
         let shape = RowShape::new(table, 0..table.def().columns.len());
-        found.map(|found| shape.values(found)).transpose()
+        found.map(|found| Ok(shape.values(found)?.values().collect())).transpose()
     }
 
     /// One row as it is now, by its physical key, without a view; `None` when it is not there.

@@ -92,14 +92,14 @@ impl Scan {
                 Piece::Row { key, row } if are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
                 _ => {
                     if decoded == 0 {
-                        self.decoder.begin(kept);
+                        self.decoder().begin(kept);
                     }
                     self.decode(&piece)?;
                     decoded += kept;
                 }
             }
             if decoded >= BATCH_ROWS_MAX {
-                add_arrays(&self.decoder.finish()?, &mut totals.columns);
+                add_arrays(&self.decoder().finish()?, &mut totals.columns);
                 decoded = 0;
             }
             totals.rows += kept as u64;
@@ -112,7 +112,7 @@ impl Scan {
             self.context.book(passed, 0)?;
         }
         if decoded > 0 {
-            add_arrays(&self.decoder.finish()?, &mut totals.columns);
+            add_arrays(&self.decoder().finish()?, &mut totals.columns);
         }
         self.done = true;
         Ok(totals)

@@ -80,6 +80,7 @@ impl Connection {
 }
 
 /// What a statement of any kind gave.
+#[expect(clippy::large_enum_variant, reason = "rows are what most statements give that are run so")]
 pub enum Response {
     /// No rows.
     Done(ExecResult),
@@ -146,6 +147,7 @@ impl Rows {
 impl Iterator for Rows {
     type Item = Result<Row, Error>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next_blocking().transpose()
     }

@@ -57,7 +57,8 @@ macro_rules! integers {
             fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
                 match value {
                     ValueRef::Int(i) => i.try_into().ok(),
-                    value => Self::from_value(value.into_value(), ty),
+                    ValueRef::Owned(value) => Self::from_value(value, ty),
+                    ValueRef::Null | ValueRef::Text(_) => None,
                 }
             }
         }
@@ -104,7 +105,9 @@ impl FromValue for String {
     fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
         match value {
             ValueRef::Text(text) => Some(text.to_owned()),
-            value => Self::from_value(value.into_value(), ty),
+            ValueRef::Owned(value) => Self::from_value(value, ty),
+            ValueRef::Int(i) => Self::from_value(Value::Int(i), ty),
+            ValueRef::Null => None,
         }
     }
 }

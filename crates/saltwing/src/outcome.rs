@@ -7,10 +7,9 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
-use saltwing_exec::{DirectRows, FewRows};
-use saltwing_expr::ColumnBuilder;
+use saltwing_exec::{DirectRows, TotalRow};
+use saltwing_expr::{ColumnBuilder, RowValues};
 use saltwing_table::{Counters, ScanContext, TableError};
-use saltwing_types::Value;
 
 use crate::Error;
 
@@ -35,6 +34,7 @@ pub struct Stats {
 }
 
 /// A statement's result inside the library.
+#[expect(clippy::large_enum_variant, reason = "in a box it would cost each statement an allocation")]
 pub(crate) enum Outcome {
     Done(ExecResult),
     Rows(RowsOutcome),
@@ -87,7 +87,7 @@ impl ScanWarning {
 pub(crate) enum BatchSource {
     /// Made already.
     Ready(VecDeque<RecordBatch>),
-    /// Few rows, as values: one for each of the columns, row after row. `None` when they are given out.
+    /// One row's values, if it is there and not given out.
     Values(Option<Values>, Arc<[ResultColumn]>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
@@ -95,28 +95,42 @@ pub(crate) enum BatchSource {
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
 
-/// Rows that come as values.
+/// A row that comes as values.
 pub(crate) enum Values {
     /// Read already.
-    Read(Vec<Value>),
-    /// Still to be read.
-    Few(Box<FewRows>),
+    Read(RowValues),
+    /// Still to be added up.
+    Total(Box<TotalRow>),
 }
 
 impl Values {
-    /// The values; none are no rows.
-    pub(crate) fn read(self) -> Result<Vec<Value>, Error> {
+    /// The values.
+    pub(crate) fn read(self) -> Result<RowValues, Error> {
         match self {
             Self::Read(values) => Ok(values),
-            Self::Few(rows) => Ok(rows.values()?),
+            Self::Total(row) => Ok(row.values()?),
         }
     }
 }
 
 impl BatchSource {
+    /// Adds the next rows to `values`, which has none; `None` where they come in batches only.
+    pub(crate) fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, Error> {
+        match self {
+            BatchSource::Values(row, _) => {
+                let row = row.take().map(Values::read).transpose()?;
+                let is_there = row.is_some();
+                row.into_iter().for_each(|row| *values = row);
+                Ok(Some(is_there))
+            }
+            BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
+            BatchSource::Ready(_) | BatchSource::Channel(_) => Ok(None),
+        }
+    }
+
     /// Whether rows are still to be read, on the thread that asks for them.
     pub(crate) fn reads(&self) -> bool {
-        matches!(self, Self::Direct(_) | Self::Values(Some(Values::Few(_)), _))
+        matches!(self, Self::Direct(_) | Self::Values(Some(Values::Total(_)), _))
     }
 
     /// The next batch with rows in it, on the caller's thread.
@@ -155,7 +169,7 @@ impl RowsOutcome {
     }
 
     /// A result of the one row of a key, if it is there.
-    pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<Vec<Value>>) -> Self {
+    pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<RowValues>) -> Self {
         let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
         let source = BatchSource::Values(row.map(Values::Read), columns.clone());
         Self::of(columns, source, read)
@@ -168,11 +182,10 @@ impl RowsOutcome {
     }
 }
 
-fn batch_of_values(columns: &[ResultColumn], values: &[Value]) -> Result<RecordBatch, Error> {
-    let width = columns.len().max(1);
+fn batch_of_values(columns: &[ResultColumn], values: &RowValues) -> Result<RecordBatch, Error> {
     let array = |(place, column): (usize, &ResultColumn)| {
-        let mut builder = ColumnBuilder::new(column.ty, values.len() / width);
-        values.iter().skip(place).step_by(width).try_for_each(|value| builder.append_value(value))?;
+        let mut builder = ColumnBuilder::new(column.ty, values.rows());
+        values.column(place).try_for_each(|value| builder.append_value(&value))?;
         Ok::<_, Error>(builder.finish())
     };
     let arrays = columns.iter().enumerate().map(array).collect::<Result<_, _>>()?;

@@ -1,5 +1,6 @@
 //! The rows of a result.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
@@ -7,11 +8,11 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
-use saltwing_expr::{ValueColumn, ValueRef};
+use saltwing_expr::{RowValues, ValueColumn, ValueRef};
 use saltwing_table::{Counters, ScanContext};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
-use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats, Values};
+use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
 use crate::{Error, FromValue};
 
 /// A result as Arrow batches. Dropping it stops the statement.
@@ -101,13 +102,17 @@ impl Drop for ArrowRows {
 /// The rows of a result, one by one. Dropping it stops the statement.
 pub struct Rows {
     batches: ArrowRows,
-    /// The rows that came last, and how many of them are given out.
-    current: Option<(Arc<RowSet>, usize)>,
+    /// The rows that came last.
+    set: Arc<RowSet>,
+    /// Those of them that are still to be given out.
+    left: Range<usize>,
 }
 
 impl Rows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        Self { batches: ArrowRows::new(outcome), current: None }
+        let batches = ArrowRows::new(outcome);
+        let set = RowSet::of_values(&batches.columns);
+        Self { batches, set: Arc::new(set), left: 0..0 }
     }
 
     /// The columns.
@@ -130,7 +135,7 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        if self.is_used_up() && !self.take_values()? {
+        if self.left.is_empty() && !self.next_values()? {
             let batch = self.batches.next().await?;
             self.put_batch(batch);
         }
@@ -141,10 +146,10 @@ impl Rows {
     ///
     /// # Errors
     /// What reading or computing failed with.
+    #[inline]
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
-        if self.is_used_up() && !self.take_values()? {
-            let batch = self.batches.next_blocking()?;
-            self.put_batch(batch);
+        if self.left.is_empty() {
+            self.fill_blocking()?;
         }
         Ok(self.take())
     }
@@ -161,36 +166,41 @@ impl Rows {
         Ok(rows)
     }
 
-    fn is_used_up(&self) -> bool {
-        self.current.as_ref().is_none_or(|(set, given)| *given >= set.rows())
+    fn fill_blocking(&mut self) -> Result<(), Error> {
+        if !self.next_values()? {
+            let batch = self.batches.next_blocking()?;
+            self.put_batch(batch);
+        }
+        Ok(())
     }
 
-    /// Takes rows that come as values, if there are any: they need no batch.
-    fn take_values(&mut self) -> Result<bool, Error> {
-        let BatchSource::Values(values, _) = &mut self.batches.source else { return Ok(false) };
-        let values = values.take().map(Values::read).transpose()?;
-        Ok(self.put(values.filter(|values| !values.is_empty()).map(Cells::Values)))
+    /// Takes the next rows, where they come as values; else, or at the end, a batch is to be asked for.
+    fn next_values(&mut self) -> Result<bool, Error> {
+        // Rows that nobody holds any more give their place to the next ones.
+        let fresh = || Arc::new(RowSet::of_values(&self.batches.columns));
+        if Arc::get_mut(&mut self.set).is_none() {
+            self.set = fresh();
+        }
+        let Some(RowSet { cells: Cells::Values(values), .. }) = Arc::get_mut(&mut self.set) else { return Ok(false) };
+        values.clear();
+        let has_rows = self.batches.source.next_values(values)? == Some(true);
+        self.left = 0..values.rows();
+        Ok(has_rows)
     }
 
-    fn put_batch(&mut self, batch: Option<RecordBatch>) -> bool {
-        let types = self.batches.columns.iter().map(|column| column.ty);
-        let cells = batch.map(|batch| Cells::Batch {
-            rows: batch.num_rows(),
-            columns: batch.columns().iter().zip(types).map(|(array, ty)| ValueColumn::new(array, ty)).collect(),
-        });
-        self.put(cells)
+    fn put_batch(&mut self, batch: Option<RecordBatch>) {
+        let Some(batch) = batch else { return };
+        let columns = &self.batches.columns;
+        let typed = batch.columns().iter().zip(columns.iter().map(|column| column.ty));
+        let cells = Cells::Batch(typed.map(|(array, ty)| ValueColumn::new(array, ty)).collect());
+        self.set = Arc::new(RowSet { columns: columns.clone(), cells });
+        self.left = 0..batch.num_rows();
     }
 
-    fn put(&mut self, cells: Option<Cells>) -> bool {
-        let set = |cells| Arc::new(RowSet { columns: self.batches.columns.clone(), cells });
-        self.current = cells.map(|cells| (set(cells), 0));
-        self.current.is_some()
-    }
-
+    #[inline]
     fn take(&mut self) -> Option<Row> {
-        let (set, given) = self.current.as_mut()?;
-        *given += 1;
-        Some(Row { set: set.clone(), index: *given - 1 })
+        let index = self.left.next()?;
+        Some(Row { set: self.set.clone(), index })
     }
 }
 
@@ -203,31 +213,24 @@ struct RowSet {
 
 #[derive(Debug)]
 enum Cells {
-    /// Rows of a batch.
-    Batch { rows: usize, columns: Vec<ValueColumn> },
-    /// The values of rows, one behind the other.
-    Values(Vec<Value>),
+    Values(RowValues),
+    /// The columns of a batch.
+    Batch(Vec<ValueColumn>),
 }
 
 impl RowSet {
-    fn rows(&self) -> usize {
-        match &self.cells {
-            Cells::Batch { rows, .. } => *rows,
-            Cells::Values(values) => values.len() / self.columns.len().max(1),
-        }
+    /// No rows yet, of values.
+    fn of_values(columns: &Arc<[ResultColumn]>) -> Self {
+        Self { columns: columns.clone(), cells: Cells::Values(RowValues::new(columns.len())) }
     }
 
-    #[inline]
     fn value(&self, row: usize, column: usize) -> Result<ValueRef<'_>, Error> {
         match &self.cells {
-            Cells::Batch { columns, .. } => match columns.get(column) {
+            Cells::Values(values) => Ok(values.get(row, column)),
+            Cells::Batch(columns) => match columns.get(column) {
                 Some(column) => Ok(column.get(row)?),
                 None => Ok(ValueRef::Null),
             },
-            Cells::Values(values) => {
-                let place = row * self.columns.len() + column;
-                Ok(values.get(place).map_or(ValueRef::Null, ValueRef::from))
-            }
         }
     }
 }
@@ -248,6 +251,7 @@ pub trait ColumnIndex {
 }
 
 impl ColumnIndex for usize {
+    #[inline]
     fn place(&self, columns: &[ResultColumn]) -> Option<usize> {
         (*self < columns.len()).then_some(*self)
     }
@@ -268,6 +272,7 @@ impl ColumnIndex for &str {
 
 impl Row {
     /// The columns.
+    #[inline]
     pub fn columns(&self) -> &[ResultColumn] {
         &self.set.columns
     }
@@ -276,12 +281,18 @@ impl Row {
     ///
     /// # Errors
     /// No such column; a value that is none of the type; NULL where the type takes none.
+    #[inline]
     pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
         let Some((place, meta)) = column.place(self.columns()).and_then(|i| Some((i, self.columns().get(i)?))) else {
             let text = format!("the result has no {}", column.describe());
             return Err(Error::new(ErrorCode::NoSuchColumn, text));
         };
-        match T::from_ref(self.set.value(self.index, place)?, meta.ty) {
+        let wanted = match &self.set.cells {
+            // What most rows are is looked at without a step between.
+            Cells::Values(values) => T::from_ref(values.get(self.index, place), meta.ty),
+            Cells::Batch(_) => T::from_ref(self.set.value(self.index, place)?, meta.ty),
+        };
+        match wanted {
             Some(wanted) => Ok(wanted),
             None => Err(self.mismatch(place, meta.ty, &column.describe(), T::EXPECTED)),
         }

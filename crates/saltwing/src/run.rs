@@ -208,7 +208,7 @@ impl Session {
             Some(true) => None,
             _ => plan.access().judge_with(&self.guard(&statement.hints))?,
         };
-        self.start_planned(&plan, part.as_ref(), view, context, notices)
+        self.start_planned(&plan, part, view, context, notices)
     }
 
     fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
@@ -254,7 +254,7 @@ impl Session {
 
     pub(crate) fn start_direct(
         &self,
-        direct: &SelectPlan,
+        direct: &Arc<SelectPlan>,
         view: Arc<ReadView>,
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
@@ -264,8 +264,8 @@ impl Session {
 
     fn start_planned(
         &self,
-        planned: &SelectPlan,
-        part: Option<&KeyPart>,
+        planned: &Arc<SelectPlan>,
+        part: Option<KeyPart>,
         view: Arc<ReadView>,
         context: ScanContext,
         notices: Option<String>,
@@ -273,9 +273,12 @@ impl Session {
         let shared = &self.database().shared;
         let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
         let columns = planned.columns().clone();
-        let source = match planned.start_few(tables, &view, part, &context)? {
-            Some(rows) => BatchSource::Values(Some(Values::Few(Box::new(rows))), columns.clone()),
-            None => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
+        let source = match planned.is_total() {
+            true => {
+                let row = planned.start_totals(tables, &view, part, &context)?;
+                BatchSource::Values(Some(Values::Total(Box::new(row))), columns.clone())
+            }
+            false => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
         };
         let warning = Some(self.scan_warning(&context));
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());

@@ -30,7 +30,7 @@ pub(crate) struct SubqueryReads {
 
 /// A query planned by whoever runs it.
 pub(crate) enum QueryPlan {
-    Direct(Box<SelectPlan>),
+    Direct(Arc<SelectPlan>),
     Relational(RelationalPlan),
 }
 
@@ -84,7 +84,7 @@ impl Session {
         if purpose == Purpose::Judge {
             direct.access().judge()?;
         }
-        Ok(QueryPlan::Direct(Box::new(direct)))
+        Ok(QueryPlan::Direct(Arc::new(direct)))
     }
 
     /// Starts what was planned.
@@ -148,7 +148,7 @@ impl QueryPlan {
         match self {
             Self::Direct(plan) => {
                 let counters = ran.then(|| context.counters.clone());
-                direct(vec![AccessReport { access: plan.into_access(), counters }])
+                direct(vec![AccessReport { access: plan.access().clone(), counters }])
             }
             Self::Relational(plan) => plan.explained(ran),
         }

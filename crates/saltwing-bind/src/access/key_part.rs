@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_plan::{Access, AccessKind};
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_table::{Buckets, Direction, RangeIter, RangeSource, ScanRoute, Table};
 
 use super::TableAccess;
@@ -15,13 +15,8 @@ use super::select::{PlannedSelect, Reading};
 pub enum KeyPart {
     /// The row of this physical key.
     Row(Vec<u8>),
-    /// The rows of these logical keys.
-    Range {
-        /// The keys.
-        range: KeyRange,
-        /// The bucket that they all lie in; `None` where the table has none.
-        bucket: Option<u8>,
-    },
+    /// The rows of these keys.
+    Range(BucketRange),
     /// The rows of several such ranges.
     List(Arc<RangeList>),
     /// The rows of several keys.
@@ -59,15 +54,6 @@ impl RangeSource for RangeList {
     }
 }
 
-/// A range that is read alone, in its bucket.
-struct OneRange(KeyRange);
-
-impl RangeSource for OneRange {
-    fn ranges(&self, _: Option<u8>, _: Direction) -> RangeIter {
-        Box::new(std::iter::once(self.0.clone()))
-    }
-}
-
 /// Bucket and logical key of a physical one.
 fn row_range(key: &[u8], table: &Table) -> (Option<u8>, KeyRange) {
     let (bucket, logical) = key.split_at(table.codec().bucket_bytes().min(key.len()));
@@ -87,29 +73,25 @@ impl KeyPart {
     }
 
     /// The rows of this part, read as an access is, at most `limit`.
-    pub fn route(&self, access: &TableAccess, limit: Option<u64>) -> ScanRoute {
-        let (bucket, range) = match self {
-            Self::List(list) => {
-                let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
-                return access.route_over(list.clone(), buckets, limit);
-            }
+    pub fn route(self, access: &TableAccess, limit: Option<u64>) -> ScanRoute {
+        let limit = limit.or(matches!(self, Self::Row(_)).then_some(1));
+        let list = match self {
+            Self::List(list) => list,
             Self::Rows(list) => {
                 let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
-                return access.route_over(Arc::new(RowRanges(list.clone())), buckets, limit);
+                return access.route_over(Arc::new(RowRanges(list)), buckets, limit);
             }
-            Self::Range { range, bucket } => (*bucket, range.clone()),
-            Self::Row(key) => row_range(key, access.table()),
+            part => Arc::new(RangeList::new(part.into_logical(access.table()).into_iter().collect())),
         };
-        let limit = limit.or(matches!(self, Self::Row(_)).then_some(1));
-        let buckets = bucket.map_or_else(|| access.buckets(), |bucket| Buckets::Some(vec![bucket]));
-        access.route_over(Arc::new(OneRange(range)), buckets, limit)
+        let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
+        access.route_over(list, buckets, limit)
     }
 
     /// Bucket and logical keys of a part that is no list.
-    pub(super) fn range(&self, table: &Table) -> Option<(Option<u8>, KeyRange)> {
+    pub(super) fn into_logical(self, table: &Table) -> Option<(Option<u8>, KeyRange)> {
         match self {
-            Self::Range { range, bucket } => Some((*bucket, range.clone())),
-            Self::Row(key) => Some(row_range(key, table)),
+            Self::Range(keys) => Some((keys.bucket, keys.logical())),
+            Self::Row(key) => Some(row_range(&key, table)),
             Self::List(_) | Self::Rows(_) => None,
         }
     }

@@ -16,7 +16,6 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use saltwing_rowkey::ColumnSpan;
 use saltwing_table::Table;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
@@ -192,40 +191,33 @@ impl KeyTemplate {
             })?;
             return Some(KeyPart::Rows(Arc::new(rows)));
         }
-        let part = |row: &Vec<Given>| self.one(table, values, row)?.range(table);
+        let part = |row: &Vec<Given>| self.one(table, values, row)?.into_logical(table);
         let parts = list.iter().map(part).collect::<Option<Vec<_>>>()?;
         Some(KeyPart::List(Arc::new(RangeList::new(parts))))
     }
 
     /// The part of one row of the list, or of all that is asked for where there is no list.
     fn one(&self, table: &Table, values: &[Value], listed: &[Given]) -> Option<KeyPart> {
-        let (key, codec) = (&table.def().key, table.codec());
-        if self.equal == key.columns.len() {
-            let mut row_key = Vec::with_capacity(ROW_KEY_BYTES_EXPECTED);
-            self.write_row_key((table, values, listed), &mut Vec::with_capacity(self.equal), &mut row_key)?;
-            return Some(KeyPart::Row(row_key));
-        }
-        let mut prefix = Vec::with_capacity(self.equal);
-        self.read_prefix((table, values, listed), &mut prefix)?;
-        let range = if self.has_span {
-            let said = self.said.get(self.equal)?;
-            let column = said.column.as_ref()?;
-            let bound = |end: &'_ Option<(Given, bool)>| -> Option<Bound<Value>> {
-                let Some((given, inside)) = end else { return Some(Bound::Unbounded) };
-                let value = given.value(values, column).filter(|value| !is_last_value(value, column.ty))?.into_owned();
-                Some(if *inside { Bound::Included(value) } else { Bound::Excluded(value) })
-            };
-            let (low, high) = (bound(&said.low)?, bound(&said.high)?);
-            let span = ColumnSpan { lo: low.as_ref(), hi: high.as_ref(), nulls: false };
-            codec.span_range(&prefix, &span).ok()??
+        let columns = &table.def().key.columns;
+        let mut key = table.codec().plain_key();
+        if table.def().key.has_computed() {
+            let mut prefix = Vec::with_capacity(self.equal);
+            self.read_prefix((table, values, listed), &mut prefix)?;
+            prefix.iter().try_for_each(|value| key.push(value))?;
         } else {
-            codec.prefix_range(&prefix).ok()??
-        };
-        let bucket = match key.salt {
-            Some(_) => Some(codec.bucket_of_prefix(&prefix).ok()??),
-            None => None,
-        };
-        Some(KeyPart::Range { range, bucket })
+            let leading = self.said.iter().take(self.equal);
+            leading.into_iter().try_for_each(|said| key.push(&*said.value(values, listed)?))?;
+        }
+        if self.equal == columns.len() {
+            return key.row_key().map(KeyPart::Row);
+        }
+        if !self.has_span {
+            return key.prefix_range().map(KeyPart::Range);
+        }
+        let said = self.said.get(self.equal)?;
+        let column = said.column.as_ref()?;
+        let (low, high) = (bound(&said.low, values, column)?, bound(&said.high, values, column)?);
+        key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value)).map(KeyPart::Range)
     }
 
     /// Adds the key of the row in which every key column has its value.
@@ -238,21 +230,17 @@ impl KeyTemplate {
     /// Reads the values of the leading columns that equal one, or are computed of such; none of them is NULL.
     fn read_prefix<'v>(&'v self, (table, values, listed): Values<'v>, prefix: &mut Prefix<'v>) -> Option<()> {
         let def = table.def();
-        let value = |said: &'v Said| {
-            let given = said.equal.as_ref().or_else(|| listed.get(said.listed?));
-            given?.value(values, said.column.as_ref()?)
-        };
         let mut row = Vec::new();
         if def.key.has_computed() {
             row.resize(def.columns.len(), Value::Null);
             for said in self.said.iter().filter(|said| said.is_told()) {
-                *row.get_mut(said.column.as_ref()?.index)? = value(said)?.into_owned();
+                *row.get_mut(said.column.as_ref()?.index)? = said.value(values, listed)?.into_owned();
             }
         }
         prefix.clear();
         for (said, part) in self.said.iter().zip(&def.key.columns).take(self.equal) {
             prefix.push(match part.computed() {
-                None => value(said)?,
+                None => said.value(values, listed)?,
                 Some(_) => Cow::Owned(part.value(&row).ok().filter(|value| !value.is_null())?),
             });
         }
@@ -266,10 +254,20 @@ type Prefix<'v> = Vec<Cow<'v, Value>>;
 /// The table, the statement's values, and the row of the list.
 type Values<'v> = (&'v Table, &'v [Value], &'v [Given]);
 
-/// Bytes that a row key has room for at first.
-const ROW_KEY_BYTES_EXPECTED: usize = 64;
+/// An end of a span.
+fn bound<'v>(end: &'v Option<(Given, bool)>, values: &'v [Value], column: &ColumnRef) -> Option<Bound<Cow<'v, Value>>> {
+    let Some((given, inside)) = end else { return Some(Bound::Unbounded) };
+    let value = given.value(values, column).filter(|value| !is_last_value(value, column.ty))?;
+    Some(if *inside { Bound::Included(value) } else { Bound::Excluded(value) })
+}
 
 impl Said {
+    /// The value that the column equals.
+    fn value<'v>(&'v self, values: &'v [Value], listed: &'v [Given]) -> Option<Cow<'v, Value>> {
+        let given = self.equal.as_ref().or_else(|| listed.get(self.listed?));
+        given?.value(values, self.column.as_ref()?)
+    }
+
     fn is_span(&self) -> bool {
         self.low.is_some() || self.high.is_some()
     }

@@ -205,6 +205,11 @@ impl TableAccess {
         Arc::new(PlannedRanges::new(ranges.clone(), self.access.skip.clone()))
     }
 
+    /// Which way its rows are read.
+    pub fn direction(&self) -> Direction {
+        if self.access.order == OrderKind::Reverse { Direction::Reverse } else { Direction::Forward }
+    }
+
     /// Other ranges and buckets, read as this access is.
     fn route_over(
         &self,
@@ -212,11 +217,8 @@ impl TableAccess {
         buckets: saltwing_table::Buckets,
         limit: Option<u64>,
     ) -> ScanRoute {
-        let (direction, order) = match self.access.order {
-            OrderKind::None => (Direction::Forward, ScanOrder::ByBucket),
-            OrderKind::Key => (Direction::Forward, ScanOrder::Merged),
-            OrderKind::Reverse => (Direction::Reverse, ScanOrder::Merged),
-        };
+        let direction = self.direction();
+        let order = if self.access.order == OrderKind::None { ScanOrder::ByBucket } else { ScanOrder::Merged };
         let limit = if self.access.kind == AccessKind::Empty { Some(0) } else { limit };
         ScanRoute { ranges, buckets, direction, order, limit, first_batch: None }
     }

@@ -11,6 +11,8 @@ mod chosen;
 
 use std::ops::Range;
 
+use saltwing_store::Direction;
+
 /// Bytes of the checksum at the end of a part.
 const CHECKSUM_BYTES: usize = 4;
 
@@ -209,6 +211,26 @@ impl Ints {
         i128::from(self.base) * rows.len() as i128 + differences
     }
 
+    /// Hands the integers of `rows` to `take`, in the direction of travel.
+    #[inline]
+    pub(crate) fn give(&self, part: &[u8], rows: Range<usize>, direction: Direction, mut take: impl FnMut(i64)) {
+        let base = self.base;
+        let stored = self.stored(part, &rows);
+        match self.width {
+            Width::Zero => rows.for_each(|_| take(base)),
+            Width::One => in_direction(stored.as_chunks().0, direction, |[d]| take(base.wrapping_add(d.into()))),
+            Width::Two => in_direction(stored.as_chunks().0, direction, |d| {
+                take(base.wrapping_add(u16::from_le_bytes(d).into()));
+            }),
+            Width::Four => in_direction(stored.as_chunks().0, direction, |d| {
+                take(base.wrapping_add(u32::from_le_bytes(d).into()));
+            }),
+            Width::Eight => in_direction(stored.as_chunks().0, direction, |d| {
+                take(base.wrapping_add(i64::from_le_bytes(d)));
+            }),
+        }
+    }
+
     /// The differences of `rows`.
     fn stored<'p>(&self, part: &'p [u8], rows: &Range<usize>) -> &'p [u8] {
         let (at, width) = (self.at as usize, self.width.bytes());
@@ -233,6 +255,15 @@ impl Ints {
                 out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(i64::from_le_bytes(d)))))
             }
         }
+    }
+}
+
+/// Hands items to `take`, in the direction of travel.
+#[inline]
+fn in_direction<T: Copy>(items: &[T], direction: Direction, mut take: impl FnMut(T)) {
+    match direction {
+        Direction::Forward => items.iter().for_each(|item| take(*item)),
+        Direction::Reverse => items.iter().rev().for_each(|item| take(*item)),
     }
 }
 
@@ -302,6 +333,12 @@ mod tests {
                 let mut out: Vec<i64> = Vec::new();
                 read.extend(&part, start..ints.len(), &mut out, |v| v);
                 prop_assert_eq!(&out[..], &ints[start..]);
+                for direction in [Direction::Forward, Direction::Reverse] {
+                    let mut each = Vec::new();
+                    read.give(&part, start..ints.len(), direction, |v| each.push(v));
+                    prop_assert_eq!(&each, &out);
+                    out.reverse();
+                }
                 prop_assert_eq!(read.sum(&part, start..ints.len()), ints[start..].iter().map(|&v| i128::from(v)).sum::<i128>());
             }
         }

@@ -236,6 +236,23 @@ impl FixPart {
         from_end: usize,
         width: usize,
     ) -> Option<impl Fn(usize) -> [u8; KEY_VALUE_BYTES_MAX]> {
+        let number = self.key_numbers(rows, from_end, width)?;
+        Some(move |row: usize| {
+            let mut out = [0; KEY_VALUE_BYTES_MAX];
+            if let Some(to) = out.first_chunk_mut() {
+                *to = (number(row) << (64 - 8 * width)).to_be_bytes();
+            }
+            out
+        })
+    }
+
+    /// The same, each as the number that the bytes are in big endian.
+    pub(crate) fn key_numbers(
+        &self,
+        rows: Range<usize>,
+        from_end: usize,
+        width: usize,
+    ) -> Option<impl Fn(usize) -> u64> {
         let keys = self.keys.as_ref().filter(|_| (1..=8).contains(&width) && !rows.is_empty())?;
         let Suffixes::Stride { at, stride } = keys.suffixes else { return None };
         let (at, stride) = (at as usize, stride as usize);
@@ -250,12 +267,7 @@ impl FixPart {
         end(rows.start).checked_sub(8).filter(|_| end(rows.end - 1) <= self.bytes.len())?;
         Some(move |row: usize| {
             let stored = self.bytes.get(end(row) - 8..end(row)).and_then(<[u8]>::first_chunk);
-            let value = stored.map_or(0, |stored| u64::from_be_bytes(*stored)) & own | shared;
-            let mut out = [0; KEY_VALUE_BYTES_MAX];
-            if let Some(to) = out.first_chunk_mut() {
-                *to = (value << (64 - 8 * width)).to_be_bytes();
-            }
-            out
+            stored.map_or(0, |stored| u64::from_be_bytes(*stored)) & own | shared
         })
     }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use saltwing_expr::value_at;
+use saltwing_expr::{RowValues, value_at};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, RowShape, Scan,
-    ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
+    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, RowReader, RowShape,
+    Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -197,7 +197,13 @@ fn scan(world: &World, view: Arc<ReadView>, request: &Request, context: ScanCont
 /// The rows of a request as values, without batches.
 pub(crate) fn read_values(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Value>, TableError> {
     let shape = RowShape::new(&world.table, request.columns.iter().copied());
-    scan(world, view, request, request.context.for_another_scan())?.values(&shape)
+    let mut scan = scan(world, view, request, request.context.for_another_scan())?;
+    let (mut reader, mut values, mut all) = (RowReader::default(), RowValues::new(shape.width()), Vec::new());
+    while scan.next_values(&shape, &mut reader, &mut values)? {
+        all.extend(values.values());
+        values.clear();
+    }
+    Ok(all)
 }
 
 pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Totals, TableError> {

@@ -1,0 +1,328 @@
+//! Rows of values in one piece: who takes values one by one finds them here, where they lie.
+//!
+//! ```text
+//! cells    7 | text 0..3 | text 0..3 | NULL     row after row
+//! texts    "abc"                                one behind the other; a repeated one stands once
+//! ```
+//! Rows cost no allocation of their own, and a value none either, but for those of the widest types.
+//!
+//! # Law
+//! What was put in a place is what [`RowValues::get`] gives of it; where nothing was put, that is NULL.
+
+use saltwing_types::Value;
+
+use crate::ValueRef;
+
+/// Values of rows that have so many columns each.
+#[derive(Clone, Debug, Default)]
+pub struct RowValues {
+    width: usize,
+    cells: Vec<Cell>,
+    texts: String,
+    /// Values for which cells are too small.
+    wide: Vec<Value>,
+}
+
+/// A value, or where it stands.
+#[derive(Clone, Copy, Debug)]
+enum Cell {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f32),
+    Double(f64),
+    Date(i64),
+    Text { start: u32, end: u32 },
+    Wide(u32),
+}
+
+impl RowValues {
+    /// No rows of `width` columns.
+    pub fn new(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// How many columns a row has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.cells.len() / self.width.max(1)
+    }
+
+    /// Takes all rows out; what they took is kept for others.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.texts.clear();
+        self.wide.clear();
+    }
+
+    /// Keeps the first rows only.
+    pub fn truncate(&mut self, rows: usize) {
+        self.cells.truncate(rows * self.width);
+    }
+
+    /// The value of a row in a column, which is less than [`RowValues::width`]; NULL where there is no such row.
+    #[inline]
+    pub fn get(&self, row: usize, column: usize) -> ValueRef<'_> {
+        match self.cells.get(row * self.width + column) {
+            Some(Cell::Int(value)) => ValueRef::Int(*value),
+            Some(Cell::Text { start, end }) => {
+                self.texts.get(*start as usize..*end as usize).map_or(ValueRef::Null, ValueRef::Text)
+            }
+            other => self.other(other.copied()),
+        }
+    }
+
+    /// The value of a cell of another kind than most are.
+    #[inline(never)]
+    fn other(&self, cell: Option<Cell>) -> ValueRef<'_> {
+        ValueRef::Owned(match cell {
+            Some(Cell::Bool(value)) => Value::Bool(value),
+            Some(Cell::Float(value)) => Value::Float(value),
+            Some(Cell::Double(value)) => Value::Double(value),
+            Some(Cell::Date(value)) => Value::Date(value),
+            Some(Cell::Wide(place)) => return self.wide.get(place as usize).map_or(ValueRef::Null, ValueRef::from),
+            None | Some(Cell::Null | Cell::Int(_) | Cell::Text { .. }) => return ValueRef::Null,
+        })
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> impl Iterator<Item = Value> {
+        (0..self.rows()).flat_map(move |row| (0..self.width).map(move |column| self.get(row, column).into_value()))
+    }
+
+    /// The values of a column, from the first row on.
+    pub fn column(&self, column: usize) -> impl Iterator<Item = Value> {
+        (0..self.rows()).map(move |row| self.get(row, column).into_value())
+    }
+
+    /// Adds rows of NULLs; the number of the first one.
+    pub fn add(&mut self, rows: usize) -> usize {
+        let (first, cells) = (self.rows(), rows * self.width);
+        if self.cells.is_empty() && self.cells.capacity() < cells {
+            // There is nothing to be moved.
+            self.cells = Vec::with_capacity(cells);
+        }
+        self.cells.resize(self.cells.len() + cells, Cell::Null);
+        first
+    }
+
+    /// A column from a row on, to put values in.
+    #[inline]
+    pub fn column_mut(&mut self, row: usize, column: usize) -> ColumnCells<'_> {
+        let Self { width, cells, texts, wide } = self;
+        ColumnCells { cells, next: row * *width + column, width: *width, texts, wide }
+    }
+
+    /// Adds one row.
+    pub fn push_row(&mut self, row: impl IntoIterator<Item = Value>) {
+        let at = self.add(1);
+        row.into_iter().take(self.width).enumerate().for_each(|(column, value)| self.column_mut(at, column).put(value));
+    }
+}
+
+/// Rows of a column, which takes values for one row after the other. Beyond the last row they are lost.
+pub struct ColumnCells<'a> {
+    cells: &'a mut [Cell],
+    next: usize,
+    width: usize,
+    texts: &'a mut String,
+    wide: &'a mut Vec<Value>,
+}
+
+impl ColumnCells<'_> {
+    #[inline]
+    fn put_cell(&mut self, cell: Cell) {
+        if let Some(to) = self.cells.get_mut(self.next) {
+            *to = cell;
+        }
+        self.next += self.width;
+    }
+
+    /// Puts NULL.
+    #[inline]
+    pub fn put_null(&mut self) {
+        self.put_cell(Cell::Null);
+    }
+
+    /// Puts an integer.
+    #[inline]
+    pub fn put_int(&mut self, value: i64) {
+        self.put_cell(Cell::Int(value));
+    }
+
+    /// Puts the milliseconds of a DATE or TIME.
+    #[inline]
+    pub fn put_date(&mut self, ms: i64) {
+        self.put_cell(Cell::Date(ms));
+    }
+
+    /// Makes room for texts of so many bytes.
+    pub fn reserve_texts(&mut self, bytes: usize) {
+        self.texts.reserve(bytes);
+    }
+
+    /// Puts a text.
+    #[inline]
+    pub fn put_text(&mut self, text: &str) {
+        let start = self.texts.len();
+        self.texts.push_str(text);
+        self.put_text_at(start, self.texts.len());
+    }
+
+    /// Puts texts that stand one behind the other from `start` on, and where each ends; places are counted from where
+    /// `texts` begins less `start`. `None` where a text would begin or end inside a character.
+    #[inline]
+    pub fn put_texts(&mut self, texts: &str, start: u32, ends: &[u32]) -> Option<()> {
+        let base = self.texts.len();
+        self.texts.push_str(texts);
+        // Where no place can be too far for a cell, none is looked at.
+        let is_near = u32::try_from(self.texts.len()).is_ok();
+        let mut from = base;
+        for end in ends {
+            let to = base + end.checked_sub(start)? as usize;
+            if to < from || !self.texts.is_char_boundary(to) {
+                return None;
+            }
+            match is_near {
+                true => self.put_cell(Cell::Text { start: from as u32, end: to as u32 }),
+                false => self.put_text_at(from, to),
+            }
+            from = to;
+        }
+        Some(())
+    }
+
+    fn put_text_at(&mut self, start: usize, end: usize) {
+        match (u32::try_from(start), u32::try_from(end)) {
+            (Ok(start), Ok(end)) => self.put_cell(Cell::Text { start, end }),
+            _ => {
+                let text = self.texts.get(start..end).unwrap_or_default().to_owned();
+                self.put_wide(Value::Text(text));
+            }
+        }
+    }
+
+    /// Puts any value.
+    pub fn put(&mut self, value: Value) {
+        match value {
+            Value::Null => self.put_null(),
+            Value::Bool(value) => self.put_cell(Cell::Bool(value)),
+            Value::Int(value) => self.put_int(value),
+            Value::Float(value) => self.put_cell(Cell::Float(value)),
+            Value::Double(value) => self.put_cell(Cell::Double(value)),
+            Value::Date(ms) => self.put_date(ms),
+            Value::Text(text) => self.put_text(&text),
+            Value::Decimal(_) | Value::Timestamp(_) | Value::Bytes(_) => self.put_wide(value),
+        }
+    }
+
+    fn put_wide(&mut self, value: Value) {
+        let place = self.wide.len() as u32;
+        self.wide.push(value);
+        self.put_cell(Cell::Wide(place));
+    }
+
+    /// Puts the value that was put last, so many times more.
+    pub fn repeat(&mut self, times: usize) {
+        let last = self.next.checked_sub(self.width).and_then(|last| self.cells.get(last)).copied();
+        for _ in 0..times {
+            self.put_cell(last.unwrap_or(Cell::Null));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use saltwing_types::value::Timestamp;
+
+    use super::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(Value::Int),
+            any::<f32>().prop_map(Value::Float),
+            any::<f64>().prop_map(Value::Double),
+            any::<i64>().prop_map(|digits| Value::Decimal(digits.into())),
+            any::<i64>().prop_map(Value::Date),
+            any::<(i64, u32)>().prop_map(|(ms, nanos)| Value::Timestamp(Timestamp { ms, nanos: nanos % 1_000_000 })),
+            "[aäß]{0,4}".prop_map(Value::Text),
+            prop::collection::vec(any::<u8>(), 0..4).prop_map(Value::Bytes),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_those_that_were_put(
+            rows in prop::collection::vec(prop::collection::vec(value(), 3), 0..8),
+            times in 0usize..4,
+            kept in 0usize..12,
+        ) {
+            let mut by_row = RowValues::new(3);
+            rows.iter().for_each(|row| by_row.push_row(row.clone()));
+            let all: Vec<Value> = rows.concat();
+            prop_assert_eq!(by_row.values().collect::<Vec<_>>(), &all[..]);
+
+            // The same by column, each row so many times more; the last column is left NULL.
+            let mut by_column = RowValues::new(3);
+            by_column.push_row([Value::text("before")]);
+            let first = by_column.add(rows.len() * (times + 1));
+            prop_assert_eq!(first, 1);
+            for column in 0..2 {
+                let mut cells = by_column.column_mut(first, column);
+                for row in &rows {
+                    cells.put(row[column].clone());
+                    cells.repeat(times);
+                }
+            }
+            for row in 0..by_column.rows() - 1 {
+                let expected = &rows[row / (times + 1)];
+                for (column, value) in expected.iter().take(2).enumerate() {
+                    prop_assert_eq!(by_column.get(first + row, column).into_value(), value.clone());
+                }
+                prop_assert_eq!(by_column.get(first + row, 2), ValueRef::Null);
+            }
+
+            by_row.truncate(kept);
+            prop_assert_eq!(by_row.values().collect::<Vec<_>>(), &all[..all.len().min(3 * kept)]);
+            let column: Vec<Value> = rows.iter().take(kept).map(|row| row[1].clone()).collect();
+            prop_assert_eq!(by_row.column(1).collect::<Vec<_>>(), column);
+            by_row.clear();
+            by_row.push_row(all.iter().take(3).cloned());
+            prop_assert_eq!(by_row.get(0, 2).into_value(), all.get(2).cloned().unwrap_or(Value::Null));
+        }
+
+        #[test]
+        fn texts_together_are_texts_apart(texts in prop::collection::vec("[aäß]{0,4}", 0..6), start in 0u32..9) {
+            let ends: Vec<u32> = texts
+                .iter()
+                .scan(start, |end, text| {
+                    *end += text.len() as u32;
+                    Some(*end)
+                })
+                .collect();
+            let mut values = RowValues::new(1);
+            values.push_row([Value::text("ä")]);
+            values.add(texts.len());
+            values.column_mut(1, 0).put_texts(&texts.concat(), start, &ends).unwrap();
+            let expected: Vec<Value> = texts.iter().map(|text| Value::text(text.as_str())).collect();
+            prop_assert_eq!(values.column(0).skip(1).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn no_text_ends_inside_a_character_or_before_it_begins() {
+        let mut values = RowValues::new(1);
+        values.add(2);
+        assert_eq!(values.column_mut(0, 0).put_texts("ä", 0, &[1, 2]), None);
+        assert_eq!(values.column_mut(0, 0).put_texts("aa", 0, &[2, 1]), None);
+        assert_eq!(values.column_mut(0, 0).put_texts("aa", 1, &[0, 3]), None);
+        assert_eq!(values.column_mut(0, 0).put_texts("aa", 1, &[2, 3]), Some(()));
+    }
+}
