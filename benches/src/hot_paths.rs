@@ -35,10 +35,12 @@ const ROWS: u64 = 5000;
 const RUNS: usize = 200;
 
 /// What is read.
-const READS: [(&str, Read); 5] = [
+const READS: [(&str, Read); 7] = [
     ("point", Read::Point),
     ("latest10", Read::Latest10),
     ("prefix500", Read::Prefix500Arrow),
+    ("prefix500_rows", Read::Prefix500Rows),
+    ("page1000", Read::Page1000),
     ("agg401", Read::Agg401),
     ("filter_all", Read::FilterAll),
 ];
