@@ -32,6 +32,8 @@ pub(crate) struct BucketScan {
     /// Whether a merge takes the rows, and may stop at any.
     is_merged: bool,
     walk: Option<Walk>,
+    /// The walk that it begins with, until then.
+    first: Option<Walk>,
     /// The range that comes next, where it was taken already.
     range: Option<KeyRange>,
     /// Physical keys that are looked for together, and their rows.
@@ -75,6 +77,7 @@ impl BucketScan {
             context,
             is_merged,
             walk,
+            first: None,
             range,
             keys,
             found,
@@ -84,18 +87,21 @@ impl BucketScan {
         }
     }
 
-    /// A scan of one range, which it begins with.
+    /// A scan of one range.
     pub(crate) fn over(rows: Arc<TableRows>, keys: BucketRange, rules: Arc<WalkRules>, context: ScanContext) -> Self {
         let BucketRange { bucket, range } = keys;
-        context.counters.count_seek();
-        context.counters.touch_bucket(bucket.unwrap_or(0));
         let (start, end) = range.into_bounds();
-        let walk = Walk::new(rows.clone(), start, end, rules.clone());
-        Self { walk: Some(walk), ..Self::new(rows, bucket, rules, Box::new(std::iter::empty()), None, context, false) }
+        let first = Some(Walk::new(rows.clone(), start, end, rules.clone()));
+        Self { first, ..Self::new(rows, bucket, rules, Box::new(std::iter::empty()), None, context, false) }
     }
 
     /// The next visible rows, `most` at most.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+        if let Some(first) = self.first.take() {
+            self.context.counters.count_seek();
+            self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
+            self.walk = Some(first);
+        }
         loop {
             if let Some(walk) = &mut self.walk {
                 let piece = match &mut self.skipper {
