@@ -67,10 +67,11 @@ impl Texts {
     }
 
     pub(crate) fn extend(&mut self, column: &VarColumn, part: &[u8], rows: Range<usize>) -> Appended {
-        // As much as the rows to come will take, if they are like these.
+        // As much as the rows to come will take, if they are like these, and an eighth: moving what is there costs more.
         let bytes = column.bytes_of(&rows);
         let to_come = (self.offsets.capacity() - self.offsets.len()).max(rows.len());
-        let expected = (bytes * to_come / rows.len().max(1)).min(TEXT_BYTES_AHEAD_MAX).max(bytes);
+        let alike = bytes * to_come / rows.len().max(1);
+        let expected = (alike + alike / 8).min(TEXT_BYTES_AHEAD_MAX).max(bytes);
         if self.bytes.capacity() - self.bytes.len() < bytes {
             self.bytes.reserve(expected);
         }
