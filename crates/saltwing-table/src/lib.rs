@@ -26,6 +26,7 @@ mod decode;
 mod division;
 mod error;
 mod estimate;
+mod merged;
 mod packed;
 mod points;
 mod row_format;

@@ -1,7 +1,5 @@
 //! Scans: ranges of a table into batches.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,11 +15,12 @@ use saltwing_types::Expr;
 use crate::bucket::BucketScan;
 use crate::conditions::Conditions;
 use crate::decode::RowDecoder;
+use crate::merged::Merge;
 use crate::packed::Summary;
 use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::{KeyStretches, Skipper};
-use crate::travel::{Picked, nth, take_first};
+use crate::travel::Picked;
 use crate::walk::{Piece, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
@@ -393,109 +392,4 @@ impl Rows {
             },
         }
     }
-}
-
-/// Merges buckets in row-key order.
-pub(crate) struct Merge {
-    scans: Vec<BucketScan>,
-    heads: BinaryHeap<Head>,
-    direction: Direction,
-    /// Buckets without a head that may have more rows; all of them at first.
-    to_fill: Vec<usize>,
-    /// A head's key while it is compared.
-    key: Vec<u8>,
-}
-
-/// Rows of one bucket that are put out next, and the key of their first without the bucket byte.
-struct Head {
-    piece: Piece,
-    key: Vec<u8>,
-    bucket: usize,
-    direction: Direction,
-}
-
-impl Ord for Head {
-    /// The heap puts out its greatest: the first row in the direction of travel. What has no key goes first.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let passed = |head: &Self| matches!(head.piece, Piece::Passed(_));
-        let by_key = self.key.cmp(&other.key);
-        let by_key = if self.direction == Direction::Forward { by_key.reverse() } else { by_key };
-        passed(self).cmp(&passed(other)).then(by_key).then(other.bucket.cmp(&self.bucket))
-    }
-}
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Head {}
-
-impl Merge {
-    fn new(scans: Vec<BucketScan>, direction: Direction) -> Self {
-        let to_fill = (0..scans.len()).collect();
-        Self { scans, heads: BinaryHeap::new(), direction, to_fill, key: Vec::new() }
-    }
-
-    fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
-        while let Some(bucket) = self.to_fill.pop() {
-            if let Some(scan) = self.scans.get_mut(bucket)
-                && let Some(piece) = scan.next(usize::MAX)?
-            {
-                let mut key = Vec::new();
-                logical_key(&piece, self.direction, &mut key)?;
-                self.heads.push(Head { piece, key, bucket, direction: self.direction });
-            }
-        }
-        let Some(mut head) = self.heads.pop() else { return Ok(None) };
-        let count = self.rows_before_others(&head, most)?;
-        if count == head.piece.len() {
-            self.to_fill.push(head.bucket);
-            return Ok(Some(head.piece));
-        }
-        let taken = head.piece.split(count, self.direction);
-        logical_key(&head.piece, self.direction, &mut head.key)?;
-        self.heads.push(head);
-        Ok(Some(taken))
-    }
-
-    /// How many rows of a head, one at least, come before those of all other buckets.
-    fn rows_before_others(&mut self, head: &Head, most: usize) -> Result<usize, TableError> {
-        let count = head.piece.len().min(most.max(1));
-        let (Piece::Block { block, rows }, Some(other)) = (&head.piece, self.heads.peek()) else {
-            return Ok(count);
-        };
-        let rows = take_first(&mut rows.clone(), self.direction, count);
-        // Where the other bucket's first row would lie in this one: the bucket byte is all that differs.
-        let lead = block.lead()?;
-        lead.key_into(nth(&rows, self.direction, count - 1), &mut self.key);
-        if self.direction.is_before(self.key.get(1..).unwrap_or_default(), &other.key) {
-            return Ok(count);
-        }
-        self.key.truncate(1);
-        self.key.extend_from_slice(&other.key);
-        let place = lead.search_in(&self.key, rows.clone());
-        let before = match (self.direction, place) {
-            (Direction::Forward, Ok(row) | Err(row)) => row - rows.start,
-            (Direction::Reverse, Ok(row)) => rows.end - row - 1,
-            (Direction::Reverse, Err(row)) => rows.end - row,
-        };
-        Ok(before.max(1))
-    }
-}
-
-/// The key of the first row without its bucket byte: what order across buckets goes by.
-fn logical_key(piece: &Piece, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
-    piece.first_key(direction, key)?;
-    if !key.is_empty() {
-        key.remove(0);
-    }
-    Ok(())
 }
