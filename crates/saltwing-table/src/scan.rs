@@ -304,8 +304,10 @@ impl Scan {
             let rows = piece.len();
             let kept = self.select(&piece)?;
             if decoded == 0 && kept > 0 {
-                // A point takes room for a row; what goes on is as long as it was before.
-                let expected = kept.max(self.rows_before.min(wanted));
+                // A point takes room for a row; a range for as many as are wanted of it at most, where somebody says
+                // how many; what goes on is as long as it was before.
+                let most = if kept > 1 && self.remaining.is_some() { CHECK_ROWS } else { self.rows_before };
+                let expected = kept.max(most.min(wanted));
                 self.decoder().begin(expected);
             }
             if kept > 0 {
