@@ -81,6 +81,7 @@ impl Inner {
 
     /// Waits for the sync of a round.
     fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
         round.wait(|| self.sync_journal()).map_err(|error| {
             // A write that failed earlier shows here as fjall's refusal to sync.
             match self.poisoned.load(Ordering::SeqCst) {
@@ -289,16 +290,12 @@ impl OrderedKv for FjallStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.inner.refuse_poisoned()?;
-        self.inner.wait_for_sync(self.inner.group.enter())
+        self.announce().wait()
     }
 
     fn announce(&self) -> Announced<'_> {
         let inner = &self.inner;
-        Announced::in_round(inner.group.enter(), |round| {
-            inner.refuse_poisoned()?;
-            inner.wait_for_sync(round)
-        })
+        Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
     }
 
     fn close(&self) -> Result<(), StoreError> {

@@ -65,6 +65,7 @@ impl Inner {
 
     /// Waits for the sync of a round.
     fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
         round.wait(|| self.flush()).map_err(|error| StoreError::io("sync", self.path(), error))
     }
 
@@ -192,15 +193,11 @@ impl OrderedKv for SledStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.inner.refuse_poisoned()?;
-        self.inner.wait_for_sync(self.inner.group.enter())
+        self.announce().wait()
     }
 
     fn announce(&self) -> Announced<'_> {
         let inner = &self.inner;
-        Announced::in_round(inner.group.enter(), |round| {
-            inner.refuse_poisoned()?;
-            inner.wait_for_sync(round)
-        })
+        Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
     }
 }

@@ -46,20 +46,21 @@ fn stands_every_fault() {
     conformance::run_faults(fresh);
 }
 
-#[test]
-fn syncs_before_it_acknowledges() {
+/// Holds a store to what its trace must show.
+fn traced(hold: impl FnOnce(Arc<dyn OrderedKv>, &Trace)) {
     let home = tempfile::tempdir().unwrap();
     let trace = Trace::new();
-    let store = open(home.path(), options(Some(trace.clone()))).unwrap();
-    conformance::synced_before_acknowledged(store, &trace);
+    hold(open(home.path(), options(Some(trace.clone()))).unwrap(), &trace);
+}
+
+#[test]
+fn syncs_before_it_acknowledges() {
+    traced(conformance::synced_before_acknowledged);
 }
 
 #[test]
 fn writers_share_a_sync() {
-    let home = tempfile::tempdir().unwrap();
-    let trace = Trace::new();
-    let store = open(home.path(), options(Some(trace.clone()))).unwrap();
-    conformance::announced_writes_share_a_sync(store, &trace);
+    traced(conformance::announced_writes_share_a_sync);
 }
 
 #[test]
