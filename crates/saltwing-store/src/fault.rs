@@ -191,12 +191,7 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        let number = {
-            let mut counts = self.faults.counts.lock();
-            counts.gets += 1;
-            counts.gets - 1
-        };
-        if self.faults.fault == Fault::FailGet(number) {
+        if self.faults.fault == Fault::FailGet(self.faults.number(|counts| &mut counts.gets)) {
             return Err(injected("read"));
         }
         self.current(|store| store.get(space, key))
@@ -228,12 +223,7 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        let number = {
-            let mut counts = self.faults.counts.lock();
-            counts.syncs += 1;
-            counts.syncs - 1
-        };
-        if self.faults.fault == Fault::FailSync(number) {
+        if self.faults.fault == Fault::FailSync(self.faults.number(|counts| &mut counts.syncs)) {
             return Err(injected("sync"));
         }
         self.current(|store| store.sync())
@@ -247,6 +237,14 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
 impl Faults {
     fn wrap_cursor(self: &Arc<Self>, cursor: Box<dyn Cursor>) -> Box<dyn Cursor> {
         Box::new(FaultCursor { cursor, faults: self.clone(), cut: false })
+    }
+
+    /// The number of a call or an entry, and counts it.
+    fn number(&self, count: impl FnOnce(&mut Counts) -> &mut u64) -> u64 {
+        let mut counts = self.counts.lock();
+        let count = count(&mut counts);
+        *count += 1;
+        *count - 1
     }
 
     fn record(&self, event: Event) {
@@ -285,10 +283,7 @@ impl Cursor for FaultCursor {
         let Some(entry) = self.cursor.next()? else {
             return Ok(None);
         };
-        let mut counts = self.faults.counts.lock();
-        let number = counts.entries;
-        counts.entries += 1;
-        if self.faults.fault == Fault::CutScan(number) {
+        if self.faults.fault == Fault::CutScan(self.faults.number(|counts| &mut counts.entries)) {
             self.cut = true;
             return Err(injected("read"));
         }
