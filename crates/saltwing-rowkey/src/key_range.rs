@@ -86,7 +86,7 @@ impl KeyRange {
         let prefixed = |key: &[u8]| [&[bucket], key].concat();
         let end = match self.end() {
             Some(end) => Some(prefixed(end)),
-            None => bucket.checked_add(1).map(|next| vec![next]),
+            None => end_of_bucket(bucket),
         };
         Self { start: prefixed(&self.start), end }
     }
@@ -98,6 +98,11 @@ impl KeyRange {
             |key: &[u8]| key.split_first().filter(|(first, _)| **first == bucket).map(|(_, key)| key.to_vec());
         Self { start: logical(&self.start).unwrap_or_default(), end: self.end().and_then(logical) }
     }
+}
+
+/// The first key behind a bucket; behind the last one is none.
+pub(crate) fn end_of_bucket(bucket: u8) -> Option<Key> {
+    bucket.checked_add(1).map(|next| vec![next])
 }
 
 /// `[7800 .. 7801)` in hex, with nothing for an open end.

@@ -11,6 +11,8 @@ use saltwing_types::Value;
 use saltwing_types::table::ROW_KEY_BYTES_MAX;
 
 use crate::column::ColumnCodec;
+use crate::key_range::end_of_bucket;
+use crate::span::increment;
 use crate::{Key, KeyRange, RowKeyCodec, salt};
 
 /// Bytes that keys have room for at first.
@@ -84,7 +86,7 @@ impl<'c> PlainKey<'c> {
         self.last()?.write_separator(&mut end);
         // Where NULLs only may follow, they are left out with what stands before them.
         let start = if may_end && !self.bytes.is_empty() { self.bytes } else { end.clone() };
-        bucket_range(bucket, start, increment(end, bucket))
+        bucket_range(bucket, start, behind(end, bucket))
     }
 
     /// The keys of those of them whose next column lies between two values, one of which may be left out.
@@ -109,7 +111,7 @@ impl<'c> PlainKey<'c> {
                 }
                 true => {
                     column.write_separator(&mut key);
-                    increment(key, bucket)
+                    behind(key, bucket)
                 }
             })
         };
@@ -120,7 +122,7 @@ impl<'c> PlainKey<'c> {
         let end = match to {
             Some((value, is_above)) => place(value, is_above)?,
             None if from.is_none() => return None,
-            None => increment(self.bytes, bucket),
+            None => behind(self.bytes, bucket),
         };
         // What is said of the first value of all is left to who thinks of it.
         let ends_at_first = |end: &Key| from.is_none() && end.iter().skip(start.len()).all(|byte| *byte == 0);
@@ -167,20 +169,8 @@ fn bound(bound: Bound<&Value>, is_low: bool) -> Option<(&Value, bool)> {
 }
 
 /// What lies behind all keys that begin like this, in the bucket: as the ends of other ranges.
-fn increment(mut key: Key, bucket: Option<u8>) -> Option<Key> {
-    for index in (usize::from(bucket.is_some())..key.len()).rev() {
-        let byte = key.get_mut(index)?;
-        *byte = byte.wrapping_add(1);
-        match *byte {
-            0 => {}
-            0xff => {
-                key.truncate(index + 1);
-                return Some(key);
-            }
-            _ => return Some(key),
-        }
-    }
-    bucket?.checked_add(1).map(|next| vec![next])
+fn behind(key: Key, bucket: Option<u8>) -> Option<Key> {
+    increment(key, usize::from(bucket.is_some())).or_else(|| end_of_bucket(bucket?))
 }
 
 fn bucket_range(bucket: Option<u8>, start: Key, end: Option<Key>) -> Option<BucketRange> {

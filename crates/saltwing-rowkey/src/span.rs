@@ -266,7 +266,7 @@ impl RowKeyCodec {
         match cut {
             Cut::First => Position::Key(self.first(prefix)),
             Cut::AfterNulls => Position::Key(with(&[column.first_value_bytes()])),
-            Cut::End => increment(prefix.bytes.clone()),
+            Cut::End => behind(prefix.bytes.clone()),
             Cut::Before(stored) => {
                 let mut key = with(&[stored]);
                 column.write_terminator(&mut key);
@@ -278,7 +278,7 @@ impl RowKeyCodec {
                 let mut key = with(&[stored]);
                 column.write_terminator(&mut key);
                 column.write_separator(&mut key);
-                increment(key)
+                behind(key)
             }
         }
     }
@@ -388,20 +388,27 @@ impl Prefix {
 /// and `88` lacks its end. But where the carry makes an FF it has made the
 /// terminator of a shorter DESC value, so the zeros go: behind 'a' and 01, `9efeff`, comes
 /// 'a', `9eff`.
-fn increment(mut key: Vec<u8>) -> Position {
-    for index in (0..key.len()).rev() {
-        let Some(byte) = key.get_mut(index) else { break };
+///
+/// `None` where none is behind; the first `fixed` bytes stay as they are.
+pub(crate) fn increment(mut key: Key, fixed: usize) -> Option<Key> {
+    for index in (fixed..key.len()).rev() {
+        let byte = key.get_mut(index)?;
         *byte = byte.wrapping_add(1);
         match *byte {
             0 => {}
             0xff => {
                 key.truncate(index + 1);
-                return Position::Key(key);
+                return Some(key);
             }
-            _ => return Position::Key(key),
+            _ => return Some(key),
         }
     }
-    Position::End
+    None
+}
+
+/// As [`increment`], as a place among all keys.
+fn behind(key: Key) -> Position {
+    increment(key, 0).map_or(Position::End, Position::Key)
 }
 
 fn range(start: Position, end: Position) -> Option<KeyRange> {
