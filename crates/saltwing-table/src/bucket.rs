@@ -98,8 +98,7 @@ impl BucketScan {
     /// The next visible rows, `most` at most.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
         if let Some(first) = self.first.take() {
-            self.context.counters.count_seek();
-            self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
+            self.count_entered();
             self.walk = Some(first);
         }
         loop {

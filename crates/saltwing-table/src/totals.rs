@@ -8,6 +8,7 @@ use std::time::Instant;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
 use saltwing_types::{SqlType, Value};
+use smallvec::SmallVec;
 
 use crate::decode::{DecodedColumn, Source};
 use crate::packed::Summary;
@@ -220,14 +221,11 @@ fn add_known(block: &Summary, added: &[DecodedColumn], totals: &mut [Total]) -> 
         Source::Stored { family, slot } => known_total(block, (family, slot), column.ty),
         _ => None,
     };
-    if added.len() > 1 && !added.iter().all(|column| known(column).is_some()) {
-        return false;
+    let all: Option<SmallVec<[Total; 4]>> = added.iter().map(known).collect();
+    for (total, Total { known, sum }) in totals.iter_mut().zip(all.iter().flatten()) {
+        total.add(*known, *sum);
     }
-    for (column, total) in added.iter().zip(totals) {
-        let Some(Total { known, sum }) = known(column) else { return false };
-        total.add(known, sum);
-    }
-    true
+    all.is_some()
 }
 
 /// What a directory knows of all rows of a block.

@@ -180,9 +180,11 @@ impl ColumnData {
     /// How many values there are and what they add up to, where that is known of a column of this type.
     fn sum(&self) -> Option<(u32, i64)> {
         let Cells::Ints(ints) = &self.cells else { return None };
+        if !self.is_summed {
+            return None;
+        }
         let known = || ints.iter().zip(&self.nulls).filter(|(_, null)| !**null).map(|(int, _)| i128::from(*int));
-        let sum = i64::try_from(known().sum::<i128>()).ok().filter(|_| self.is_summed)?;
-        Some((known().count() as u32, sum))
+        Some((known().count() as u32, i64::try_from(known().sum::<i128>()).ok()?))
     }
 
     fn write_fix(&self, out: &mut Vec<u8>) {
