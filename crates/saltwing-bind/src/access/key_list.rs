@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_table::Table;
-use saltwing_types::{KeyColumn, Value};
+use saltwing_types::Value;
 
 use super::key_part::{KeyPart, RangeList};
 use super::key_template::is_plain_value;
@@ -25,28 +25,26 @@ impl KeyPart {
             .iter()
             .map(|part| columns.iter().position(|column| part.column() == Some(*column)))
             .collect::<Option<_>>()?;
-        let prefix = |mut row: Vec<Value>| {
-            let value = |(place, part): (&usize, &KeyColumn)| {
-                let value = std::mem::replace(row.get_mut(*place)?, Value::Null);
-                is_plain_value(&value, part.ty).then_some(value)
-            };
-            places.iter().zip(leading).map(value).collect::<Option<Vec<_>>>()
+        let leading = |row: Vec<Value>| {
+            let mut key = codec.plain_key();
+            for (place, part) in places.iter().zip(leading) {
+                key.push(row.get(*place).filter(|value| is_plain_value(value, part.ty))?)?;
+            }
+            Some(key)
         };
         let rows = rows.into_iter().filter(|row| !row.iter().any(Value::is_null));
         if places.len() == key.columns.len() {
-            let write = |row, out: &mut Vec<u8>| codec.encode_into(&prefix(row)?, out).ok();
-            let rows = RowList::new(codec.bucket_bytes(), rows.collect::<Vec<_>>().into_iter(), write)?;
+            let rows = RowList::new(codec.bucket_bytes(), rows.collect::<Vec<_>>().into_iter(), |row, out| {
+                out.extend_from_slice(&leading(row)?.row_key()?);
+                Some(())
+            })?;
             return Some(Self::Rows(Arc::new(rows)));
         }
-        let mut ranges = Vec::new();
-        for row in rows {
-            let prefix = prefix(row)?;
-            let bucket = match key.salt {
-                Some(_) => Some(codec.bucket_of_prefix(&prefix).ok()??),
-                None => None,
-            };
-            ranges.push((bucket, codec.prefix_range(&prefix).ok()??));
-        }
+        let range = |row| {
+            let keys = leading(row)?.prefix_range()?;
+            Some((keys.bucket, keys.logical()))
+        };
+        let ranges = rows.map(range).collect::<Option<Vec<_>>>()?;
         Some(Self::List(Arc::new(RangeList::new(ranges))))
     }
 }

@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use saltwing_rowkey::PlainKey;
 use saltwing_table::Table;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
@@ -185,9 +186,9 @@ impl KeyTemplate {
     pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyPart> {
         let Some(list) = &self.list else { return self.one(table, values, &[]) };
         if self.equal == table.def().key.columns.len() {
-            let mut prefix = Vec::with_capacity(self.equal);
             let rows = RowList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
-                self.write_row_key((table, values, row), &mut prefix, out)
+                out.extend_from_slice(&self.leading(table, values, row)?.row_key()?);
+                Some(())
             })?;
             return Some(KeyPart::Rows(Arc::new(rows)));
         }
@@ -198,17 +199,8 @@ impl KeyTemplate {
 
     /// The part of one row of the list, or of all that is asked for where there is no list.
     fn one(&self, table: &Table, values: &[Value], listed: &[Given]) -> Option<KeyPart> {
-        let columns = &table.def().key.columns;
-        let mut key = table.codec().plain_key();
-        if table.def().key.has_computed() {
-            let mut prefix = Vec::with_capacity(self.equal);
-            self.read_prefix((table, values, listed), &mut prefix)?;
-            prefix.iter().try_for_each(|value| key.push(value))?;
-        } else {
-            let leading = self.said.iter().take(self.equal);
-            leading.into_iter().try_for_each(|said| key.push(&*said.value(values, listed)?))?;
-        }
-        if self.equal == columns.len() {
+        let key = self.leading(table, values, listed)?;
+        if self.equal == table.def().key.columns.len() {
             return key.row_key().map(KeyPart::Row);
         }
         if !self.has_span {
@@ -220,15 +212,8 @@ impl KeyTemplate {
         key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value)).map(KeyPart::Range)
     }
 
-    /// Adds the key of the row in which every key column has its value.
-    fn write_row_key<'v>(&'v self, given: Values<'v>, prefix: &mut Prefix<'v>, out: &mut Vec<u8>) -> Option<()> {
-        self.read_prefix(given, prefix)?;
-        let value = |position| prefix.get(position).map_or(&Value::Null, |value: &Cow<'_, Value>| &**value);
-        given.0.codec().encode_with(value, out).ok()
-    }
-
-    /// Reads the values of the leading columns that equal one, or are computed of such; none of them is NULL.
-    fn read_prefix<'v>(&'v self, (table, values, listed): Values<'v>, prefix: &mut Prefix<'v>) -> Option<()> {
+    /// The columns that equal a value, or are computed of such; none of them is NULL.
+    fn leading<'t>(&self, table: &'t Table, values: &[Value], listed: &[Given]) -> Option<PlainKey<'t>> {
         let def = table.def();
         let mut row = Vec::new();
         if def.key.has_computed() {
@@ -237,22 +222,16 @@ impl KeyTemplate {
                 *row.get_mut(said.column.as_ref()?.index)? = said.value(values, listed)?.into_owned();
             }
         }
-        prefix.clear();
+        let mut key = table.codec().plain_key();
         for (said, part) in self.said.iter().zip(&def.key.columns).take(self.equal) {
-            prefix.push(match part.computed() {
-                None => said.value(values, listed)?,
-                Some(_) => Cow::Owned(part.value(&row).ok().filter(|value| !value.is_null())?),
-            });
+            match part.computed() {
+                None => key.push(&*said.value(values, listed)?)?,
+                Some(_) => key.push(&part.value(&row).ok()?)?,
+            }
         }
-        Some(())
+        Some(key)
     }
 }
-
-/// Values of leading key columns.
-type Prefix<'v> = Vec<Cow<'v, Value>>;
-
-/// The table, the statement's values, and the row of the list.
-type Values<'v> = (&'v Table, &'v [Value], &'v [Given]);
 
 /// An end of a span.
 fn bound<'v>(end: &'v Option<(Given, bool)>, values: &'v [Value], column: &ColumnRef) -> Option<Bound<Cow<'v, Value>>> {
