@@ -9,7 +9,7 @@ use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, RowReader, RowShape,
-    Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Totals, WriteSet,
+    Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Total, Totals, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -213,6 +213,17 @@ pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> R
         assert_eq!(context.counters.keys_read.load(Ordering::Relaxed), totals.rows, "what is passed over counts");
     }
     Ok(totals)
+}
+
+/// What the rows that a request found have together.
+pub(crate) fn totals_of(table: &Table, columns: &[usize], found: &[Vec<Value>]) -> Totals {
+    let total = |(place, column): (usize, &usize)| {
+        let values = || found.iter().map(|row| &row[place]).filter(|value| !value.is_null());
+        let is_integer = table.column_type(*column).is_integer();
+        let int = |value: &Value| if let (true, Value::Int(n)) = (is_integer, value) { i128::from(*n) } else { 0 };
+        Total { known: values().count() as u64, sum: values().map(int).sum() }
+    };
+    Totals { rows: found.len() as u64, columns: columns.iter().enumerate().map(total).collect() }
 }
 
 pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
