@@ -9,7 +9,7 @@ use saltwing_table::{Buckets, LayoutOptions, RangeSample};
 use saltwing_types::{SqlType, Value};
 
 use crate::history::row;
-use crate::world::{Request, World, plain_row, put_all, read, request, run_options, table, tailed};
+use crate::world::{Request, World, in_ranges, plain_row, put_all, read, request, run_options, table, tailed};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -33,7 +33,7 @@ fn sample(ranges: Vec<KeyRange>) -> RangeSample {
 
 /// Rows that a scan of these ranges finds.
 fn count(world: &World, ranges: &[KeyRange]) -> u64 {
-    let asked = Request { ranges: ranges.to_vec(), ..request(&world.table, vec![0]) };
+    let asked = Request { ranges: in_ranges(ranges.to_vec()), ..request(&world.table, vec![0]) };
     read(world, world.store.view().unwrap(), &asked).unwrap().len() as u64
 }
 

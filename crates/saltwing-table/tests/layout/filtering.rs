@@ -13,8 +13,8 @@ use saltwing_types::{ArithOp, ColumnRef, CompareOp, Decimal, Expr, SqlType, Valu
 use crate::definitions::with_more_columns;
 use crate::history::row;
 use crate::world::{
-    Request, World, compared, plain_row, put_all, read, read_values, request, run_options, table, thread_options,
-    totals, totals_of,
+    Request, World, compared, in_ranges, plain_row, put_all, read, read_values, request, run_options, table,
+    thread_options, totals, totals_of,
 };
 
 /// Types of the value columns, from the third column on; the last three are added later, two of them with a default.
@@ -176,7 +176,7 @@ fn asked(world: &World, question: &Question) -> Result<(), TestCaseError> {
     let inside: Vec<&Vec<Value>> = world.rows.range(start.clone()..).map(|(_, row)| row).collect();
     let held: Result<Vec<bool>, _> = inside.iter().map(|row| eval::holds(&all, row)).collect();
     let request = |limit| Request {
-        ranges: KeyRange::new(start.clone(), None).into_iter().collect(),
+        ranges: in_ranges(KeyRange::new(start.clone(), None)),
         filter: filter.clone(),
         direction: if reverse { Direction::Reverse } else { Direction::Forward },
         // By bucket, rows of several come in another order.

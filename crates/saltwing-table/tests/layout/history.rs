@@ -1,5 +1,6 @@
 //! Random histories against a map.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,14 +8,17 @@ use std::time::Duration;
 use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Direction, LayoutOptions, Merging, ReadView};
+use saltwing_table::{Direction, LayoutOptions, Merging, RangeIter, RangeSource, RangeWalk, ReadView, ScanOrder};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
 use crate::world::{
-    Request, Rows, World, compared, is_tailed, plain_row, read, read_values, request, run_options, table, tailed,
-    totals, totals_of,
+    Request, Rows, World, compared, in_ranges, is_tailed, plain_row, read, read_values, request, run_options, table,
+    tailed, totals, totals_of,
 };
+
+/// Texts of keys, and of values.
+const TEXTS: [&str; 3] = ["a", "ab", "b"];
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -31,9 +35,9 @@ pub(crate) enum Step {
     Reopen,
     Read {
         view: usize,
-        from: i64,
-        to: i64,
+        keys: Wanted,
         reverse: bool,
+        is_merged: bool,
         columns: Vec<usize>,
         limit: Option<u64>,
         filter: Option<(usize, CompareOp, Value)>,
@@ -45,8 +49,57 @@ pub(crate) enum Step {
     },
 }
 
+/// The keys that a step reads.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    Between(i64, i64),
+    /// Each by itself, in one scan: more than it looks for at a time.
+    Each {
+        keys: Vec<[Value; 2]>,
+        /// Whether they are taken as keys, or as ranges.
+        as_keys: bool,
+    },
+}
+
+/// Keys one by one, each of which lies in any bucket.
+struct EachKey {
+    /// Without the bucket byte, ascending.
+    keys: Vec<Vec<u8>>,
+    as_keys: bool,
+}
+
+struct EachKeyWalk {
+    keys: std::vec::IntoIter<Vec<u8>>,
+    as_keys: bool,
+}
+
+impl RangeSource for EachKey {
+    fn ranges(&self, _bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let mut keys = self.keys.clone();
+        if direction == Direction::Reverse {
+            keys.reverse();
+        }
+        Box::new(EachKeyWalk { keys: keys.into_iter(), as_keys: self.as_keys })
+    }
+}
+
+impl Iterator for EachKeyWalk {
+    type Item = KeyRange;
+
+    fn next(&mut self) -> Option<KeyRange> {
+        self.keys.next().map(KeyRange::point)
+    }
+}
+
+impl RangeWalk for EachKeyWalk {
+    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
+        let key = if self.as_keys { self.keys.next() } else { None };
+        key.map(|key| out.extend(key)).is_some()
+    }
+}
+
 pub(crate) fn row() -> impl Strategy<Value = Vec<Value>> {
-    let text = || prop_oneof![Just("a".to_owned()), Just("ab".into()), Just("b".into()), Just("long ".repeat(9))];
+    let text = || prop_oneof![prop::sample::select(&TEXTS[..]).prop_map(str::to_owned), Just("long ".repeat(9))];
     let null = |values: BoxedStrategy<Value>| prop_oneof![1 => Just(Value::Null), 4 => values].boxed();
     (
         -4i64..9,
@@ -66,7 +119,7 @@ pub(crate) fn row() -> impl Strategy<Value = Vec<Value>> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let text = || proptest::option::of(prop_oneof![Just("a".to_owned()), Just("ab".into()), Just("b".into())]);
+    let text = || proptest::option::of(prop::sample::select(&TEXTS[..]).prop_map(str::to_owned));
     let columns = proptest::sample::subsequence((0..11usize).collect::<Vec<_>>(), 0..=11).prop_shuffle();
     let limit = proptest::option::of(0u64..9);
     let op = proptest::sample::select(vec![
@@ -81,12 +134,16 @@ fn step() -> impl Strategy<Value = Step> {
     let filter =
         proptest::option::of((2..10usize, op, row()).prop_map(|(column, op, row)| (column, op, row[column].clone())));
     let filter = filter.prop_map(|filter| filter.filter(|(_, _, value)| !value.is_null()));
-    let read = (0..4usize, -5i64..9, 0i64..9, any::<bool>(), columns, limit, filter).prop_map(
-        |(view, from, width, reverse, columns, limit, filter)| Step::Read {
+    let between = (-5i64..9, 0i64..9).prop_map(|(from, width)| Wanted::Between(from, from + width));
+    let each = prop::sample::subsequence(all_keys(-5..10), 33..=60);
+    let each = (each, any::<bool>()).prop_map(|(keys, as_keys)| Wanted::Each { keys, as_keys });
+    let keys = prop_oneof![2 => between, 1 => each];
+    let read = (0..4usize, keys, any::<bool>(), any::<bool>(), columns, limit, filter).prop_map(
+        |(view, keys, reverse, is_merged, columns, limit, filter)| Step::Read {
             view,
-            from,
-            to: from + width,
+            keys,
             reverse,
+            is_merged,
             columns,
             limit,
             filter,
@@ -100,7 +157,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Merge),
         1 => Just(Step::Compact),
         1 => Just(Step::Reopen),
-        10 => read,
+        12 => read,
         5 => (0..4usize, -4i64..9, text()).prop_map(|(view, k, s)| Step::Get { view, k, s }),
     ]
 }
@@ -145,44 +202,57 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
             prop_assert_eq!(found.as_ref(), rows.get(&world.logical(&key)));
             prop_assert_eq!(world.store.contains(&view, &world.table, &physical).unwrap(), found.is_some());
         }
-        Step::Read { view, from, to, reverse, columns, limit, filter } => {
+        Step::Read { view, keys, reverse, is_merged, columns, limit, filter } => {
             let (view, rows) = view_of(world, view);
             let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
-            let range = if is_tailed(&world.def) {
-                KeyRange::new(vec![b'a'], None)
-            } else {
-                KeyRange::new(logical(from), Some(logical(to)))
+            let (ranges, mut inside): (Arc<dyn RangeSource>, Vec<&Vec<Value>>) = match keys {
+                Wanted::Between(from, to) => {
+                    let range = match is_tailed(&world.def) {
+                        true => KeyRange::new(vec![b'a'], None),
+                        false => KeyRange::new(logical(from), Some(logical(to))),
+                    };
+                    let Some(range) = range else { return Ok(()) };
+                    let inside = rows.iter().filter(|(key, _)| range.contains(key)).map(|(_, row)| row).collect();
+                    (in_ranges([range]), inside)
+                }
+                Wanted::Each { keys, as_keys } => {
+                    let mut keys: Vec<Vec<u8>> = keys.iter().map(|key| world.logical(key)).collect();
+                    keys.sort_unstable();
+                    let inside = keys.iter().filter_map(|key| rows.get(key)).collect();
+                    (Arc::new(EachKey { keys, as_keys }), inside)
+                }
             };
-            let Some(range) = range else { return Ok(()) };
+            if reverse {
+                inside.reverse();
+            }
+            if !is_merged && world.def.key.salt.is_some() {
+                inside.sort_by_key(|row| world.physical(row)[0]);
+            }
             let request = Request {
-                ranges: vec![range.clone()],
+                ranges,
                 filter: filter.iter().map(|(column, op, value)| compared(*column, *op, value.clone())).collect(),
                 direction: if reverse { Direction::Reverse } else { Direction::Forward },
+                order: if is_merged { ScanOrder::Merged } else { ScanOrder::ByBucket },
                 limit,
                 ..request(&world.table, columns.clone())
             };
             let found = read(world, view.clone(), &request).unwrap();
             prop_assert_eq!(read_values(world, view.clone(), &request).unwrap(), found.concat());
             prop_assert_eq!(totals(world, view, &request).unwrap(), totals_of(&world.table, &columns, &found));
-            let inside = rows.iter().filter(|(key, _)| range.contains(key)).count() as u64;
-            let wanted = rows.iter().filter(|(key, row)| {
-                let holds = |(column, op, value): &(usize, CompareOp, Value)| {
+            let holds = |row: &&&Vec<Value>| {
+                filter.as_ref().is_none_or(|(column, op, value)| {
                     eval::compare(*op, &row[*column], value, world.table.column_type(*column)) == Some(true)
-                };
-                range.contains(key) && filter.as_ref().is_none_or(holds)
-            });
+                })
+            };
             let physical = |row: &[Value]| Value::Bytes(world.physical(row));
-            let shown = |row: &Vec<Value>| -> Vec<Value> {
+            let shown = |row: &&Vec<Value>| -> Vec<Value> {
                 columns.iter().map(|&c| row.get(c).cloned().unwrap_or_else(|| physical(row))).collect()
             };
-            let mut wanted: Vec<Vec<Value>> = wanted.map(|(_, row)| shown(row)).collect();
-            if reverse {
-                wanted.reverse();
-            }
-            let all = wanted.len();
-            wanted.truncate(limit.map_or(all, |n| n as usize));
+            let most = limit.map_or(usize::MAX, |n| n as usize);
+            let wanted: Vec<Vec<Value>> = inside.iter().filter(holds).take(most).map(shown).collect();
             prop_assert_eq!(found, wanted);
             let keys_read = request.context.counters.keys_read.load(Ordering::Relaxed);
+            let inside = inside.len() as u64;
             match (limit, filter) {
                 (None, _) => prop_assert_eq!(keys_read, inside),
                 (Some(n), None) => prop_assert_eq!(keys_read, inside.min(n)),
@@ -193,17 +263,21 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The keys of some numbers, with each of the texts that a row may have.
+fn all_keys(numbers: Range<i64>) -> Vec<[Value; 2]> {
+    let texts = || std::iter::once(Value::Null).chain(TEXTS.map(Value::text));
+    numbers.flat_map(|k| texts().map(move |text| [Value::Int(k), text])).collect()
+}
+
 /// A row of each key that a step may write.
-fn all_keys() -> Vec<(Vec<Value>, bool)> {
-    let texts = [Value::Null, Value::text("a"), Value::text("ab"), Value::text("b")];
-    let row = |k: i64| {
-        texts.clone().map(|text| {
-            let mut row = plain_row(k, k);
-            row[1] = text;
-            (row, true)
-        })
+fn all_rows() -> Vec<(Vec<Value>, bool)> {
+    let row = |[k, text]: [Value; 2]| {
+        let mut row = plain_row(0, 0);
+        row[2] = k.clone();
+        (row[0], row[1]) = (k, text);
+        (row, true)
     };
-    (-4..9).flat_map(row).collect()
+    all_keys(-4..9).into_iter().map(row).collect()
 }
 
 /// Whatever is merged, reopened and still looked at by older views: a table is a map.
@@ -223,7 +297,7 @@ fn a_history_reads_as_that_of_a_map() {
         let def = if is_tailed { tailed(def) } else { def };
         let mut world = World::open(Arc::new(MemoryStore::new()), options, def).unwrap();
         if is_full {
-            world.commit(&all_keys()).unwrap();
+            world.commit(&all_rows()).unwrap();
             world.store.merge().unwrap();
         }
         for step in steps {

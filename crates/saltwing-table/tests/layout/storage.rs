@@ -8,7 +8,7 @@ use saltwing_table::{Budget, EmbeddedTables, LayoutOptions, ScanContext, TableEr
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
 use saltwing_types::{SqlType, TableDef, TableId, Value};
 
-use crate::world::{Request, World, put_all, read, request, table, thread_options, totals};
+use crate::world::{Request, World, in_ranges, put_all, read, request, table, thread_options, totals};
 
 fn with_options(def: TableDef, options: &[(&str, i64)]) -> TableDef {
     let option = |(name, value): &(&str, i64)| TableOption {
@@ -98,7 +98,7 @@ fn sums_of_whole_blocks_are_not_read() {
     let blocks_read = |from: i64, to: i64| {
         let before = stored(&world.store).cache_misses;
         let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
-        let ranges = vec![KeyRange::new(logical(from), Some(logical(to))).unwrap()];
+        let ranges = in_ranges(KeyRange::new(logical(from), Some(logical(to))));
         let request = Request { ranges, ..request(&world.table, vec![2]) };
         let found = totals(&world, world.store.view().unwrap(), &request).unwrap();
         let values = || (from..to).filter_map(value);

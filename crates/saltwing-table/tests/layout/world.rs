@@ -8,8 +8,8 @@ use saltwing_expr::{RowValues, value_at};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, ReadView, RowReader, RowShape,
-    Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Total, Totals, WriteSet,
+    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeSource, ReadView, RowReader,
+    RowShape, Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Total, Totals, WriteSet,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -158,7 +158,7 @@ impl World {
 }
 
 pub(crate) struct Request {
-    pub(crate) ranges: Vec<KeyRange>,
+    pub(crate) ranges: Arc<dyn RangeSource>,
     pub(crate) columns: Vec<usize>,
     pub(crate) filter: Vec<Expr>,
     pub(crate) direction: Direction,
@@ -169,7 +169,7 @@ pub(crate) struct Request {
 
 pub(crate) fn request(_: &Table, columns: Vec<usize>) -> Request {
     Request {
-        ranges: vec![KeyRange::all()],
+        ranges: in_ranges([KeyRange::all()]),
         columns,
         filter: Vec::new(),
         direction: Direction::Forward,
@@ -179,10 +179,15 @@ pub(crate) fn request(_: &Table, columns: Vec<usize>) -> Request {
     }
 }
 
+/// These ranges, in every bucket.
+pub(crate) fn in_ranges(ranges: impl IntoIterator<Item = KeyRange>) -> Arc<dyn RangeSource> {
+    Arc::new(Ranges(ranges.into_iter().collect()))
+}
+
 fn scan(world: &World, view: Arc<ReadView>, request: &Request, context: ScanContext) -> Result<Scan, TableError> {
     let scan = ScanRequest {
         table: world.table.clone(),
-        ranges: Arc::new(Ranges(request.ranges.clone())),
+        ranges: request.ranges.clone(),
         buckets: Buckets::All,
         columns: request.columns.clone(),
         filter: request.filter.clone(),
