@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::engine::{Answer, Engine, EngineKind, Opening};
-use crate::read::{Read, Weight};
+use crate::engine::{Answer, Engine, EngineKind, Fingerprint, Opening};
+use crate::read::{Arguments, Read, Weight};
 use crate::report::{Figures, Report};
 use crate::rows::{Log, Mix};
+
+/// Questions of a work whose answers are compared value by value.
+const LOOKS: usize = 3;
 
 /// Which works are wanted.
 #[derive(Clone, Debug, Default)]
@@ -162,6 +165,11 @@ impl Bench {
             return Ok(());
         }
         let (rounds, asks) = self.effort.of_questions(read.weight());
+        // Before anything is timed: a look at every value would cool what the timed questions find warm.
+        for _ in 0..asks.min(LOOKS) {
+            let arguments = read.arguments(self.log, &mut self.mix);
+            compare_rows(work, &mut self.peers, read, &arguments)?;
+        }
         let times = |kind| takes_part(kind).then(|| Vec::with_capacity(rounds * asks));
         let mut times: Vec<_> = self.kinds().into_iter().map(times).collect();
         for round in 0..rounds {
@@ -206,7 +214,27 @@ impl Bench {
     }
 }
 
-/// Holds an engine's answers to the ones before it.
+/// Holds the engines' answers to one question to each other, value by value. Nothing is timed.
+pub fn compare_rows(work: &str, peers: &mut [Peer], read: Read, arguments: &Arguments) -> Result<()> {
+    if peers.len() < 2 {
+        return Ok(());
+    }
+    let mut expected: Option<(EngineKind, Fingerprint)> = None;
+    for Peer { kind, engine, .. } in peers {
+        let Some(found) = engine.look(read, arguments)? else { continue };
+        match expected {
+            None => expected = Some((*kind, found)),
+            Some((_, expected)) if expected == found => {}
+            Some((other, expected)) => {
+                let (kind, other) = (kind.name(), other.name());
+                return Err(format!("{work}: {kind} has {found}; {other} has {expected}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Holds the sums of an engine's answers to the ones before it.
 pub fn compare(work: &str, kind: EngineKind, answers: &[Answer], expected: &mut Option<Vec<i64>>) -> Result<()> {
     let sums: Vec<i64> = answers.iter().map(|answer| answer.sum).collect();
     match expected {

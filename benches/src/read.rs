@@ -33,6 +33,8 @@ pub enum Read {
     Join1k,
     /// Every value of all rows: not measured, but asked to warm memory.
     Everything,
+    /// All rows in key order: not measured, but looked at to hold engines to each other.
+    AllRows,
 }
 
 /// A value that a question is asked with.
@@ -97,6 +99,7 @@ impl Read {
             Read::FilterAll => "filter_all",
             Read::Join1k => "join_1k",
             Read::Everything => "everything",
+            Read::AllRows => "all_rows",
         }
     }
 
@@ -104,9 +107,14 @@ impl Read {
     pub fn weight(self) -> Weight {
         match self {
             Read::Point | Read::PointUnprepared | Read::Agg401 | Read::Latest10 => Weight::Light,
-            Read::SumAll | Read::GroupAll | Read::FilterAll | Read::Everything => Weight::Scan,
+            Read::SumAll | Read::GroupAll | Read::FilterAll | Read::Everything | Read::AllRows => Weight::Scan,
             _ => Weight::Range,
         }
+    }
+
+    /// Whether the statement says in which order rows come, or there is one.
+    pub fn is_ordered(self) -> bool {
+        !matches!(self, Read::In100 | Read::SkipScan | Read::GroupAll)
     }
 
     /// The statement.
@@ -136,6 +144,7 @@ impl Read {
             Read::Everything => {
                 "SELECT sum(a + b + c + d), min(phone), min(ts), max(url) FROM log WHERE url <> 'no page'"
             }
+            Read::AllRows => "SELECT phone, ts, a, b, c, d, url FROM log ORDER BY phone, ts DESC",
             Read::GroupAll => "SELECT c, count(*), sum(a) FROM log GROUP BY c",
             Read::FilterAll => "SELECT count(*), sum(b) FROM log WHERE a < 10000",
             Read::Join1k => "SELECT count(*), sum(i.weight) FROM log l JOIN item i ON i.id = l.d WHERE l.phone = ?1",
@@ -166,7 +175,7 @@ impl Read {
                 arguments.extend((0..SKIP_PHONES).map(|i| Argument::Text(log.phone(row + i * stride))));
                 arguments
             }
-            Read::SumAll | Read::GroupAll | Read::FilterAll | Read::Everything => Vec::new(),
+            Read::SumAll | Read::GroupAll | Read::FilterAll | Read::Everything | Read::AllRows => Vec::new(),
         }
     }
 }

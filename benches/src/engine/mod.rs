@@ -1,11 +1,14 @@
 //! The engines, behind one trait.
 
+mod fingerprint;
 mod redb;
 mod saltwing;
 mod sqlite;
 
 use std::path::Path;
 use std::time::Duration;
+
+pub use fingerprint::Fingerprint;
 
 use crate::Result;
 use crate::read::{Arguments, Read};
@@ -17,6 +20,10 @@ use crate::rows::LogRow;
 pub trait Engine {
     /// Asks a question with each of the arguments, prepared once; `None` where the engine has nothing of the kind.
     fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>>;
+
+    /// Asks a question once, unhurried, and takes every value of the answer; `None` where the engine has no rows of
+    /// that kind to show.
+    fn look(&mut self, read: Read, arguments: &Arguments) -> Result<Option<Fingerprint>>;
 
     /// Writes rows as one durable batch; rows of a key that is there are replaced.
     fn load(&mut self, rows: &[LogRow]) -> Result<()>;

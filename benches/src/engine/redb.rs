@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use redb::{Database, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 
-use super::{Answer, Engine, Writer, timed};
+use super::{Answer, Engine, Fingerprint, Writer, timed};
 use crate::Result;
 use crate::read::{Argument, Arguments, LATEST_ROWS, PAGE_ROWS, PREFIX_ROWS, Read};
 use crate::rows::LogRow;
@@ -75,18 +75,17 @@ fn sum_of_row(key: &[u8], value: &[u8]) -> Result<i64> {
 }
 
 /// The rows between two keys, at most so many.
-fn sum_of_range(
+fn visit_range(
     table: &LogTable,
-    bounds: (Bound<&[u8]>, Bound<&[u8]>),
+    (low, high): (Bound<&[u8]>, Bound<&[u8]>),
     limit: usize,
-    sum: impl Fn(&[u8], &[u8]) -> Result<i64>,
-) -> Result<i64> {
-    let mut total = 0;
-    for row in table.range::<&[u8]>(bounds)?.take(limit) {
+    mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    for row in table.range::<&[u8]>((low, high))?.take(limit) {
         let (key, value) = row?;
-        total += sum(key.value(), value.value())?;
+        each(key.value(), value.value())?;
     }
-    Ok(total)
+    Ok(())
 }
 
 /// The rows of a phone from one time on, and up to another.
@@ -95,29 +94,31 @@ fn of_phone(phone: &str, from: i64, to: i64) -> [Vec<u8>; 2] {
     [key(phone, to - 1), key(phone, from)]
 }
 
-fn answer(table: &LogTable, read: Read, arguments: &[Argument]) -> Result<i64> {
-    let range = |low: &[u8], high: &[u8], limit, sum: fn(&[u8], &[u8]) -> Result<i64>| {
-        sum_of_range(table, (Bound::Included(low), Bound::Included(high)), limit, sum)
+/// The rows that answer a question, in key order.
+fn visit(
+    table: &LogTable,
+    read: Read,
+    arguments: &[Argument],
+    mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut range = |[low, high]: [Vec<u8>; 2], limit| {
+        visit_range(table, (Bound::Included(&low), Bound::Included(&high)), limit, &mut each)
     };
     match (read, arguments) {
         (Read::Point, [Argument::Text(phone), Argument::Int(ts)]) => {
-            table.get(key(phone, *ts).as_slice())?.map_or(Ok(0), |value| sum_of_value(value.value()))
+            let key = key(phone, *ts);
+            table.get(key.as_slice())?.map_or(Ok(()), |value| each(&key, value.value()))
         }
         (Read::Prefix500Arrow | Read::Prefix500Rows, [Argument::Text(phone)]) => {
-            let [low, high] = of_phone(phone, 0, i64::MAX);
-            range(&low, &high, PREFIX_ROWS, sum_of_row)
+            range(of_phone(phone, 0, i64::MAX), PREFIX_ROWS)
         }
-        (Read::Latest10, [Argument::Text(phone)]) => {
-            let [low, high] = of_phone(phone, 0, i64::MAX);
-            range(&low, &high, LATEST_ROWS, |key, value| Ok(ts(key)? + number(value, 0)?))
-        }
+        (Read::Latest10, [Argument::Text(phone)]) => range(of_phone(phone, 0, i64::MAX), LATEST_ROWS),
         (Read::Agg401, [Argument::Text(phone), Argument::Int(from), Argument::Int(to)]) => {
-            let [low, high] = of_phone(phone, *from, *to);
-            range(&low, &high, usize::MAX, |_, value| Ok(1 + number(value, 0)?))
+            range(of_phone(phone, *from, *to), usize::MAX)
         }
         (Read::Page1000, [Argument::Text(phone), Argument::Int(ts)]) => {
             let behind = key(phone, *ts);
-            sum_of_range(table, (Bound::Excluded(&behind), Bound::Unbounded), PAGE_ROWS, sum_of_row)
+            visit_range(table, (Bound::Excluded(&behind), Bound::Unbounded), PAGE_ROWS, each)
         }
         (Read::In100, pairs) => {
             let mut keys = Vec::with_capacity(pairs.len() / 2);
@@ -127,29 +128,55 @@ fn answer(table: &LogTable, read: Read, arguments: &[Argument]) -> Result<i64> {
             }
             keys.sort_unstable();
             keys.dedup();
-            let found = |key: &Vec<u8>| -> Result<i64> {
-                table.get(key.as_slice())?.map_or(Ok(0), |value| sum_of_value(value.value()))
-            };
-            keys.iter().map(found).sum()
+            keys.iter().try_for_each(|key| table.get(key.as_slice())?.map_or(Ok(()), |value| each(key, value.value())))
         }
         (Read::SkipScan, [Argument::Int(from), Argument::Int(to), phones @ ..]) => {
             let mut phones: Vec<&String> =
                 phones.iter().filter_map(|a| if let Argument::Text(phone) = a { Some(phone) } else { None }).collect();
             phones.sort_unstable();
             phones.dedup();
-            let of_one = |phone: &&String| -> Result<i64> {
-                let [low, high] = of_phone(phone, *from, *to);
-                range(&low, &high, usize::MAX, |key, value| Ok(sum_of_key(key)? + number(value, 0)?))
-            };
-            phones.iter().map(of_one).sum()
+            phones.iter().try_for_each(|phone| range(of_phone(phone, *from, *to), usize::MAX))
         }
-        (Read::SumAll | Read::Everything, []) => {
-            sum_of_range(table, (Bound::Unbounded, Bound::Unbounded), usize::MAX, |_, value| number(value, 0))
+        (Read::SumAll | Read::FilterAll | Read::Everything | Read::AllRows, []) => {
+            visit_range(table, (Bound::Unbounded, Bound::Unbounded), usize::MAX, each)
         }
-        (Read::FilterAll, []) => sum_of_range(table, (Bound::Unbounded, Bound::Unbounded), usize::MAX, |_, value| {
-            Ok(if number(value, 0)? < 10_000 { 1 + number(value, 1)? } else { 0 })
-        }),
         _ => Err(format!("{} is not asked so", read.name()).into()),
+    }
+}
+
+/// What a row brings to the sum of an answer.
+fn summand(read: Read) -> fn(&[u8], &[u8]) -> Result<i64> {
+    match read {
+        Read::Point | Read::In100 => |_, value| sum_of_value(value),
+        Read::Latest10 => |key, value| Ok(ts(key)? + number(value, 0)?),
+        Read::SkipScan => |key, value| Ok(sum_of_key(key)? + number(value, 0)?),
+        Read::Agg401 => |_, value| Ok(1 + number(value, 0)?),
+        Read::FilterAll => |_, value| Ok(if number(value, 0)? < 10_000 { 1 + number(value, 1)? } else { 0 }),
+        Read::SumAll | Read::Everything => |_, value| number(value, 0),
+        _ => sum_of_row,
+    }
+}
+
+fn answer(table: &LogTable, read: Read, arguments: &[Argument]) -> Result<i64> {
+    let (summand, mut sum) = (summand(read), 0);
+    visit(table, read, arguments, |key, value| {
+        sum += summand(key, value)?;
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+/// The columns of a question's rows: whether the key's two, so many of the numbers, and whether the url. `None` where the
+/// answer is made of rows and is none of them.
+fn columns(read: Read) -> Option<([bool; 2], usize, bool)> {
+    match read {
+        Read::Point | Read::In100 => Some(([false, false], NUMBERS, true)),
+        Read::Latest10 => Some(([false, true], 1, false)),
+        Read::SkipScan => Some(([true, true], 1, false)),
+        Read::Prefix500Arrow | Read::Prefix500Rows | Read::Page1000 | Read::AllRows => {
+            Some(([true, true], NUMBERS, true))
+        }
+        _ => None,
     }
 }
 
@@ -171,6 +198,29 @@ impl Engine for Redb {
         let ask =
             |arguments: &Arguments| timed(|| answer(&self.database.begin_read()?.open_table(LOG)?, read, arguments));
         asked.iter().map(ask).collect::<Result<_>>().map(Some)
+    }
+
+    fn look(&mut self, read: Read, arguments: &Arguments) -> Result<Option<Fingerprint>> {
+        let Some(([with_phone, with_ts], numbers, with_url)) = columns(read) else { return Ok(None) };
+        let mut fingerprint = Fingerprint::new(read.is_ordered());
+        visit(&self.database.begin_read()?.open_table(LOG)?, read, arguments, |key, value| {
+            let (phone, _) = key.split_last_chunk::<TS_BYTES>().ok_or("a key is too short")?;
+            if with_phone {
+                fingerprint.text(phone);
+            }
+            if with_ts {
+                fingerprint.int(ts(key)?);
+            }
+            for place in 0..numbers {
+                fingerprint.int(number(value, place)?);
+            }
+            if with_url {
+                fingerprint.text(value.get(4 * NUMBERS..).unwrap_or_default());
+            }
+            fingerprint.end_row();
+            Ok(())
+        })?;
+        Ok(Some(fingerprint))
     }
 
     fn load(&mut self, rows: &[LogRow]) -> Result<()> {

@@ -7,7 +7,7 @@ use saltwing::arrow::array::{Array, AsArray};
 use saltwing::arrow::datatypes::{DataType, Int32Type, Int64Type};
 use saltwing::{Database, SqlType, StoreKind, Value, blocking};
 
-use super::{Answer, Engine, EngineKind, Writer, timed};
+use super::{Answer, Engine, EngineKind, Fingerprint, Writer, timed};
 use crate::Result;
 use crate::read::{Argument, Arguments, Dialect, Read, SIDE_TABLES};
 use crate::rows::LogRow;
@@ -123,6 +123,42 @@ fn sum_of_batches(mut batches: saltwing::ArrowRows) -> Result<i64> {
     Ok(sum)
 }
 
+/// Every value, row by row.
+fn fingerprint_of_rows(rows: blocking::Rows, mut fingerprint: Fingerprint) -> Result<Fingerprint> {
+    let texts: Vec<bool> = rows.columns().iter().map(|column| matches!(column.ty, SqlType::Varchar(_))).collect();
+    for row in rows {
+        let row = row?;
+        for (place, is_text) in texts.iter().enumerate() {
+            if *is_text {
+                fingerprint.text(row.get::<String>(place)?.as_bytes());
+            } else {
+                fingerprint.int(row.get::<i64>(place)?);
+            }
+        }
+        fingerprint.end_row();
+    }
+    Ok(fingerprint)
+}
+
+/// The same of batches.
+fn fingerprint_of_batches(mut batches: saltwing::ArrowRows, mut fingerprint: Fingerprint) -> Result<Fingerprint> {
+    while let Some(batch) = batches.next_blocking()? {
+        for row in 0..batch.num_rows() {
+            for column in batch.columns() {
+                match column.data_type() {
+                    _ if column.is_null(row) => return Err("a NULL is not of the log".into()),
+                    DataType::Int32 => fingerprint.int(column.as_primitive::<Int32Type>().value(row).into()),
+                    DataType::Int64 => fingerprint.int(column.as_primitive::<Int64Type>().value(row)),
+                    DataType::Utf8 => fingerprint.text(column.as_string::<i32>().value(row).as_bytes()),
+                    other => return Err(format!("a column of {other} is not of the log").into()),
+                }
+            }
+            fingerprint.end_row();
+        }
+    }
+    Ok(fingerprint)
+}
+
 impl Engine for Saltwing {
     fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>> {
         if read == Read::Join1k && !cfg!(feature = "datafusion") {
@@ -139,6 +175,22 @@ impl Engine for Saltwing {
             _ => timed(|| sum_of_rows(statement.query(params(arguments))?)),
         };
         asked.iter().map(ask).collect::<Result<_>>().map(Some)
+    }
+
+    fn look(&mut self, read: Read, arguments: &Arguments) -> Result<Option<Fingerprint>> {
+        if read == Read::Join1k && !cfg!(feature = "datafusion") {
+            return Ok(None);
+        }
+        let (fingerprint, params) = (Fingerprint::new(read.is_ordered()), params(arguments));
+        let found = match read {
+            Read::Prefix500Arrow => fingerprint_of_batches(self.statement(read)?.query_arrow(params)?, fingerprint),
+            Read::PointUnprepared => {
+                let rows = self.connection.query(&read.sql(Dialect::Saltwing), params)?;
+                fingerprint_of_rows(rows, fingerprint)
+            }
+            _ => fingerprint_of_rows(self.statement(read)?.query(params)?, fingerprint),
+        };
+        found.map(Some)
     }
 
     fn load(&mut self, rows: &[LogRow]) -> Result<()> {

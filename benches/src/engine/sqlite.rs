@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, params};
 
-use super::{Answer, Engine, Writer, timed};
+use super::{Answer, Engine, Fingerprint, Writer, timed};
 use crate::Result;
 use crate::read::{Argument, Arguments, Dialect, Read, SIDE_TABLES};
 use crate::rows::LogRow;
@@ -79,6 +79,24 @@ fn sum_of_rows(statement: &mut Statement<'_>, arguments: &Arguments, owned: bool
     Ok(sum)
 }
 
+/// Every value, column by column.
+fn fingerprint(statement: &mut Statement<'_>, arguments: &Arguments, is_ordered: bool) -> Result<Fingerprint> {
+    let columns = statement.column_count();
+    let mut rows = statement.query(rusqlite::params_from_iter(arguments))?;
+    let mut fingerprint = Fingerprint::new(is_ordered);
+    while let Some(row) = rows.next()? {
+        for place in 0..columns {
+            match row.get_ref(place)? {
+                ValueRef::Integer(n) => fingerprint.int(n),
+                ValueRef::Text(text) => fingerprint.text(text),
+                other => return Err(format!("a {} is not of the log", other.data_type()).into()),
+            }
+        }
+        fingerprint.end_row();
+    }
+    Ok(fingerprint)
+}
+
 fn upsert(statement: &mut Statement<'_>, row: &LogRow) -> Result<()> {
     let [a, b, c, d] = row.numbers;
     statement.execute(params![row.phone, row.ts, a, b, c, d, row.url])?;
@@ -109,6 +127,11 @@ impl Engine for Sqlite {
             .map(|arguments| timed(|| sum_of_rows(&mut statement, arguments, owned)))
             .collect::<Result<_>>()
             .map(Some)
+    }
+
+    fn look(&mut self, read: Read, arguments: &Arguments) -> Result<Option<Fingerprint>> {
+        let mut statement = self.connection.prepare(&read.sql(Dialect::Sqlite))?;
+        fingerprint(&mut statement, arguments, read.is_ordered()).map(Some)
     }
 
     fn load(&mut self, rows: &[LogRow]) -> Result<()> {

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::bench::{Bench, Peer, compare};
+use crate::bench::{Bench, Peer, compare_rows};
 use crate::engine::EngineKind;
 use crate::process;
 use crate::read::Read;
@@ -82,13 +82,7 @@ pub fn load(peer: &mut Peer, log: Log) -> Result<Loaded> {
     Ok(Loaded { times, settled, write_amp })
 }
 
-/// Holds the engines' rows to each other.
+/// Holds the engines' rows to each other: every value of each, in key order.
 pub fn same_rows(work: &str, peers: &mut [Peer]) -> Result<()> {
-    let mut expected = None;
-    for peer in peers {
-        if let Some(answers) = peer.engine.ask(Read::SumAll, &[Vec::new()])? {
-            compare(work, peer.kind, &answers, &mut expected)?;
-        }
-    }
-    Ok(())
+    compare_rows(work, peers, Read::AllRows, &Vec::new())
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::bench::{Bench, compare};
 use crate::read::Read;
-use crate::work::load::BATCH_ROWS;
+use crate::work::load::{BATCH_ROWS, same_rows};
 
 const READS: [(Read, &str); 4] = [
     (Read::Point, "mixed_point"),
@@ -31,6 +31,7 @@ pub fn run(bench: &mut Bench) -> Result<()> {
     for round in 0..rounds {
         turn(bench, round, &mut times, &mut all)?;
     }
+    same_rows(ALL, &mut bench.peers)?;
     for ((_, work), times) in READS.iter().zip(times).chain([(&(Read::Point, ALL), all)]) {
         if bench.wants(work) {
             bench.report_times(work, times.into_iter().map(Some).collect())?;
