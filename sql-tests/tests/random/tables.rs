@@ -143,6 +143,9 @@ pub(crate) fn filled(r: &mut Random, builder: Builder) -> (Vec<Column>, String, 
     (key, keyed, c)
 }
 
+/// So that some rows are many blocks.
+const SMALL_BLOCKS: &str = "BLOCK_ROWS = 4";
+
 fn create(r: &mut Random, key: &[Column]) -> (String, String) {
     let columns: Vec<String> =
         key.iter().map(|c| format!("{} {}{}", c.name, c.kind.ty, if c.nullable { "" } else { " NOT NULL" })).collect();
@@ -152,18 +155,18 @@ fn create(r: &mut Random, key: &[Column]) -> (String, String) {
     let leading: Vec<&str> = key.iter().take(leading_count).map(|c| c.name.as_str()).collect();
     let salt = match r.below(6) {
         0 | 1 => String::new(),
-        2 => " SALT_BUCKETS = 1".into(),
-        3 => " SALT_BUCKETS = 3".into(),
-        4 => " SALT_BUCKETS = 16".into(),
-        _ => format!(" SALT_BUCKETS = 5, SALT_BY = ({})", leading.join(", ")),
+        2 => "SALT_BUCKETS = 1, ".into(),
+        3 => "SALT_BUCKETS = 3, ".into(),
+        4 => "SALT_BUCKETS = 16, ".into(),
+        _ => format!("SALT_BUCKETS = 5, SALT_BY = ({}), ", leading.join(", ")),
     };
     let keyed = format!(
-        "CREATE TABLE t ({}, id INTEGER, w VARCHAR, CONSTRAINT pk PRIMARY KEY ({})){salt}",
+        "CREATE TABLE t ({}, id INTEGER, w VARCHAR, CONSTRAINT pk PRIMARY KEY ({})) {salt}{SMALL_BLOCKS}",
         columns.join(", "),
         parts.join(", ")
     );
     let bare: Vec<String> = key.iter().map(|c| format!("{} {}", c.name, c.kind.ty)).collect();
-    (keyed, format!("CREATE TABLE u ({}, id INTEGER, w VARCHAR)", bare.join(", ")))
+    (keyed, format!("CREATE TABLE u ({}, id INTEGER, w VARCHAR) {SMALL_BLOCKS}", bare.join(", ")))
 }
 
 /// ORDER BY along the key or, against it, its exact opposite, NULLs included.
@@ -178,6 +181,7 @@ pub(crate) fn order_by(key: &[Column], along: bool) -> String {
     parts.join(", ")
 }
 
+/// Writes the rows of both tables: they are recent, or in blocks, or in blocks with recent ones among them.
 fn fill(r: &mut Random, c: &Connection, key: &[Column]) {
     for id in 0..80 {
         let literals: Vec<String> = key.iter().map(|column| column.row_literal(r)).collect();
@@ -187,7 +191,17 @@ fn fill(r: &mut Random, c: &Connection, key: &[Column]) {
         let w = *r.of(&["'p'", "'q'", "NULL"]);
         c.execute(&format!("UPSERT INTO t VALUES ({}, {id}, {w})", literals.join(", ")), ()).unwrap();
     }
-    c.execute("UPSERT INTO u SELECT * FROM t", ()).unwrap();
+    let run = |sql: &str| c.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    run("UPSERT INTO u SELECT * FROM t");
+    let lie = r.below(3);
+    if lie > 0 {
+        run("COMPACT t, u");
+    }
+    if lie > 1 {
+        run("UPSERT INTO t SELECT * FROM t WHERE id % 3 = 0");
+        run("DELETE FROM u WHERE id % 3 = 0");
+        run("UPSERT INTO u SELECT * FROM t WHERE id % 3 = 0");
+    }
 }
 
 pub(crate) fn number(name: &str, default: u64) -> u64 {
