@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 
 use crate::render::Mode;
 
@@ -58,8 +58,27 @@ struct CommandLine {
     #[arg(long, value_enum, value_name = "POLICY", hide_possible_values = true)]
     full_scan: Option<FullScan>,
 
+    #[command(flatten)]
+    layout: Layout,
+
     #[command(subcommand)]
     subcommand: Option<Word>,
+}
+
+/// What the database may take for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct Layout {
+    /// Memory for blocks of rows that were read, 256 unless said otherwise
+    #[arg(long, value_name = "MB", value_parser = value_parser!(u32).range(1..))]
+    pub(crate) cache_mb: Option<u32>,
+
+    /// Memory for recent rows before they are merged into blocks, 128 unless said otherwise
+    #[arg(long, value_name = "MB", value_parser = value_parser!(u32).range(1..))]
+    pub(crate) delta_mb: Option<u32>,
+
+    /// Threads that merge recent rows into blocks, 1 unless said otherwise
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..))]
+    pub(crate) merge_threads: Option<u8>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -126,6 +145,7 @@ pub(crate) struct Run {
     pub(crate) mode: Option<Mode>,
     pub(crate) readonly: bool,
     pub(crate) full_scan: Option<FullScan>,
+    pub(crate) layout: Layout,
 }
 
 /// A `-c` or a `-f`.
@@ -163,6 +183,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         mode: line.mode,
         readonly: line.readonly,
         full_scan: line.full_scan,
+        layout: line.layout,
     }))
 }
 
@@ -218,6 +239,13 @@ mod tests {
     }
 
     #[test]
+    fn what_the_database_may_take_is_left_to_it_unless_said() {
+        assert_eq!(run(&["db"]).layout, Layout::default());
+        let layout = Layout { cache_mb: Some(1000), delta_mb: Some(64), merge_threads: Some(2) };
+        assert_eq!(run(&["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2"]).layout, layout);
+    }
+
+    #[test]
     fn words_are_subcommands_and_paths_are_not() {
         assert!(matches!(parsed(&["demo"]).unwrap(), Invocation::Demo));
         assert!(matches!(parsed(&["check", "db", "--deep"]).unwrap(), Invocation::NotYet("check")));
@@ -238,6 +266,9 @@ mod tests {
             vec!["--what"],
             vec!["db", "--store", "memory"],
             vec!["--store", "sled"],
+            vec!["--cache-mb", "0"],
+            vec!["--delta-mb", "1GB"],
+            vec!["--merge-threads", "0"],
         ] {
             assert_eq!(parsed(&args).unwrap_err().exit_code(), 2, "{args:?}");
         }

@@ -2,7 +2,9 @@
 
 use saltwing::{Database, Error, StoreKind};
 
-use crate::args::{Run, Store};
+use crate::args::{Layout, Run, Store};
+
+const MB: usize = 1 << 20;
 
 /// Opens it.
 ///
@@ -22,6 +24,16 @@ pub(crate) fn open(run: &Run) -> Result<Database, Error> {
     }
     if let Some(policy) = run.full_scan {
         builder = builder.full_scan(policy.as_str())?;
+    }
+    let Layout { cache_mb, delta_mb, merge_threads } = run.layout;
+    if let Some(mb) = cache_mb {
+        builder = builder.block_cache_bytes((mb as usize).saturating_mul(MB));
+    }
+    if let Some(mb) = delta_mb {
+        builder = builder.delta_bytes(u64::from(mb).saturating_mul(MB as u64));
+    }
+    if let Some(threads) = merge_threads {
+        builder = builder.merge_threads(threads.into());
     }
     builder.readonly(run.readonly).open()
 }

@@ -72,6 +72,30 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
     expect(&said, "k\n", "3 rows written\n1 row deleted\n", 0);
 }
 
+/// Of 6 MB at most twice the limit can wait to be merged: writers wait for that.
+#[test]
+fn memory_of_the_database_can_be_said() {
+    let home = Directory::new();
+    let lines: String = (0..30_000).map(|k| format!("{k},{}\n", "x".repeat(200))).collect();
+    let copy = format!("COPY t FROM '{}'", home.file("t.csv", &lines));
+    let stored = |options: &[&str]| -> Vec<u64> {
+        let mut args = vec!["-c", "CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR)"];
+        args.extend(["-c", &copy, "--mode", "jsonl", "-c", "SHOW STORAGE"].iter().chain(options));
+        let said = run(&args);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        let all = said.out.lines().next_back().unwrap();
+        let of = |name: &str| {
+            let value = all.split(&format!("\"{name}\":")).nth(1).unwrap();
+            value.split([',', '}']).next().unwrap().parse().unwrap()
+        };
+        ["cache_bytes_max", "delta_rows", "block_rows"].map(of).to_vec()
+    };
+    assert_eq!(stored(&["--delta-mb", "100"]), [256 << 20, 30_000, 0]);
+    let limited = stored(&["--cache-mb", "3", "--delta-mb", "1", "--merge-threads", "2"]);
+    assert_eq!((limited[0], limited[1] + limited[2]), (3 << 20, 30_000));
+    assert!(limited[1] < 20_000, "{limited:?}");
+}
+
 #[test]
 fn each_mode_shows_each_result_by_itself() {
     let shown = |mode: &str| run(&["--mode", mode, "-c", TABLE, "-c", ALL, "-c", "SELECT k FROM t WHERE k = 9"]).out;

@@ -134,6 +134,13 @@ impl Builder {
         self
     }
 
+    /// The bytes of [`Builder::delta_limits`] alone.
+    #[must_use]
+    pub fn delta_bytes(mut self, bytes: u64) -> Self {
+        self.layout.delta_bytes = bytes;
+        self
+    }
+
     /// How many threads make the blocks of a merge: one unless said otherwise. More bring recent rows into blocks sooner
     /// where processors are idle, so that writers of much wait less.
     #[must_use]
