@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
+use saltwing_fjall::{Access, OpenOptions};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{Direction, LayoutOptions, Merging, RangeIter, RangeSource, RangeWalk, ReadView, ScanOrder};
@@ -13,8 +14,8 @@ use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
 use crate::world::{
-    Request, Rows, World, compared, in_ranges, is_tailed, plain_row, read, read_values, request, run_options, table,
-    tailed, totals, totals_of,
+    OpenFiles, Request, Rows, World, compared, in_ranges, is_tailed, plain_row, read, read_values, request,
+    run_options, table, tailed, totals, totals_of,
 };
 
 /// Texts of keys, and of values.
@@ -280,6 +281,18 @@ fn all_rows() -> Vec<(Vec<Value>, bool)> {
     all_keys(-4..9).into_iter().map(row).collect()
 }
 
+/// What a history leaves behind: its rows, when they are merged and when they are opened anew, and nothing else.
+fn is_whole(mut world: World) -> Result<(), TestCaseError> {
+    world.views.clear();
+    world.store.merge().unwrap();
+    prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+    world.reopen().unwrap();
+    prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+    world.store.merge().unwrap();
+    world.assert_nothing_is_left_over();
+    Ok(())
+}
+
 /// Whatever is merged, reopened and still looked at by older views: a table is a map.
 #[test]
 fn a_history_reads_as_that_of_a_map() {
@@ -306,13 +319,7 @@ fn a_history_reads_as_that_of_a_map() {
         let work = world.run_work();
         run_rows.fetch_add(work.0, Ordering::Relaxed);
         folds.fetch_add(work.1, Ordering::Relaxed);
-        world.views.clear();
-        world.store.merge().unwrap();
-        prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
-        world.reopen().unwrap();
-        prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
-        world.store.merge().unwrap();
-        world.assert_nothing_is_left_over();
+        is_whole(world)?;
     });
     println!("{run_rows:?} rows into runs, {folds:?} folds");
     assert!(run_rows.into_inner() > 100 && folds.into_inner() > 30, "runs were made and folded");
@@ -334,11 +341,38 @@ fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
         for step in steps {
             run(&mut world, step)?;
         }
-        world.views.clear();
-        world.store.merge().unwrap();
-        prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
-        world.reopen().unwrap();
-        world.store.merge().unwrap();
-        world.assert_nothing_is_left_over();
+        is_whole(world)?;
+    });
+}
+
+/// The same on the stores that have files, which are closed and opened.
+#[test]
+fn a_history_reads_as_that_of_a_map_on_every_store() {
+    proptest!(ProptestConfig::with_cases(12), |(
+        steps in prop::collection::vec(step(), 20..60),
+        salt in prop_oneof![Just(0u16), Just(3)],
+        options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
+        merging in prop_oneof![Just(Merging::WithCommits), Just(Merging::Background)],
+    )| {
+        for store in ["fjall", "sled"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(store);
+            let open: OpenFiles = Box::new(move || {
+                let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
+                match store {
+                    "fjall" => Arc::new(saltwing_fjall::open(&path, options).unwrap()),
+                    _ => Arc::new(saltwing_sled::open(&path, options).unwrap()),
+                }
+            });
+            let options = LayoutOptions { merging, idle: Duration::from_millis(1), ..options.clone() };
+            let mut world = World::open_files(open, options, table(100, salt, None)).unwrap();
+            if merging == Merging::Background {
+                world.store.start_merging().unwrap();
+            }
+            for step in steps.clone() {
+                run(&mut world, step)?;
+            }
+            is_whole(world)?;
+        }
     });
 }

@@ -85,9 +85,13 @@ pub(crate) fn is_tailed(def: &TableDef) -> bool {
 
 pub(crate) type Rows = BTreeMap<Vec<u8>, Vec<Value>>;
 
+pub(crate) type OpenFiles = Box<dyn Fn() -> Arc<dyn OrderedKv> + Send + Sync>;
+
 /// A database of one table, its model, and the views taken of both.
 pub(crate) struct World {
     pub(crate) kv: Arc<dyn OrderedKv>,
+    /// Opens the store anew, where it has files.
+    open_files: Option<OpenFiles>,
     pub(crate) options: LayoutOptions,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) def: Arc<TableDef>,
@@ -105,7 +109,14 @@ impl World {
         let def = Arc::new(def);
         let store = EmbeddedTables::open_with(kv.clone(), clock.clone(), options.clone())?;
         let table = store.register(def.clone())?;
-        Ok(Self { kv, options, clock, def, store, table, rows: Rows::new(), views: Vec::new(), run_work: (0, 0) })
+        let (open_files, rows, views) = (None, Rows::new(), Vec::new());
+        Ok(Self { kv, open_files, options, clock, def, store, table, rows, views, run_work: (0, 0) })
+    }
+
+    /// On a store with files, which a reopening opens anew.
+    pub(crate) fn open_files(open: OpenFiles, options: LayoutOptions, def: TableDef) -> Result<Self, TableError> {
+        let world = Self::open(open(), options, def)?;
+        Ok(Self { open_files: Some(open), ..world })
     }
 
     pub(crate) fn reopen(&mut self) -> Result<(), TableError> {
@@ -113,6 +124,10 @@ impl World {
         self.run_work = self.run_work();
         // The one before is closed first: its thread may be merging.
         self.store = EmbeddedTables::open(Arc::new(MemoryStore::new()), self.clock.clone())?;
+        if let Some(open) = &self.open_files {
+            self.kv = Arc::new(MemoryStore::new());
+            self.kv = open();
+        }
         self.store = EmbeddedTables::open_with(self.kv.clone(), self.clock.clone(), self.options.clone())?;
         self.table = self.store.register(self.def.clone())?;
         Ok(())
