@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::{
@@ -39,6 +39,8 @@ enum Phase {
     Step,
     /// The same with a run.
     Append,
+    /// A step of a compaction, which has no delta to merge.
+    Compact,
     /// The record names the merged generation no more.
     End,
     /// Its space is cleared.
@@ -47,11 +49,12 @@ enum Phase {
     Bury,
 }
 
-const PHASES: [(&str, Phase); 7] = [
+const PHASES: [(&str, Phase); 8] = [
     ("rotate", Phase::Rotate),
     ("ahead", Phase::Ahead),
     ("step", Phase::Step),
     ("append", Phase::Append),
+    ("compact", Phase::Compact),
     ("end", Phase::End),
     ("clear", Phase::Clear),
     ("bury", Phase::Bury),
@@ -98,6 +101,8 @@ struct Deadly {
     phase: Phase,
     place: Place,
     left: AtomicU32,
+    /// Whether steps are those of a compaction.
+    is_compacting: AtomicBool,
 }
 
 impl Deadly {
@@ -149,7 +154,11 @@ impl OrderedKv for Deadly {
     }
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
-        self.pass(phase_of(&batch), || self.inner.write(batch, durability), || {})
+        let phase = match phase_of(&batch) {
+            Some(Phase::Step) if self.is_compacting.load(Ordering::Relaxed) => Some(Phase::Compact),
+            phase => phase,
+        };
+        self.pass(phase, || self.inner.write(batch, durability), || {})
     }
 
     fn clear(&self, space: Space) -> Result<(), StoreError> {
@@ -224,9 +233,18 @@ fn dies_in_a_phase() {
     let options = options(store, phase, place);
     let phase = PHASES.into_iter().find(|(name, _)| *name == phase).unwrap().1;
     let place = PLACES.into_iter().find(|(name, _)| *name == place).unwrap().1;
-    let deadly = Deadly { inner: open(store, Path::new(path)), phase, place, left: AtomicU32::new(OCCURRENCE) };
-    let mut world = World::open(Arc::new(deadly), options, table(100, 2, None)).unwrap();
-    write_rounds(&mut world, 0..ROUNDS);
+    let (left, is_compacting) = (AtomicU32::new(OCCURRENCE), AtomicBool::new(false));
+    let deadly = Arc::new(Deadly { inner: open(store, Path::new(path)), phase, place, left, is_compacting });
+    let mut world = World::open(deadly.clone(), options, table(100, 2, None)).unwrap();
+    for number in 0..ROUNDS {
+        write_rounds(&mut world, number..number + 1);
+        if phase == Phase::Compact && number % 6 == 5 {
+            world.store.merge().unwrap();
+            deadly.is_compacting.store(true, Ordering::Relaxed);
+            world.compact();
+            deadly.is_compacting.store(false, Ordering::Relaxed);
+        }
+    }
     panic!("the phase was not come to");
 }
 
