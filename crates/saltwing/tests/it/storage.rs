@@ -149,24 +149,58 @@ fn blocks_are_as_large_as_options_say() {
     assert_eq!(number(&numbers(&connection, "SHOW STORAGE FOR made", 0), "block_count"), 4.0);
 }
 
+/// What a query gives, and numbers that EXPLAIN ANALYZE tells of its one access.
+fn explained<const N: usize>(connection: &Connection, sql: &str, names: [&str; N]) -> (Vec<String>, [u64; N]) {
+    let found = texts(connection, sql).unwrap();
+    let text = texts(connection, &format!("EXPLAIN ANALYZE (FORMAT JSON) {sql}")).unwrap().concat();
+    let explained: serde_json::Value = serde_json::from_str(&text).unwrap();
+    (found, names.map(|name| explained["accesses"][0][name].as_u64().unwrap()))
+}
+
 /// Rows of whole blocks are counted without a value being read; a page behind others takes those, either way, and no more.
 #[test]
 fn counts_read_no_values_and_pages_no_more_than_themselves() {
     let connection = filled().connect().blocking();
     connection.execute("COMPACT t", ()).unwrap();
-    let read = |sql: &str| {
-        let found = texts(&connection, sql).unwrap();
-        let text = texts(&connection, &format!("EXPLAIN ANALYZE (FORMAT JSON) {sql}")).unwrap().concat();
-        let explained: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let number = |name: &str| explained["accesses"][0][name].as_u64().unwrap();
-        (found.join(" "), number("keys_read"), number("bytes_read"))
-    };
-    let (count, keys_read, bytes_read) = read("SELECT COUNT(*) FROM t WHERE k >= 100 AND k < 900");
-    assert_eq!((count.as_str(), keys_read, bytes_read), ("800", 800, 0));
+    let sql = "SELECT COUNT(*) FROM t WHERE k >= 100 AND k < 900";
+    assert_eq!(explained(&connection, sql, ["keys_read", "bytes_read"]), (vec!["800".to_owned()], [800, 0]));
     for (order, k) in [("ASC", "600"), ("DESC", "399")] {
         let sql = format!("SELECT k, v FROM t WHERE k >= 100 AND k < 900 ORDER BY k {order} LIMIT 1 OFFSET 500");
-        let (found, keys_read, _) = read(&sql);
-        assert_eq!((found, keys_read), (format!("{k}|v{k}"), 501), "{sql}");
+        assert_eq!(explained(&connection, &sql, ["keys_read"]), (vec![format!("{k}|v{k}")], [501]), "{sql}");
+    }
+}
+
+/// What is known of blocks rules them out, by either executor; their rows count as read.
+#[test]
+fn blocks_that_a_filter_rules_out_are_not_read() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let sql = "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, n INTEGER, x DOUBLE, v VARCHAR) BLOCK_ROWS = 10";
+    connection.execute(sql, ()).unwrap();
+    let values: Vec<String> = (0..1000).map(|k| format!("({k}, {}, {k}e-1, 'v{k:04}')", 2 * k)).collect();
+    connection.execute(&format!("UPSERT INTO t VALUES {}", values.join(", ")), ()).unwrap();
+    connection.execute("COMPACT t", ()).unwrap();
+    let blocks = number(&numbers(&connection, "SHOW STORAGE FOR t", 0), "block_count") as u64;
+    let executors: &[&str] = if cfg!(feature = "datafusion") { &["direct", "datafusion"] } else { &["direct"] };
+    for executor in executors {
+        connection.execute(&format!("SET executor = '{executor}'"), ()).unwrap();
+        // Blocks have 5 to 10 rows.
+        for (filter, rows, read_max) in [
+            ("n >= 1900", 50, 11),
+            ("n = 1000", 1, 1),
+            ("n = 1001", 0, 1),
+            ("n < 0", 0, 0),
+            ("x BETWEEN 20 AND 20.5", 6, 3),
+            ("v > 'v0989'", 10, 3),
+            ("n <> 3 AND v = 'v0500'", 1, 1),
+            ("n IS NULL", 0, 0),
+            ("n IN (10, 20, 5000)", 2, 2),
+        ] {
+            let sql = format!("SELECT k FROM t WHERE k >= 0 AND {filter}");
+            let (found, [keys, read, skipped]) =
+                explained(&connection, &sql, ["keys_read", "blocks_read", "blocks_skipped"]);
+            assert_eq!((found.len(), keys, read + skipped), (rows, 1000, blocks), "{executor}: {sql}");
+            assert!(read <= read_max, "{executor}: {read} blocks for {sql}");
+        }
     }
 }
 
