@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Direction, Durability, ScanOrder, WriteSet};
+use saltwing_table::{Direction, Durability, LayoutOptions, ScanOrder, WriteSet};
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{CompareOp, Expr, SqlType, TableId, Value};
 
@@ -206,6 +206,25 @@ fn a_large_batch_and_large_values_go_through() {
     assert_eq!(world.read_all().unwrap(), world.rows);
     world.reopen().unwrap();
     assert_eq!(world.read_all().unwrap(), world.rows);
+}
+
+/// Small deltas would write blocks anew for a few rows each: they are an eighth of the rows in blocks, unless their bytes
+/// are too many.
+#[test]
+fn deltas_grow_with_what_is_in_blocks() {
+    for (delta_bytes, recent_most) in [(1 << 30, 199), (1000, 40)] {
+        let options = LayoutOptions { block_rows: 64, delta_bytes, ..LayoutOptions::tiny() };
+        let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, 0, None)).unwrap();
+        put_all(&mut world, (0..1600).map(|k| (k, k)));
+        world.store.merge().unwrap();
+        let (steps, mut recent) = (world.storage().merge_steps, 0);
+        while world.storage().merge_steps == steps {
+            recent = world.storage().delta_rows;
+            assert!(recent <= recent_most, "{recent} rows of {delta_bytes} bytes");
+            put_all(&mut world, [(recent as i64 * 7, 0)].into_iter());
+        }
+        assert!(recent > recent_most / 2, "merged at {recent} rows of {delta_bytes} bytes");
+    }
 }
 
 #[test]
