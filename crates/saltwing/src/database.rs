@@ -153,3 +153,53 @@ impl Drop for Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use saltwing_store::MemoryStore;
+    use saltwing_store::fault::{Fault, FaultStore};
+
+    use super::*;
+
+    const WRITES: [&str; 6] = [
+        "UPSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+        "UPSERT INTO t (k) VALUES (2)",
+        "INSERT INTO t VALUES (4, 'd')",
+        "UPSERT INTO t SELECT k + 10, v FROM t WHERE k > 0",
+        "DELETE FROM t WHERE k > 10",
+        "DELETE FROM t WHERE k > 0",
+    ];
+
+    /// A statement that writes waits for one sync, or for none where that is not asked for. Definitions are always synced.
+    #[test]
+    fn what_is_acknowledged_is_synced_unless_said_otherwise() {
+        let syncs_of = |builder: Builder, settings: &[(&str, u64)]| {
+            let kv = FaultStore::new(MemoryStore::new(), Fault::None);
+            let database = Database::start(Arc::new(kv.clone()), builder).unwrap();
+            let connection = database.connect().blocking();
+            let syncs = |sql: &str| {
+                let before = kv.counts().syncs;
+                connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                kv.counts().syncs - before
+            };
+            for (set, wanted) in settings {
+                assert_eq!(syncs(set), 0);
+                assert!(syncs("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)") > 0);
+                for sql in WRITES {
+                    assert_eq!(syncs(sql), *wanted, "{set}: {sql}");
+                }
+                let prepared = connection.prepare("UPSERT INTO t VALUES (?, ?)").unwrap();
+                let before = kv.counts().syncs;
+                prepared.execute(crate::params![5, "e"]).unwrap();
+                assert_eq!(kv.counts().syncs - before, *wanted, "{set}: prepared");
+                assert!(syncs("ALTER TABLE t ADD w INTEGER") > 0);
+                assert!(syncs("DROP TABLE t") > 0);
+            }
+        };
+        // Nothing else writes.
+        let builder = || Database::memory_builder().sweep_every(None);
+        let (buffered, default) = ("SET durability = 'buffered'", "SET durability = DEFAULT");
+        syncs_of(builder(), &[(default, 1), (buffered, 0), ("SET durability = 'synced'", 1)]);
+        syncs_of(builder().buffered(), &[(default, 0), ("SET durability = 'synced'", 1), (buffered, 0), (default, 0)]);
+    }
+}
