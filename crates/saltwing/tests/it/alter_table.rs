@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use saltwing::blocking::Connection;
 use saltwing::{Database, StoreKind, params};
 
+use crate::storage::numbers;
 use crate::{code, texts};
 
 fn memory(statements: &[&str]) -> Connection {
@@ -193,6 +194,50 @@ fn writers_lose_nothing_while_a_table_is_altered() {
     assert_eq!(texts(&connection, "SELECT * FROM t WHERE k = 1").unwrap(), [format!("1|{}", written.0)]);
     let count = texts(&connection, "SELECT /*+ FULL_SCAN */ count(*) FROM log").unwrap();
     assert_eq!(count, [written.1.to_string()]);
+}
+
+/// Columns come and go with the definition alone: what was written stays as it lies, on every store, and reads by the new one.
+#[test]
+fn columns_come_and_go_without_a_block_being_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in [StoreKind::Memory, StoreKind::Fjall, StoreKind::Sled] {
+        let builder = || match store {
+            StoreKind::Memory => Database::memory_builder(),
+            _ => Database::builder(folder.path().join(store.as_str())).store(store),
+        };
+        // No merge comes by itself.
+        let open = || builder().buffered().delta_limits(1 << 20, 1 << 30).merge_when_idle(None).open();
+        let mut connection = open().unwrap().connect().blocking();
+        let values: Vec<String> = (0..1000).map(|k| format!("({k}, {k}, 'v{k}', {k}e-1)")).collect();
+        run(
+            &connection,
+            &[
+                "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER, f.b VARCHAR, g.c DOUBLE)",
+                &format!("UPSERT INTO t VALUES {}", values.join(", ")),
+                "COMPACT t",
+                "UPSERT INTO t VALUES (1000, 1000, 'v1000', 1e2)",
+            ],
+        );
+        let stored = |connection: &Connection| numbers(connection, "SHOW STORAGE FOR t", 0);
+        let before = stored(&connection);
+        run(
+            &connection,
+            &["ALTER TABLE t ADD f.d INTEGER DEFAULT 7, h.e VARCHAR, i BIGINT", "ALTER TABLE t DROP a, c"],
+        );
+        assert_eq!(stored(&connection), before, "{store:?}");
+        for reopened in [false, true] {
+            if reopened && store != StoreKind::Memory {
+                drop(connection);
+                connection = open().unwrap().connect().blocking();
+            }
+            for k in [0, 500, 1000] {
+                let found = texts(&connection, &format!("SELECT * FROM t WHERE k = {k}")).unwrap();
+                assert_eq!(found, [format!("{k}|v{k}|7|NULL|NULL")], "{store:?} {reopened}");
+            }
+            let sums = texts(&connection, "SELECT COUNT(*), SUM(d), COUNT(i) FROM t WHERE k >= 0").unwrap();
+            assert_eq!(sums, ["1001|7007|0"], "{store:?} {reopened}");
+        }
+    }
 }
 
 // ---- random histories against a map ----

@@ -21,7 +21,7 @@ fn filled() -> Database {
 }
 
 /// The numbers of a row, by column; NULL is -1.
-fn numbers(connection: &Connection, sql: &str, row: usize) -> Vec<(String, f64)> {
+pub(crate) fn numbers(connection: &Connection, sql: &str, row: usize) -> Vec<(String, f64)> {
     let mut rows = connection.query(sql, ()).unwrap();
     let labels: Vec<String> = rows.columns().iter().map(|column| column.label.clone()).collect();
     let row = rows.nth(row).unwrap().unwrap();
