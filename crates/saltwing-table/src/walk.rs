@@ -80,6 +80,21 @@ impl Walk {
         }
     }
 
+    /// Adds pieces of the next entry to `out`, of one row at least and of `most` at most; whether there were some. What
+    /// comes together is cheaper than one by one where rows of deltas and blocks lie mixed.
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut Vec<Piece>) -> Result<bool, TableError> {
+        let Some(first) = self.next(most)? else { return Ok(false) };
+        let mut rest = most - first.len();
+        out.push(first);
+        while self.pieces.front().is_some_and(|piece| piece.len() <= rest)
+            && let Some(piece) = self.pieces.pop_front()
+        {
+            rest -= piece.len();
+            out.push(piece);
+        }
+        Ok(true)
+    }
+
     /// Whether the range goes on behind a place, in the direction of travel.
     pub(crate) fn reaches(&self, place: &[u8]) -> bool {
         match self.rules.direction {
@@ -218,7 +233,7 @@ impl Walk {
     /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
     fn find_pieces(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
         let block = entry.block.as_ref();
-        let recent = std::mem::take(&mut self.recent);
+        let mut recent = std::mem::take(&mut self.recent);
         let alone = recent.is_empty();
         let mut lead = None;
         let mut at = 0;
@@ -248,24 +263,21 @@ impl Walk {
             self.recent = recent;
             return Ok(());
         }
-        for (key, row) in &recent {
-            if let (Some(block), Some(keys)) = (block, &lead) {
-                let (before, behind) = match keys.search(key) {
-                    Ok(found) => (found, found + 1),
-                    Err(place) => (place, place),
-                };
-                let before = before.clamp(at, until.max(at));
-                if at < before {
-                    self.add_run(block, lead.as_ref(), at..before)?;
+        self.pieces.reserve(2 * recent.len() + 1);
+        let mut seeker = lead.as_ref().map(|keys| keys.seeker(at..until));
+        for (key, row) in recent.drain(..) {
+            if let (Some(block), Some(seeker)) = (block, &mut seeker) {
+                let below = seeker.pass(&key);
+                if !below.is_empty() {
+                    self.add_run(block, lead.as_ref(), below)?;
                 }
-                at = behind.max(before);
             }
             self.add_recent(key, row);
         }
-        if let Some(block) = block
-            && at < until
+        if let (Some(block), Some(seeker)) = (block, seeker)
+            && !seeker.rest().is_empty()
         {
-            self.add_run(block, lead.as_ref(), at..until)?;
+            self.add_run(block, lead.as_ref(), seeker.rest())?;
         }
         if self.rules.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
@@ -278,11 +290,11 @@ impl Walk {
     }
 
     /// Adds a row of a delta, if it is there and not expired.
-    fn add_recent(&mut self, key: &Bytes, row: &Option<StoredRow>) {
+    fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>) {
         if let Some(row) = row
             && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
         {
-            self.pieces.push_back(Piece::Row { key: key.clone(), row: row.clone() });
+            self.pieces.push_back(Piece::Row { key, row });
         }
     }
 

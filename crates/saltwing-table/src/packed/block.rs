@@ -193,6 +193,19 @@ impl FixPart {
         self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(&self.bytes), keys.suffix(&self.bytes, row)))
     }
 
+    /// What all row keys begin with.
+    pub(super) fn key_prefix(&self) -> &[u8] {
+        self.keys.as_ref().map_or(&[], |keys| keys.prefix(&self.bytes))
+    }
+
+    /// Where the rest of the first key begins, and how long it is in all of them; `None` where it differs.
+    pub(super) fn suffix_stride(&self) -> Option<(usize, usize)> {
+        match self.keys.as_ref()?.suffixes {
+            Suffixes::Stride { at, stride } => Some((at as usize, stride as usize)),
+            Suffixes::Ends { .. } => None,
+        }
+    }
+
     /// One row's key, in place of what `key` held.
     #[inline]
     pub(crate) fn key_into(&self, row: usize, key: &mut Vec<u8>) {

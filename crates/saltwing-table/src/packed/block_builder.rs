@@ -370,6 +370,28 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
+        fn a_seeker_passes_what_a_search_finds(
+            rows in rows(),
+            probes in prop::collection::btree_set(prop::collection::vec(any::<u8>(), 0..4), 0..20),
+            a in any::<prop::sample::Index>(),
+            b in any::<prop::sample::Index>(),
+        ) {
+            let fix = FixPart::read(Bytes::from(build(&rows).0), 0).unwrap();
+            let (a, b) = (a.index(rows.len() + 1), b.index(rows.len() + 1));
+            let (mut at, until) = (a.min(b), a.max(b));
+            let mut seeker = fix.seeker(at..until);
+            // Keys of rows among keys that are mostly none.
+            let stored = rows.iter().step_by(2).map(|row| row.0.clone());
+            for key in probes.into_iter().chain(stored).collect::<std::collections::BTreeSet<_>>() {
+                let found = fix.search_in(&key, at..until);
+                let place = found.unwrap_or_else(|place| place);
+                prop_assert_eq!(seeker.pass(&key), at..place);
+                at = place + usize::from(found.is_ok());
+                prop_assert_eq!(seeker.rest(), at..until);
+            }
+        }
+
+        #[test]
         fn a_block_reads_as_it_was_built(rows in rows(), probe in prop::collection::vec(any::<u8>(), 0..4)) {
             let (fix, var) = build(&rows);
             let fix = FixPart::read(Bytes::from(fix), 0).unwrap();

@@ -42,6 +42,7 @@ mod parts;
 mod pieces;
 mod recovery;
 pub(crate) mod run;
+mod seek;
 mod spaces;
 mod stats;
 mod step;

@@ -18,7 +18,7 @@ struct Rows {
     keys: Arc<FixPart>,
     at: usize,
     until: usize,
-    /// The key at `at`; not kept for the block, which is searched.
+    /// The key at `at`; not kept for the block, among whose rows the others' keys are looked for.
     key: Vec<u8>,
 }
 
@@ -70,12 +70,13 @@ impl Walk {
             runs.extend(Rows::between(&part.run.block, part.rows(), start, end)?);
         }
         runs.iter_mut().for_each(Rows::load_key);
-        let mut base = match &entry.block {
+        let base = match &entry.block {
             Some(block) => Rows::between(block, 0..block.summary.rows as usize, start, end)?,
             None => None,
         };
-        let recent = std::mem::take(&mut self.recent);
-        let mut next_recent = recent.iter().peekable();
+        let mut seeker = base.as_ref().map(|base| base.keys.seeker(base.at..base.until));
+        let mut recent = std::mem::take(&mut self.recent);
+        let mut next_recent = recent.drain(..).peekable();
         let mut key = Vec::new();
         loop {
             // Of equal keys the first one counts: the row of a delta, then that of the newest run.
@@ -91,29 +92,25 @@ impl Walk {
             let Some(least) = least else { break };
             key.clear();
             key.extend_from_slice(least);
-            if let Some(base) = &mut base {
-                let (before, behind) = match base.keys.search_in(&key, base.at..base.until) {
-                    Ok(found) => (found, found + 1),
-                    Err(place) => (place, place),
-                };
-                if base.at < before {
-                    self.add_run(&base.block, Some(&base.keys), base.at..before)?;
+            if let (Some(base), Some(seeker)) = (&base, &mut seeker) {
+                let below = seeker.pass(&key);
+                if !below.is_empty() {
+                    self.add_run(&base.block, Some(&base.keys), below)?;
                 }
-                base.at = behind;
             }
             match newest.and_then(|i| runs.get(i)) {
-                None => next_recent.peek().into_iter().for_each(|(key, row)| self.add_recent(key, row)),
+                None => next_recent.next().into_iter().for_each(|(key, row)| self.add_recent(key, row)),
                 Some(run) if run.keys.is_deleted(run.at) => {}
                 Some(run) => self.add_run(&run.block, Some(&run.keys), run.at..run.at + 1)?,
             }
-            next_recent.next_if(|(recent, _)| **recent == *key);
             runs.iter_mut().filter(|run| run.head() == Some(&key[..])).for_each(Rows::step);
         }
-        if let Some(base) = &base
-            && base.at < base.until
+        if let (Some(base), Some(seeker)) = (&base, seeker)
+            && !seeker.rest().is_empty()
         {
-            self.add_run(&base.block, Some(&base.keys), base.at..base.until)?;
+            self.add_run(&base.block, Some(&base.keys), seeker.rest())?;
         }
+        drop(next_recent);
         self.recent = recent;
         let read: Vec<Arc<BlockRef>> = runs.into_iter().chain(base).map(|rows| rows.block).collect();
         self.pass_over_among(&read);
