@@ -81,6 +81,12 @@ impl Log {
         (rows * self.phones()) as i64 * TS_STEP
     }
 
+    /// One row at random of every so many: so many per cent of all, by index.
+    pub fn some(self, percent: u64, mix: &mut Mix) -> Vec<u64> {
+        let step = 100 / percent;
+        (0..self.rows / step).map(|i| i * step + mix.below(step)).collect()
+    }
+
     /// Row `index`.
     pub fn row(self, index: u64) -> LogRow {
         let mut mix = Mix(index);

@@ -52,8 +52,7 @@ fn run_dirty(bench: &mut Bench) -> Result<()> {
     bench.reopen_all(|_| Ok(opening))?;
     for percent in DIRTY {
         bench.peers.iter_mut().try_for_each(|peer| peer.engine.settle())?;
-        let step = 100 / percent;
-        let indexes: Vec<u64> = (0..bench.log.rows / step).map(|i| i * step + bench.mix.below(step)).collect();
+        let indexes = bench.log.some(percent, &mut bench.mix);
         for batch in indexes.chunks(BATCH_ROWS as usize) {
             let rows: Vec<_> = batch.iter().map(|index| bench.log.row(*index)).collect();
             bench.peers.iter_mut().try_for_each(|peer| peer.engine.load(&rows))?;
