@@ -12,10 +12,14 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use saltwing_store::{Bytes, Direction};
+use smallvec::SmallVec;
 
 pub(crate) use super::delta_map::Delta;
 use super::directory::Directory;
 use crate::row_format;
+
+/// Rows whose places in memory are waited for together.
+const ROWS_AT_ONCE: usize = 32;
 
 /// A row of a delta with its key.
 pub(crate) type RecentRow = (Bytes, Option<StoredRow>);
@@ -117,7 +121,8 @@ fn newest<'a>(
     most: usize,
     out: &mut Vec<RecentRow>,
 ) -> bool {
-    while out.len() < most {
+    let mut rows: SmallVec<[Row<'a>; ROWS_AT_ONCE]> = SmallVec::new();
+    while out.len() + rows.len() < most {
         let row = match (first.peek(), second.peek()) {
             (None, _) => second.next(),
             (_, None) => first.next(),
@@ -128,10 +133,26 @@ fn newest<'a>(
             (Some((a, _)), Some((b, _))) if direction.is_before(a, b) => first.next(),
             _ => second.next(),
         };
-        let Some((key, row)) = row else { return true };
-        out.push((key.clone(), row.clone()));
+        let Some(row) = row else {
+            take(&mut rows, out);
+            return true;
+        };
+        rows.push(row);
+        if rows.len() == ROWS_AT_ONCE {
+            take(&mut rows, out);
+        }
     }
+    take(&mut rows, out);
     first.peek().is_none() && second.peek().is_none()
+}
+
+/// Clones rows, each of which lies in a place of its own. One that is cloned waits for its count of references before the
+/// next one is looked at; so all are looked at first, and waited for together.
+fn take(rows: &mut SmallVec<[Row<'_>; ROWS_AT_ONCE]>, out: &mut Vec<RecentRow>) {
+    let ends = |bytes: &[u8]| bytes.first().zip(bytes.last()).map_or(0, |(first, last)| first ^ last);
+    let look = |(key, row): &Row<'_>| ends(key) ^ row.as_ref().map_or(0, |row| ends(&row.0));
+    std::hint::black_box(rows.iter().fold(0, |seen, row| seen ^ look(row)));
+    out.extend(rows.drain(..).map(|(key, row)| (key.clone(), row.clone())));
 }
 
 #[cfg(test)]

@@ -63,7 +63,11 @@ impl Seeker<'_> {
         let bytes = self.part.bytes();
         match self.numbers {
             Some(Numbers { at, stride, mask }) if suffix.len() == stride => {
-                let wanted = suffix.iter().fold(0, |number, byte| number << 8 | u128::from(*byte));
+                // Of a key as long as a number its last bytes are at hand as one.
+                let wanted = match key.last_chunk() {
+                    Some(last) => u128::from_be_bytes(*last) & mask,
+                    None => suffix.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)),
+                };
                 self.find(|row| {
                     let stored = bytes.get(at + row * stride..).and_then(<[u8]>::first_chunk);
                     (stored.map_or(0, |stored| u128::from_be_bytes(*stored)) & mask).cmp(&wanted)
