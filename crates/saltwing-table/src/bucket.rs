@@ -127,6 +127,21 @@ impl BucketScan {
         }
     }
 
+    /// As [`BucketScan::next`], with the pieces behind it that are found already, of `most` rows in all at most: where rows
+    /// of deltas and blocks lie mixed, there are many. Whether there was one.
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut Vec<Piece>) -> Result<bool, TableError> {
+        let Some(first) = self.next(most)? else { return Ok(false) };
+        let most = most - first.len();
+        out.push(first);
+        match &mut self.walk {
+            Some(walk) if self.skipper.is_none() => walk.add_found(most, out),
+            Some(_) => {}
+            // Each is a row.
+            None => out.extend(self.found.drain(..most.min(self.found.len()))),
+        }
+        Ok(true)
+    }
+
     /// As [`Walk::pass_blocks`], where a range is being walked without skips.
     pub(crate) fn pass_blocks(&mut self, takes: impl FnMut(&Summary) -> bool) -> u64 {
         match &mut self.walk {

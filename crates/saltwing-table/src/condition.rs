@@ -16,12 +16,12 @@ use std::ops::Range;
 use saltwing_types::{ColumnRef, CompareOp, SqlType};
 
 use crate::Table;
-use crate::decode::Source;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn};
 use crate::packed::{
     NumberRanges, Share, Summary, decimal_number, float_number_narrow, int_number, keep, text_number, timestamp_number,
 };
 use crate::row_format::{self, SlotBytes, slot_bytes, slot_int};
+use crate::source::Source;
 
 /// What a condition is for a row. As bits, AND of them is SQL's AND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,6 +38,7 @@ mod selector;
 mod shape;
 mod sink;
 mod skip;
+mod source;
 mod store;
 mod table;
 mod texts;

@@ -10,13 +10,14 @@ use saltwing_store::Direction;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, Value};
 
-use crate::decode::{Source, corrupt, tail_from};
+use crate::decode::{corrupt, corrupt_key};
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes, slot_value};
 use crate::scan::Scan;
 use crate::sink::Run;
+use crate::source::{Source, tail_bytes};
 use crate::travel::{Picked, nth, take_first};
 use crate::walk::{Found, Piece};
 use crate::{Table, TableError};
@@ -38,30 +39,8 @@ pub struct RowShape {
 struct RowColumn {
     index: usize,
     ty: SqlType,
-    from: Origin,
-}
-
-/// Where a column of a row comes from.
-#[derive(Clone, Copy)]
-enum Origin {
-    Stored {
-        family: usize,
-        slot: u16,
-        is_var: bool,
-    },
-    /// A key column at the end of every key: so many bytes before its end it begins.
-    Tail {
-        position: usize,
-        codec: ValueCodec,
-        from_end: usize,
-        width: usize,
-    },
-    /// One before those.
-    Leading {
-        position: usize,
-        codec: ValueCodec,
-    },
-    RowKey,
+    is_var: bool,
+    source: Source,
 }
 
 /// What a reader of rows keeps from one to the next.
@@ -77,29 +56,13 @@ pub struct RowReader {
 impl RowShape {
     /// These columns of the table, by index; [`Table::row_key_index`] is `_row_key`.
     pub fn new(table: &Arc<Table>, columns: impl IntoIterator<Item = usize>) -> Self {
-        let tail_from = tail_from(table);
-        // Of the column at a place of the key and those behind it.
-        let bytes_from = |position: usize| -> usize {
-            table.def().key.columns.iter().skip(position).filter_map(|part| part.ty.fixed_key_bytes()).sum()
-        };
         let column = |index: usize| {
             let ty = table.column_type(index);
-            let from = match Source::of(table, index) {
-                Source::Stored { family, slot } => {
-                    Origin::Stored { family, slot, is_var: row_format::width(ty).is_none() }
-                }
-                Source::Key { position, codec } if position >= tail_from => {
-                    let from_end = bytes_from(position);
-                    Origin::Tail { position, codec, from_end, width: from_end - bytes_from(position + 1) }
-                }
-                Source::Key { position, codec } => Origin::Leading { position, codec },
-                Source::RowKey => Origin::RowKey,
-            };
-            RowColumn { index, ty, from }
+            RowColumn { index, ty, is_var: row_format::width(ty).is_none(), source: Source::of(table, index) }
         };
         let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
-        let reads_leading = columns.iter().any(|column| matches!(column.from, Origin::Leading { .. }));
-        Self { table: table.clone(), columns, reads_leading, tail_bytes: bytes_from(tail_from) }
+        let reads_leading = columns.iter().any(|column| matches!(column.source, Source::Leading { .. }));
+        Self { table: table.clone(), columns, reads_leading, tail_bytes: tail_bytes(table) }
     }
 
     /// The table.
@@ -154,9 +117,9 @@ impl RowShape {
         }
         for (place, column) in self.columns.iter().enumerate() {
             let mut cells = values.column_mut(first, place);
-            match column.from {
-                Origin::Stored { family, slot, is_var } => {
-                    let (fix, var) = reader.parts.both(block, family, is_var)?;
+            match column.source {
+                Source::Stored { family, slot } => {
+                    let (fix, var) = reader.parts.both(block, family, column.is_var)?;
                     let Some((fix, stored)) = fix.and_then(|fix| Some((fix, fix.column(slot)?))) else {
                         // The column is younger than the block, or all of its family are NULL.
                         cells.put(self.table.absent(column.index).clone());
@@ -167,19 +130,20 @@ impl RowShape {
                     let run = Run { fix, column: stored, var, rows: Picked::Run(rows.clone(), direction) };
                     put_run(&run, column.ty, &mut cells).ok_or_else(|| block.damaged("a value"))?;
                 }
-                Origin::Tail { position, codec, from_end, width } => {
+                Source::Tail { position, codec, from_end, width } => {
                     let lead = reader.parts.lead(block)?;
                     let put = put_tails(lead, rows, direction, (from_end, width), codec, &mut cells);
-                    put.map_err(|bad| self.corrupt(lead, nth(rows, direction, 0), position, bad))?;
+                    let (prefix, suffix) = lead.key(nth(rows, direction, 0));
+                    put.map_err(|bad| corrupt_key(&self.table, &[prefix, suffix], position, bad))?;
                 }
-                Origin::RowKey => {
+                Source::RowKey => {
                     let lead = reader.parts.lead(block)?;
                     for i in 0..rows.len() {
                         let (prefix, suffix) = lead.key(nth(rows, direction, i));
                         cells.put(Value::Bytes([prefix, suffix].concat()));
                     }
                 }
-                Origin::Leading { .. } => {}
+                Source::Leading { .. } => {}
             }
         }
         Ok(())
@@ -204,7 +168,7 @@ impl RowShape {
             lead.key_into(nth(&same, direction, 0), key);
             self.table.codec().split(key, slices)?;
             for (place, column) in self.columns.iter().enumerate() {
-                let Origin::Leading { position, codec } = column.from else { continue };
+                let Source::Leading { position, codec } = column.source else { continue };
                 let mut cells = values.column_mut(first, place);
                 put_key(&self.table, key, slices, (position, codec), scratch, &mut cells)?;
                 cells.repeat(repeats - 1);
@@ -212,16 +176,6 @@ impl RowShape {
             first += repeats;
         }
         Ok(())
-    }
-
-    /// The error of a key column of a block's row whose bytes are no value.
-    fn corrupt(&self, lead: &FixPart, row: usize, position: usize, bad: BadBytes) -> TableError {
-        let (mut key, mut slices) = (Vec::new(), KeySlices::default());
-        lead.key_into(row, &mut key);
-        match self.table.codec().split(&key, &mut slices) {
-            Ok(()) => self.table.codec().corrupt(position, &key, &slices, bad).into(),
-            Err(error) => error.into(),
-        }
     }
 
     /// Adds a row of a delta.
@@ -233,17 +187,17 @@ impl RowShape {
         values: &mut RowValues,
     ) -> Result<(), TableError> {
         let table = &*self.table;
-        if self.columns.iter().any(|column| matches!(column.from, Origin::Leading { .. } | Origin::Tail { .. })) {
+        if self.columns.iter().any(|column| matches!(column.source, Source::Leading { .. } | Source::Tail { .. })) {
             table.codec().split(key, slices)?;
         }
         let at = values.add(1);
         for (place, column) in self.columns.iter().enumerate() {
-            values.column_mut(at, place).put(match column.from {
-                Origin::RowKey => Value::Bytes(key.to_vec()),
-                Origin::Leading { position, .. } | Origin::Tail { position, .. } => {
+            values.column_mut(at, place).put(match column.source {
+                Source::RowKey => Value::Bytes(key.to_vec()),
+                Source::Leading { position, .. } | Source::Tail { position, .. } => {
                     table.codec().decode_column(key, slices, position)?
                 }
-                Origin::Stored { family, slot, .. } => {
+                Source::Stored { family, slot } => {
                     recent_slot(table, key, row, (family, slot), |stored| match stored {
                         SlotBytes::Null => Some(Value::Null),
                         SlotBytes::Absent => Some(table.absent(column.index).clone()),
@@ -376,22 +330,26 @@ impl Scan {
         values: &mut RowValues,
     ) -> Result<u64, TableError> {
         let mut read = 0;
+        let mut pieces = std::mem::take(&mut self.pieces);
         while !self.done && read < ROWS_TOGETHER_MIN {
             if read == 0 {
                 self.context.check()?;
             }
             let wanted = self.remaining.unwrap_or(u64::MAX).min(ROWS_TOGETHER_MAX - read);
-            let Some(piece) = self.rows.next(wanted as usize)? else {
+            self.rows.next_several(wanted as usize, &mut pieces)?;
+            if pieces.is_empty() {
                 self.done = true;
                 break;
-            };
-            let rows = piece.len() as u64;
-            shape.append(&piece, self.direction, reader, values)?;
+            }
+            for piece in &pieces {
+                shape.append(piece, self.direction, reader, values)?;
+            }
+            let rows = self.book(&pieces, shape.width() > 0)? as u64;
             read += rows;
             self.remaining = self.remaining.map(|remaining| remaining - rows);
             self.done = self.remaining == Some(0);
-            self.context.book(rows, if shape.width() == 0 { 0 } else { piece.bytes() })?;
         }
+        self.pieces = pieces;
         Ok(read)
     }
 

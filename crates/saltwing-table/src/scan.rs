@@ -145,6 +145,8 @@ pub struct Scan {
     pub(crate) remaining: Option<u64>,
     /// Where rows are held to conditions before they are decoded.
     pub(crate) selector: Option<Box<Selector>>,
+    /// What was read last.
+    pub(crate) pieces: Vec<Piece>,
     /// Of the batch that is decoded, the rows of which a condition is unknown.
     unknown: Vec<usize>,
     batch_rows: usize,
@@ -232,8 +234,21 @@ impl Scan {
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         let (remaining, done) = (limit, limit == Some(0));
         let selector = shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone())));
-        let (decoder, unknown, rows_before) = (None, Vec::new(), 0);
-        Self { shape, rows, decoder, direction, remaining, selector, unknown, batch_rows, rows_before, context, done }
+        let (decoder, pieces, unknown, rows_before) = (None, Vec::new(), Vec::new(), 0);
+        Self {
+            shape,
+            rows,
+            decoder,
+            direction,
+            remaining,
+            selector,
+            pieces,
+            unknown,
+            batch_rows,
+            rows_before,
+            context,
+            done,
+        }
     }
 
     /// What makes columns of rows, which not every scan does.
@@ -299,29 +314,66 @@ impl Scan {
     fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
         let (mut read, mut decoded) = (0, 0);
         self.unknown.clear();
+        let mut pieces = std::mem::take(&mut self.pieces);
         while read < wanted {
-            let Some(piece) = self.rows.next((wanted - read).min(CHECK_ROWS))? else { break };
-            let rows = piece.len();
-            let kept = self.select(&piece)?;
-            if decoded == 0 && kept > 0 {
-                // A point takes room for a row; a range for as many as are wanted of it at most, where somebody says
-                // how many; what goes on is as long as it was before.
-                let most = if kept > 1 && self.remaining.is_some() { CHECK_ROWS } else { self.rows_before };
-                let expected = kept.max(most.min(wanted));
-                self.decoder().begin(expected);
+            self.rows.next_several((wanted - read).min(CHECK_ROWS), &mut pieces)?;
+            if pieces.is_empty() {
+                break;
             }
-            if kept > 0 {
-                if let Some(selector) = &self.selector {
-                    selector.unknown(&piece, self.direction, decoded, &mut self.unknown);
-                }
-                self.decode(&piece)?;
-            }
-            read += rows;
-            decoded += kept;
-            self.context.book(rows as u64, if self.shape.reads_columns() { piece.bytes() } else { 0 })?;
+            decoded += match self.selector {
+                None => self.decode_all(&pieces, decoded, wanted)?,
+                Some(_) => self.decode_selected(&pieces, decoded, wanted)?,
+            };
+            read += self.book(&pieces, self.shape.reads_columns())?;
         }
+        self.pieces = pieces;
         self.rows_before = decoded;
         Ok((read, decoded))
+    }
+
+    /// Decodes the rows of pieces, together: how many.
+    fn decode_all(&mut self, pieces: &[Piece], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+        let kept = pieces.iter().filter(|piece| !matches!(piece, Piece::Passed(_))).map(Piece::len).sum();
+        self.make_room(decoded, kept, wanted);
+        decoder(&mut self.decoder, &self.shape).append(self.shape.table(), pieces, self.direction)?;
+        Ok(kept)
+    }
+
+    /// Decodes those rows of pieces that conditions do not rule out: how many.
+    fn decode_selected(&mut self, pieces: &[Piece], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+        let mut all_kept = 0;
+        for piece in pieces {
+            let kept = self.select(piece)?;
+            if kept == 0 {
+                continue;
+            }
+            self.make_room(decoded + all_kept, kept, wanted);
+            if let Some(selector) = &self.selector {
+                selector.unknown(piece, self.direction, decoded + all_kept, &mut self.unknown);
+            }
+            self.decode(piece)?;
+            all_kept += kept;
+        }
+        Ok(all_kept)
+    }
+
+    /// Makes room for the batch that `kept` rows are the first of, where none is decoded yet.
+    fn make_room(&mut self, decoded: usize, kept: usize, wanted: usize) {
+        if decoded == 0 && kept > 0 {
+            // A point takes room for a row; a range for as many as are wanted of it at most, where somebody says
+            // how many; what goes on is as long as it was before.
+            let most = if kept > 1 && self.remaining.is_some() { CHECK_ROWS } else { self.rows_before };
+            let expected = kept.max(most.min(wanted));
+            self.decoder().begin(expected);
+        }
+    }
+
+    /// Books pieces: how many rows they have.
+    pub(crate) fn book(&self, pieces: &[Piece], is_read: bool) -> Result<usize, TableError> {
+        let rows = pieces.iter().map(Piece::len).sum::<usize>();
+        let bytes = if is_read { pieces.iter().map(Piece::bytes).sum() } else { 0 };
+        self.context.book(rows as u64, bytes)?;
+        Ok(rows)
     }
 
     /// How many rows of a piece are not ruled out before they are decoded.
@@ -341,7 +393,7 @@ impl Scan {
             (Piece::Block { block, .. }, Some(list)) => {
                 decoder.append_picked(self.shape.table(), block, Picked::List(list))
             }
-            _ => decoder.append(self.shape.table(), piece, self.direction),
+            _ => decoder.append(self.shape.table(), std::slice::from_ref(piece), self.direction),
         }
     }
 
@@ -382,16 +434,19 @@ impl Rows {
         }
     }
 
-    pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+    /// The next rows in place of what `out` held, `most` at most and none at the end.
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut Vec<Piece>) -> Result<(), TableError> {
+        out.clear();
         match self {
-            Rows::Merged(merge) => merge.next(most),
-            Rows::ByBucket(scans) => loop {
-                let Some(scan) = scans.last_mut() else { return Ok(None) };
-                match scan.next(most)? {
-                    Some(piece) => return Ok(Some(piece)),
-                    None => scans.pop(),
-                };
-            },
+            Rows::Merged(merge) => out.extend(merge.next(most)?),
+            Rows::ByBucket(scans) => {
+                while let Some(scan) = scans.last_mut()
+                    && !scan.next_several(most, out)?
+                {
+                    scans.pop();
+                }
+            }
         }
+        Ok(())
     }
 }

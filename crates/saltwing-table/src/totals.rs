@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
 use saltwing_types::{SqlType, Value};
 use smallvec::SmallVec;
 
-use crate::decode::{DecodedColumn, Source};
+use crate::decode::DecodedColumn;
 use crate::packed::Summary;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Ints, Nulls};
 use crate::packed::block_ref::BlockRef;
@@ -19,6 +19,8 @@ use crate::row_format::{SlotBytes, slot_int};
 use crate::row_values::{BlockParts, recent_slot};
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
 use crate::selection::Selection;
+use crate::shape::ScanShape;
+use crate::source::Source;
 use crate::walk::Piece;
 use crate::{Table, TableError};
 
@@ -69,54 +71,75 @@ impl Scan {
         }
         self.context.check()?;
         let shape = self.shape.clone();
-        let table = shape.table();
         let added = &shape.columns().all;
         let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
-        let can_pass = are_stored && !shape.is_filtered();
-        let mut parts = BlockParts::default();
+        let mut sums = Sums { are_stored, ..Sums::default() };
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
-        let mut decoded = 0;
-        while let Some(piece) = self.rows.next(CHECK_ROWS)? {
-            let kept = self.select(&piece)?;
-            let mut is_read = shape.reads_columns();
-            match &piece {
-                _ if kept == 0 || added.is_empty() => {}
-                Piece::Block { block, rows } if are_stored => {
-                    let (parts, some) = match &mut self.selector {
-                        None => (&mut parts, None),
-                        Some(selector) => selector.parts_and_some(&piece),
-                    };
-                    let rows = some.map_or(Added::All(rows.clone()), Added::Some);
-                    is_read =
-                        add_block(table, added, (block, rows), parts, &mut totals.columns)? || shape.is_filtered();
-                }
-                Piece::Row { key, row } if are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
-                _ => {
-                    if decoded == 0 {
-                        self.decoder().begin(kept);
-                    }
-                    self.decode(&piece)?;
-                    decoded += kept;
-                }
+        let mut pieces = Vec::new();
+        loop {
+            self.rows.next_several(CHECK_ROWS, &mut pieces)?;
+            if pieces.is_empty() {
+                break;
             }
-            if decoded >= BATCH_ROWS_MAX {
-                add_arrays(&self.decoder().finish()?, &mut totals.columns);
-                decoded = 0;
+            let mut is_read = false;
+            for piece in &pieces {
+                is_read |= self.add_piece(&shape, piece, &mut sums, &mut totals)?;
             }
-            totals.rows += kept as u64;
-            self.context.book(piece.len() as u64, if is_read { piece.bytes() } else { 0 })?;
-            let passed = match can_pass {
-                true => self.rows.pass_blocks(|block| add_known(block, added, &mut totals.columns)),
-                false => 0,
-            };
-            totals.rows += passed;
-            self.context.book(passed, 0)?;
+            self.book(&pieces, is_read)?;
+            if sums.decoded >= BATCH_ROWS_MAX {
+                self.add_decoded(&mut sums, &mut totals)?;
+            }
+            if are_stored && !shape.is_filtered() {
+                let passed = self.rows.pass_blocks(|block| add_known(block, added, &mut totals.columns));
+                totals.rows += passed;
+                self.context.book(passed, 0)?;
+            }
         }
-        if decoded > 0 {
-            add_arrays(&self.decoder().finish()?, &mut totals.columns);
-        }
+        self.add_decoded(&mut sums, &mut totals)?;
         self.done = true;
         Ok(totals)
+    }
+
+    /// Adds the rows of a piece that count, or decodes them; whether it was read.
+    fn add_piece(
+        &mut self,
+        shape: &ScanShape,
+        piece: &Piece,
+        sums: &mut Sums,
+        totals: &mut Totals,
+    ) -> Result<bool, TableError> {
+        let (table, added) = (shape.table(), &shape.columns().all);
+        let kept = self.select(piece)?;
+        totals.rows += kept as u64;
+        match piece {
+            _ if kept == 0 || added.is_empty() => {}
+            Piece::Block { block, rows } if sums.are_stored => {
+                let (parts, some) = match &mut self.selector {
+                    None => (&mut sums.parts, None),
+                    Some(selector) => selector.parts_and_some(piece),
+                };
+                let rows = some.map_or(Added::All(rows.clone()), Added::Some);
+                let is_read = add_block(table, added, (block, rows), parts, &mut totals.columns)?;
+                return Ok(is_read || shape.is_filtered());
+            }
+            Piece::Row { key, row } if sums.are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
+            _ => {
+                if sums.decoded == 0 {
+                    self.decoder().begin(kept);
+                }
+                self.decode(piece)?;
+                sums.decoded += kept;
+            }
+        }
+        Ok(shape.reads_columns())
+    }
+
+    /// Adds the rows that were decoded.
+    fn add_decoded(&mut self, sums: &mut Sums, totals: &mut Totals) -> Result<(), TableError> {
+        if std::mem::take(&mut sums.decoded) > 0 {
+            add_arrays(&self.decoder().finish()?, &mut totals.columns);
+        }
+        Ok(())
     }
 
     /// Which rows count is known when they are decoded.
@@ -128,6 +151,16 @@ impl Scan {
         }
         Ok(totals)
     }
+}
+
+/// A sum in the making.
+#[derive(Default)]
+struct Sums {
+    /// Whether all columns are read where blocks have them; others are decoded.
+    are_stored: bool,
+    parts: BlockParts,
+    /// Rows that were decoded and are not added yet.
+    decoded: usize,
 }
 
 impl Total {

@@ -21,8 +21,9 @@ use crate::{Counters, TableError};
 
 pub(crate) use piece::Piece;
 
-/// Rows of a delta that are taken at first and at most at once. The first is small because most walks are short.
-const DELTA_ROWS_MIN: usize = 16;
+/// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
+/// walks are short.
+const DELTA_ROWS_MIN: usize = 8;
 const DELTA_ROWS_MAX: usize = 1024;
 
 /// Blocks that are passed over before the caller looks whether it is to stop.
@@ -64,7 +65,7 @@ impl Walk {
         Self { rows, start, end, rules, index, done: false, pieces, recent, recent_most }
     }
 
-    /// The next visible rows, `most` at most; `None` at the end.
+    /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
         loop {
             if let Some(piece) = self.pieces.front_mut() {
@@ -76,23 +77,19 @@ impl Walk {
             if self.done {
                 return Ok(None);
             }
-            self.read_entry()?;
+            self.read_entry(most)?;
         }
     }
 
-    /// Adds pieces of the next entry to `out`, of one row at least and of `most` at most; whether there were some. What
-    /// comes together is cheaper than one by one where rows of deltas and blocks lie mixed.
-    pub(crate) fn next_several(&mut self, most: usize, out: &mut Vec<Piece>) -> Result<bool, TableError> {
-        let Some(first) = self.next(most)? else { return Ok(false) };
-        let mut rest = most - first.len();
-        out.push(first);
-        while self.pieces.front().is_some_and(|piece| piece.len() <= rest)
+    /// Adds pieces that were found already to `out`, of `most` rows at most.
+    pub(crate) fn add_found(&mut self, mut most: usize, out: &mut Vec<Piece>) {
+        out.reserve(self.pieces.len().min(most));
+        while self.pieces.front().is_some_and(|piece| piece.len() <= most)
             && let Some(piece) = self.pieces.pop_front()
         {
-            rest -= piece.len();
+            most -= piece.len();
             out.push(piece);
         }
-        Ok(true)
     }
 
     /// Whether the range goes on behind a place, in the direction of travel.
@@ -170,8 +167,8 @@ impl Walk {
         }
     }
 
-    /// Finds the pieces of the next entry, or of as much of it as its delta rows allow.
-    fn read_entry(&mut self) -> Result<(), TableError> {
+    /// Finds the pieces of the next entry, or of as much of it as its delta rows allow, where so many rows are wanted.
+    fn read_entry(&mut self, wanted: usize) -> Result<(), TableError> {
         let all = self.rows.clone();
         let Some((entry, entry_end)) = all.directory.owned(self.index) else {
             self.done = true;
@@ -189,7 +186,10 @@ impl Walk {
         let mut rest = None;
         if entry.is_dirty() && end.is_none_or(|end| start < end) {
             let direction = self.rules.direction;
-            let complete = all.collect(start, end, direction, self.recent_most, &mut self.recent);
+            // Deleted rows may be many: each time more are taken.
+            let wanted = if wanted == usize::MAX { 0 } else { wanted };
+            let most = self.recent_most.max(wanted).min(DELTA_ROWS_MAX);
+            let complete = all.collect(start, end, direction, most, &mut self.recent);
             self.recent_most = (2 * self.recent_most).min(DELTA_ROWS_MAX);
             if let (false, Some((last, _))) = (complete, self.recent.last()) {
                 rest = Some(match direction {

@@ -1,0 +1,190 @@
+//! Keys into the columns that come from them.
+
+use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
+use saltwing_store::Direction;
+use saltwing_types::ValueError;
+
+use super::{Column, named};
+use crate::packed::block::FixPart;
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::travel::Picked;
+use crate::{Table, TableError};
+
+/// Puts keys into columns.
+///
+/// Neighbours mostly differ in their last columns only: keys are split where what stands before those changes.
+pub(super) struct KeyDecoder {
+    /// Bytes of the columns at the end.
+    tail_bytes: usize,
+    /// The key that was split last.
+    key: Vec<u8>,
+    slices: KeySlices,
+    /// Whether the leading columns end with that key's values, and all can be repeated.
+    is_repeatable: bool,
+    scratch: Vec<u8>,
+}
+
+impl KeyDecoder {
+    pub(super) fn new(tail_bytes: usize) -> Self {
+        let (key, slices, scratch) = (Vec::new(), KeySlices::default(), Vec::new());
+        Self { tail_bytes, key, slices, is_repeatable: false, scratch }
+    }
+
+    /// The columns are new ones.
+    pub(super) fn begin(&mut self) {
+        self.is_repeatable = false;
+    }
+
+    /// Adds one key.
+    pub(super) fn add_key(&mut self, table: &Table, columns: &mut [Column], key: &[u8]) -> Result<(), TableError> {
+        let mut has_leading = false;
+        for Column { index, source, sink } in columns.iter_mut() {
+            let pushed = match *source {
+                Source::Tail { position, codec, from_end, width } => {
+                    let end = key.len().checked_sub(from_end).and_then(|at| key.get(at..at + width));
+                    let pushed = sink.push_keys(codec, width, std::iter::once(end.unwrap_or_default()));
+                    pushed.map_err(|bad| corrupt(table, &[key, &[]], position, bad))?
+                }
+                Source::RowKey => sink.push_bytes([key, &[]]),
+                Source::Leading { .. } => {
+                    has_leading = true;
+                    Ok(())
+                }
+                Source::Stored { .. } => Ok(()),
+            };
+            pushed.map_err(|source| named(table, *index, source))?;
+        }
+        if has_leading { self.add_leading(table, columns, [key, &[]], 1) } else { Ok(()) }
+    }
+
+    /// Adds the keys of rows of a block.
+    pub(super) fn add_keys(
+        &mut self,
+        table: &Table,
+        columns: &mut [Column],
+        lead: &FixPart,
+        mut rows: Picked<'_>,
+    ) -> Result<(), TableError> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let mut has_leading = false;
+        for Column { index, source, sink } in columns.iter_mut() {
+            let pushed = match *source {
+                Source::Tail { position, codec, from_end, width } => {
+                    let pushed = push_tails(lead, &rows, (from_end, width), codec, sink);
+                    let (prefix, suffix) = lead.key(rows.nth(0));
+                    pushed.map_err(|bad| corrupt(table, &[prefix, suffix], position, bad))?
+                }
+                Source::RowKey => (0..rows.len()).try_for_each(|i| {
+                    let (prefix, suffix) = lead.key(rows.nth(i));
+                    sink.push_bytes([prefix, suffix])
+                }),
+                Source::Leading { .. } => {
+                    has_leading = true;
+                    Ok(())
+                }
+                Source::Stored { .. } => Ok(()),
+            };
+            pushed.map_err(|source| named(table, *index, source))?;
+        }
+        while has_leading && rows.len() > 0 {
+            let same = rows.take_first(lead.repeats_of(&rows, self.tail_bytes));
+            let (prefix, suffix) = lead.key(same.nth(0));
+            self.add_leading(table, columns, [prefix, suffix], same.len())?;
+        }
+        Ok(())
+    }
+
+    /// Adds the leading columns of a key, which comes in two pieces, so many times.
+    fn add_leading(
+        &mut self,
+        table: &Table,
+        columns: &mut [Column],
+        key: [&[u8]; 2],
+        times: usize,
+    ) -> Result<(), TableError> {
+        let is_known = self.is_repeatable && self.begins_as(key);
+        if !is_known {
+            self.key.clear();
+            key.iter().for_each(|piece| self.key.extend_from_slice(piece));
+            table.codec().split(&self.key, &mut self.slices)?;
+            self.is_repeatable = true;
+        }
+        for Column { index, source, sink } in columns.iter_mut() {
+            let Source::Leading { position, codec } = *source else { continue };
+            let named = |source| named(table, *index, source);
+            if is_known {
+                sink.repeat(times).map_err(named)?;
+                continue;
+            }
+            let is_repeatable = sink.repeats() && self.slices.get(&self.key, position).is_some();
+            self.is_repeatable &= is_repeatable;
+            for _ in 0..if is_repeatable { 1 } else { times } {
+                self.push(table, (position, codec), sink)?.map_err(named)?;
+            }
+            if is_repeatable && times > 1 {
+                sink.repeat(times - 1).map_err(named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a key has the leading columns of the one that was split last.
+    fn begins_as(&self, [prefix, suffix]: [&[u8]; 2]) -> bool {
+        let Some(leading_bytes) = self.key.len().checked_sub(self.tail_bytes) else { return false };
+        let Some(of_suffix) = (prefix.len() + suffix.len()).checked_sub(self.tail_bytes) else { return false };
+        let of_prefix = of_suffix.min(prefix.len());
+        let leading = self.key.get(..leading_bytes).unwrap_or_default();
+        let parts = (prefix.get(..of_prefix), suffix.get(..of_suffix - of_prefix));
+        let (Some(prefix), Some(suffix)) = parts else { return false };
+        leading.strip_prefix(prefix) == Some(suffix)
+    }
+
+    /// Adds a column of the key that was split, without a value between.
+    fn push(
+        &mut self,
+        table: &Table,
+        (position, codec): (usize, ValueCodec),
+        sink: &mut Sink,
+    ) -> Result<Result<(), ValueError>, TableError> {
+        match self.slices.get(&self.key, position) {
+            None => {
+                sink.push_null();
+                Ok(Ok(()))
+            }
+            Some(bytes) => {
+                let pushed = sink.push_key(codec, bytes, &mut self.scratch);
+                Ok(pushed.map_err(|bad| table.codec().corrupt(position, &self.key, &self.slices, bad))?)
+            }
+        }
+    }
+}
+
+/// Adds a column that stands so many bytes before the ends of keys, and takes so many.
+fn push_tails(
+    lead: &FixPart,
+    rows: &Picked<'_>,
+    (from_end, width): (usize, usize),
+    codec: ValueCodec,
+    sink: &mut Sink,
+) -> Result<Result<(), ValueError>, BadBytes> {
+    match (lead.key_tails(rows.cover(), from_end, width), rows) {
+        (Some(end), Picked::Run(rows, Direction::Forward)) => sink.push_keys(codec, width, rows.clone().map(end)),
+        (Some(end), rows) => sink.push_keys(codec, width, (0..rows.len()).map(|i| end(rows.nth(i)))),
+        (None, rows) => {
+            let ends = (0..rows.len()).map(|i| lead.key_tail(rows.nth(i), from_end, width));
+            sink.push_keys(codec, width, ends)
+        }
+    }
+}
+
+/// The error of a column of a key, which comes in two pieces, whose bytes are no value.
+pub(crate) fn corrupt(table: &Table, key: &[&[u8]; 2], position: usize, bad: BadBytes) -> TableError {
+    let (key, mut slices) = (key.concat(), KeySlices::default());
+    match table.codec().split(&key, &mut slices) {
+        Ok(()) => table.codec().corrupt(position, &key, &slices, bad).into(),
+        Err(error) => error.into(),
+    }
+}
