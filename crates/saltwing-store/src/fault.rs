@@ -34,6 +34,8 @@ pub enum Fault {
     FailGet(u64),
     /// The sync with this number fails, as [`OrderedKv::sync`] does it. Later ones succeed.
     FailSync(u64),
+    /// The call of [`OrderedKv::reclaim`] with this number fails, and gives nothing back. Later ones succeed.
+    FailReclaim(u64),
     /// The commit with this number is answered with [`StoreError::CommitUnknown`].
     UnknownCommit {
         /// Which commit.
@@ -56,6 +58,8 @@ pub struct Counts {
     pub gets: u64,
     /// Calls of [`OrderedKv::sync`], failed ones included.
     pub syncs: u64,
+    /// Calls of [`OrderedKv::reclaim`], failed ones included.
+    pub reclaims: u64,
 }
 
 /// A store with one fault in it. Clones share it.
@@ -219,6 +223,9 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
     }
 
     fn reclaim(&self) -> Result<(), StoreError> {
+        if self.faults.fault == Fault::FailReclaim(self.faults.number(|counts| &mut counts.reclaims)) {
+            return Err(injected("reclaim"));
+        }
         self.current(|store| store.reclaim())
     }
 

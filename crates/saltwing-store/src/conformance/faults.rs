@@ -26,6 +26,7 @@ where
         cut_scan(fresh()(), number);
     }
     failed_get(fresh()());
+    failed_reclaim(fresh()());
     for commit in 0..counts.commits {
         for applied in [false, true] {
             unknown_commit(fresh()(), commit, applied);
@@ -153,6 +154,17 @@ fn failed_get(store: Arc<dyn OrderedKv>) {
         }
     }
     assert_eq!(store.counts().gets, content.len() as u64);
+}
+
+fn failed_reclaim(store: Arc<dyn OrderedKv>) {
+    let store = Faulty::new(store, Fault::FailReclaim(1));
+    for (number, step) in script().into_iter().enumerate() {
+        step.run(&store, Durability::Buffered).unwrap();
+        let reclaimed = store.reclaim().map_err(|error| error.code());
+        assert_eq!(reclaimed, if number == 1 { Err("io") } else { Ok(()) });
+    }
+    assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+    assert_eq!(store.counts().reclaims, script().len() as u64);
 }
 
 fn unknown_commit(store: Arc<dyn OrderedKv>, commit: u64, applied: bool) {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use saltwing_store::MemoryStore;
 use saltwing_store::fault::{Counts, Fault, FaultStore};
-use saltwing_table::LayoutOptions;
+use saltwing_table::{Budget, LayoutOptions, ScanContext};
 use saltwing_types::Value;
 
 use crate::history::Step;
 use crate::world::{Rows, World, run_options, table};
 
-/// A fixed history over so many keys that fills, merges, empties and reopens; it goes on after errors.
+/// A fixed history over so many keys that fills, merges, compacts, empties and reopens; it goes on after errors.
 fn history(keys: u64) -> Vec<Step> {
     let mut seed = 7u64;
     let mut next = move |most: u64| {
@@ -31,8 +31,10 @@ fn history(keys: u64) -> Vec<Step> {
             (row, next(4) != 0)
         });
         steps.push(Step::Commit(changes.collect()));
-        if round % 9 == 8 {
-            steps.push(Step::Merge);
+        match round % 9 {
+            8 => steps.push(Step::Merge),
+            4 => steps.push(Step::Compact),
+            _ => {}
         }
         if round % 10 == 9 {
             steps.push(Step::Reopen);
@@ -70,6 +72,10 @@ fn survives(fault: Fault, keys: u64, options: LayoutOptions) -> (Counts, (u64, u
                 }
             }
             Step::Merge => drop(world.store.merge()),
+            Step::Compact => {
+                let context = ScanContext::new(Budget::default());
+                drop(world.store.compact(world.def.id, &context));
+            }
             _ => {
                 if world.reopen().is_err() {
                     world.reopen().unwrap();
@@ -123,7 +129,7 @@ fn a_fault_leaves_what_was_acknowledged() {
     let takes_all = std::env::var_os("LAYOUT_FAULTS").is_some_and(|which| which == "all");
     let with_threads = LayoutOptions { merge_threads: 3, ..run_options() };
     for (options, keys, run_rows_min, step) in
-        [(LayoutOptions::tiny(), 40, 1, 29), (run_options(), 100, 20, 53), (with_threads, 100, 20, 97)]
+        [(LayoutOptions::tiny(), 40, 1, 41), (run_options(), 100, 20, 71), (with_threads, 100, 20, 127)]
     {
         let (step, cut_step, get_step, commit_step) =
             if takes_all { (1, 1, 1, 1) } else { (step, 4 * step, 8 * step, step / 3) };
@@ -141,6 +147,10 @@ fn a_fault_leaves_what_was_acknowledged() {
         // The first is of the first opening.
         for n in (1..counts.gets).step_by(get_step) {
             survives(Fault::FailGet(n));
+        }
+        assert_eq!(counts.reclaims, 3, "one a compaction");
+        for n in 0..counts.reclaims {
+            survives(Fault::FailReclaim(n));
         }
         for commit in (0..counts.commits).step_by(commit_step) {
             survives(Fault::UnknownCommit { commit, applied: commit % 2 == 0 });
