@@ -6,12 +6,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rusqlite::params;
+use rusqlite::types::ValueRef;
 use saltwing::{Database, blocking};
 use saltwing_cli::mobile_log::{COLUMNS, CREATE_TABLE, FIRST_DAY, MobileLog, day_range, phone};
 
 use crate::Result;
 use crate::bench::Bench;
-use crate::engine::EngineKind;
+use crate::engine::{EngineKind, Fingerprint};
 use crate::process;
 use crate::report::Figures;
 use crate::rows::Mix;
@@ -38,7 +39,7 @@ fn log(rows: u64) -> MobileLog {
     MobileLog { phones: (rows / (DAYS * SESSIONS_A_DAY)).max(1), days: DAYS, sessions_a_day: SESSIONS_A_DAY }
 }
 
-/// Loads Saltwing, and SQLite if it takes part, asks for phone-days, comparing the counts, and looks at what they take.
+/// Loads Saltwing, and SQLite if it takes part, asks for phone-days, comparing the answers, and looks at what they take.
 pub fn run(bench: &mut Bench) -> Result<()> {
     let log = log(bench.log.rows);
     let folder = tempfile::tempdir_in(&bench.folder)?;
@@ -147,6 +148,45 @@ fn load_sqlite(log: MobileLog, folder: &Path) -> Result<(rusqlite::Connection, D
     Ok((sqlite, time))
 }
 
+/// Days whose rows are compared value by value, before any is timed.
+const LOOKS: usize = 3;
+/// What a text of a DATE leaves out.
+const MIDNIGHT: &str = " 00:00:00";
+
+/// Holds both engines' rows of some days to each other.
+fn compare_days(ours: &blocking::Statement, theirs: &mut rusqlite::Statement<'_>, log: MobileLog) -> Result<()> {
+    let mut mix = Mix(8);
+    for _ in 0..LOOKS {
+        let (from, to) = day_range(FIRST_DAY + mix.below(DAYS));
+        let phone = phone(mix.below(log.phones));
+        let (mut found, mut expected) = (Fingerprint::new(false), Fingerprint::new(false));
+        for row in ours.query(saltwing::params![phone.as_str(), from.as_str(), to.as_str()])? {
+            let row = row?;
+            for place in 0..=URL {
+                found.text(row.get::<String>(place)?.as_bytes());
+            }
+            found.end_row();
+        }
+        let mut rows = theirs.query(params![phone, from, to])?;
+        while let Some(row) = rows.next()? {
+            for place in 0..=URL {
+                let text = match row.get_ref(place)? {
+                    ValueRef::Integer(n) => n.to_string(),
+                    _ => row.get::<_, String>(place)?,
+                };
+                expected.text(text.strip_suffix(MIDNIGHT).unwrap_or(&text).as_bytes());
+            }
+            expected.end_row();
+        }
+        if found != expected {
+            return Err(
+                format!("mobile_day: saltwing has {found}; sqlite has {expected}, of {phone} from {from}").into()
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Asks for the same days, in turns: the times.
 fn ask(
     connection: &blocking::Connection,
@@ -156,6 +196,9 @@ fn ask(
 ) -> Result<Vec<(EngineKind, Vec<Duration>)>> {
     let ours = connection.prepare(DAY)?;
     let mut theirs = sqlite.map(|sqlite| sqlite.prepare(DAY)).transpose()?;
+    if let Some(theirs) = &mut theirs {
+        compare_days(&ours, theirs, log)?;
+    }
     let mut times = vec![(EngineKind::Saltwing, Vec::with_capacity(rounds))];
     times.extend(theirs.as_ref().map(|_| (EngineKind::Sqlite, Vec::with_capacity(rounds))));
     let mut mix = Mix(7);
