@@ -47,6 +47,9 @@ pub(crate) struct Walk {
     rules: Arc<WalkRules>,
     /// The entry that is looked at next.
     index: usize,
+    /// Of a walk that goes forward, once it is known: the keys of the entries from `index` to this one, if there are such, all
+    /// lie in its range.
+    whole_until: Option<usize>,
     done: bool,
     pieces: VecDeque<Piece>,
     recent: Vec<RecentRow>,
@@ -62,7 +65,7 @@ impl Walk {
         };
         let (pieces, recent) = (VecDeque::new(), Vec::new());
         let recent_most = DELTA_ROWS_MIN;
-        Self { rows, start, end, rules, index, done: false, pieces, recent, recent_most }
+        Self { rows, start, end, rules, index, whole_until: None, done: false, pieces, recent, recent_most }
     }
 
     /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
@@ -77,7 +80,9 @@ impl Walk {
             if self.done {
                 return Ok(None);
             }
-            self.read_entry(most)?;
+            if !self.read_whole_entry()? {
+                self.read_entry(most)?;
+            }
         }
     }
 
@@ -118,6 +123,7 @@ impl Walk {
         match direction {
             Direction::Forward => {
                 self.index = self.rows.directory.floor(place);
+                self.whole_until = None;
                 self.start = place.to_vec();
             }
             Direction::Reverse => {
@@ -156,15 +162,35 @@ impl Walk {
     }
 
     /// The next entries of which it is known that all of their keys lie in the range; never the last one of it.
-    fn whole_entries(&self) -> Range<usize> {
+    fn whole_entries(&mut self) -> Range<usize> {
         let (directory, none) = (&self.rows.directory, self.index..self.index);
+        if let Some(until) = self.whole_until {
+            return self.index..until;
+        }
         match directory.owned(self.index) {
             Some((entry, Some(entry_end))) if *self.start <= *entry.fence => match self.end.as_deref() {
                 Some(end) if end <= &**entry_end => none,
-                end => self.index..directory.last_below(end),
+                end => self.index..*self.whole_until.insert(directory.last_below(end)),
             },
             _ => none,
         }
+    }
+
+    /// Finds the pieces of the next entry where they are all rows of its block, and it is known that their keys lie in the
+    /// range: no key is looked at. `false` of another one.
+    fn read_whole_entry(&mut self) -> Result<bool, TableError> {
+        if self.whole_until.is_none_or(|until| self.index >= until) {
+            return Ok(false);
+        }
+        let block = match self.rows.directory.entry(self.index) {
+            Some(entry) if !entry.is_dirty() && entry.runs.is_empty() => entry.block.clone(),
+            _ => None,
+        };
+        let Some(block) = block else { return Ok(false) };
+        self.add_run(&block, None, 0..block.summary.rows as usize)?;
+        self.pass_over(&block);
+        self.index += 1;
+        Ok(true)
     }
 
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow, where so many rows are wanted.
@@ -219,6 +245,9 @@ impl Walk {
                     (Some(_), None) => false,
                 };
                 self.index += 1;
+                if !self.done && self.whole_until.is_none() {
+                    self.whole_until = Some(self.rows.directory.last_below(self.end.as_deref()));
+                }
             }
             (Direction::Reverse, None) => {
                 self.done = self.index == 0 || *self.start >= *entry.fence;
