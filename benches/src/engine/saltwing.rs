@@ -123,16 +123,14 @@ fn sum_of_batches(mut batches: saltwing::ArrowRows) -> Result<i64> {
     Ok(sum)
 }
 
-/// Every value, row by row.
+/// Every value, row by row. Not by `Row::get`, which the compiler then no longer puts into the timed loop.
 fn fingerprint_of_rows(rows: blocking::Rows, mut fingerprint: Fingerprint) -> Result<Fingerprint> {
-    let texts: Vec<bool> = rows.columns().iter().map(|column| matches!(column.ty, SqlType::Varchar(_))).collect();
     for row in rows {
-        let row = row?;
-        for (place, is_text) in texts.iter().enumerate() {
-            if *is_text {
-                fingerprint.text(row.get::<String>(place)?.as_bytes());
-            } else {
-                fingerprint.int(row.get::<i64>(place)?);
+        for value in row?.values()? {
+            match value {
+                Value::Text(text) => fingerprint.text(text.as_bytes()),
+                Value::Int(n) => fingerprint.int(n),
+                other => return Err(format!("{other:?} is no value of the log").into()),
             }
         }
         fingerprint.end_row();

@@ -370,8 +370,11 @@ impl Scan {
 
     /// Books pieces: how many rows they have.
     pub(crate) fn book(&self, pieces: &[Piece], is_read: bool) -> Result<usize, TableError> {
-        let rows = pieces.iter().map(Piece::len).sum::<usize>();
-        let bytes = if is_read { pieces.iter().map(Piece::bytes).sum() } else { 0 };
+        let (mut rows, mut bytes) = (0, 0);
+        for piece in pieces {
+            rows += piece.len();
+            bytes += if is_read { piece.bytes() } else { 0 };
+        }
         self.context.book(rows as u64, bytes)?;
         Ok(rows)
     }

@@ -202,7 +202,8 @@ impl Walk {
         };
         let (walk_start, walk_end) = (std::mem::take(&mut self.start), self.end.take());
         let entry_end = entry_end.map(|end| &**end);
-        let start = entry.fence.as_ref().max(&walk_start[..]);
+        let begins_inside = *walk_start <= *entry.fence;
+        let start = if begins_inside { entry.fence.as_ref() } else { &walk_start[..] };
         let end = match (walk_end.as_deref(), entry_end) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -245,7 +246,8 @@ impl Walk {
                     (Some(_), None) => false,
                 };
                 self.index += 1;
-                if !self.done && self.whole_until.is_none() {
+                // One that lay in the range altogether tells of a long walk.
+                if !self.done && begins_inside && self.whole_until.is_none() {
                     self.whole_until = Some(self.rows.directory.last_below(self.end.as_deref()));
                 }
             }
