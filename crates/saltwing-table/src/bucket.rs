@@ -12,7 +12,7 @@ use crate::packed::delta::TableRows;
 use crate::points::{KEYS_AT_ONCE, Keys, find_all};
 use crate::scan::RangeIter;
 use crate::skip::Skipper;
-use crate::walk::{Piece, Walk, WalkRules};
+use crate::walk::{Piece, Pieces, Walk, WalkRules};
 use crate::{ScanContext, TableError};
 
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
@@ -129,7 +129,7 @@ impl BucketScan {
 
     /// As [`BucketScan::next`], with the pieces behind it that are found already, of `most` rows in all at most: where rows
     /// of deltas and blocks lie mixed, there are many. Whether there was one.
-    pub(crate) fn next_several(&mut self, most: usize, out: &mut Vec<Piece>) -> Result<bool, TableError> {
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut Pieces) -> Result<bool, TableError> {
         let Some(first) = self.next(most)? else { return Ok(false) };
         let most = most - first.len();
         out.push(first);

@@ -19,7 +19,7 @@ use crate::scan::Scan;
 use crate::sink::Run;
 use crate::source::{Source, tail_bytes};
 use crate::travel::{Picked, nth, take_first};
-use crate::walk::{Found, Piece};
+use crate::walk::{Found, Piece, Pieces};
 use crate::{Table, TableError};
 
 /// Rows that come together as values, but for the last ones: who takes them finds them in the nearest cache.
@@ -330,7 +330,7 @@ impl Scan {
         values: &mut RowValues,
     ) -> Result<u64, TableError> {
         let mut read = 0;
-        let mut pieces = std::mem::take(&mut self.pieces);
+        let mut pieces = Pieces::new();
         while !self.done && read < ROWS_TOGETHER_MIN {
             if read == 0 {
                 self.context.check()?;
@@ -349,7 +349,6 @@ impl Scan {
             self.remaining = self.remaining.map(|remaining| remaining - rows);
             self.done = self.remaining == Some(0);
         }
-        self.pieces = pieces;
         Ok(read)
     }
 

@@ -21,7 +21,7 @@ use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::{KeyStretches, Skipper};
 use crate::travel::Picked;
-use crate::walk::{Piece, WalkRules};
+use crate::walk::{Piece, Pieces, WalkRules};
 use crate::{ReadView, ScanContext, Table, TableError};
 
 /// Rows of a full batch.
@@ -145,8 +145,6 @@ pub struct Scan {
     pub(crate) remaining: Option<u64>,
     /// Where rows are held to conditions before they are decoded.
     pub(crate) selector: Option<Box<Selector>>,
-    /// What was read last.
-    pub(crate) pieces: Vec<Piece>,
     /// Of the batch that is decoded, the rows of which a condition is unknown.
     unknown: Vec<usize>,
     batch_rows: usize,
@@ -234,21 +232,8 @@ impl Scan {
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         let (remaining, done) = (limit, limit == Some(0));
         let selector = shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone())));
-        let (decoder, pieces, unknown, rows_before) = (None, Vec::new(), Vec::new(), 0);
-        Self {
-            shape,
-            rows,
-            decoder,
-            direction,
-            remaining,
-            selector,
-            pieces,
-            unknown,
-            batch_rows,
-            rows_before,
-            context,
-            done,
-        }
+        let (decoder, unknown, rows_before) = (None, Vec::new(), 0);
+        Self { shape, rows, decoder, direction, remaining, selector, unknown, batch_rows, rows_before, context, done }
     }
 
     /// What makes columns of rows, which not every scan does.
@@ -314,7 +299,7 @@ impl Scan {
     fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
         let (mut read, mut decoded) = (0, 0);
         self.unknown.clear();
-        let mut pieces = std::mem::take(&mut self.pieces);
+        let mut pieces = Pieces::new();
         while read < wanted {
             self.rows.next_several((wanted - read).min(CHECK_ROWS), &mut pieces)?;
             if pieces.is_empty() {
@@ -326,7 +311,6 @@ impl Scan {
             };
             read += self.book(&pieces, self.shape.reads_columns())?;
         }
-        self.pieces = pieces;
         self.rows_before = decoded;
         Ok((read, decoded))
     }
@@ -438,7 +422,7 @@ impl Rows {
     }
 
     /// The next rows in place of what `out` held, `most` at most and none at the end.
-    pub(crate) fn next_several(&mut self, most: usize, out: &mut Vec<Piece>) -> Result<(), TableError> {
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut Pieces) -> Result<(), TableError> {
         out.clear();
         match self {
             Rows::Merged(merge) => out.extend(merge.next(most)?),

@@ -21,7 +21,7 @@ use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
 use crate::selection::Selection;
 use crate::shape::ScanShape;
 use crate::source::Source;
-use crate::walk::Piece;
+use crate::walk::{Piece, Pieces};
 use crate::{Table, TableError};
 
 /// Of so many rows, where one is added, they are got one by one.
@@ -75,7 +75,7 @@ impl Scan {
         let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
         let mut sums = Sums { are_stored, ..Sums::default() };
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
-        let mut pieces = Vec::new();
+        let mut pieces = Pieces::new();
         loop {
             self.rows.next_several(CHECK_ROWS, &mut pieces)?;
             if pieces.is_empty() {

@@ -19,7 +19,7 @@ use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
 use crate::{Counters, TableError};
 
-pub(crate) use piece::Piece;
+pub(crate) use piece::{Piece, Pieces};
 
 /// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
 /// walks are short.
@@ -50,6 +50,8 @@ pub(crate) struct Walk {
     /// Of a walk that goes forward, once it is known: the keys of the entries from `index` to this one, if there are such, all
     /// lie in its range.
     whole_until: Option<usize>,
+    /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
+    is_long: bool,
     done: bool,
     pieces: VecDeque<Piece>,
     recent: Vec<RecentRow>,
@@ -65,7 +67,19 @@ impl Walk {
         };
         let (pieces, recent) = (VecDeque::new(), Vec::new());
         let recent_most = DELTA_ROWS_MIN;
-        Self { rows, start, end, rules, index, whole_until: None, done: false, pieces, recent, recent_most }
+        Self {
+            rows,
+            start,
+            end,
+            rules,
+            index,
+            whole_until: None,
+            is_long: false,
+            done: false,
+            pieces,
+            recent,
+            recent_most,
+        }
     }
 
     /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
@@ -87,7 +101,7 @@ impl Walk {
     }
 
     /// Adds pieces that were found already to `out`, of `most` rows at most.
-    pub(crate) fn add_found(&mut self, mut most: usize, out: &mut Vec<Piece>) {
+    pub(crate) fn add_found(&mut self, mut most: usize, out: &mut Pieces) {
         out.reserve(self.pieces.len().min(most));
         while self.pieces.front().is_some_and(|piece| piece.len() <= most)
             && let Some(piece) = self.pieces.pop_front()
@@ -123,7 +137,7 @@ impl Walk {
         match direction {
             Direction::Forward => {
                 self.index = self.rows.directory.floor(place);
-                self.whole_until = None;
+                (self.whole_until, self.is_long) = (None, false);
                 self.start = place.to_vec();
             }
             Direction::Reverse => {
@@ -179,6 +193,9 @@ impl Walk {
     /// Finds the pieces of the next entry where they are all rows of its block, and it is known that their keys lie in the
     /// range: no key is looked at. `false` of another one.
     fn read_whole_entry(&mut self) -> Result<bool, TableError> {
+        if self.is_long && self.whole_until.is_none() {
+            self.whole_until = Some(self.rows.directory.last_below(self.end.as_deref()));
+        }
         if self.whole_until.is_none_or(|until| self.index >= until) {
             return Ok(false);
         }
@@ -246,10 +263,7 @@ impl Walk {
                     (Some(_), None) => false,
                 };
                 self.index += 1;
-                // One that lay in the range altogether tells of a long walk.
-                if !self.done && begins_inside && self.whole_until.is_none() {
-                    self.whole_until = Some(self.rows.directory.last_below(self.end.as_deref()));
-                }
+                self.is_long = begins_inside && !self.done;
             }
             (Direction::Reverse, None) => {
                 self.done = self.index == 0 || *self.start >= *entry.fence;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_store::{Bytes, Direction};
+use smallvec::SmallVec;
 
 use crate::TableError;
 use crate::packed::block_ref::BlockRef;
@@ -20,6 +21,9 @@ pub(crate) enum Piece {
     /// So many rows of which it is known that the filter leaves none.
     Passed(usize),
 }
+
+/// Pieces that come one after the other: mostly one.
+pub(crate) type Pieces = SmallVec<[Piece; 2]>;
 
 impl Piece {
     pub(crate) fn len(&self) -> usize {
