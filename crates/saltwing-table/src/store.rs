@@ -350,7 +350,9 @@ impl EmbeddedTables {
         }
         // After the moment, as for a view.
         let expired_ms = table.def().ttl_s.and_then(|_| table.expired_ms(self.clock().now_ms()));
-        let Some(found) = place.map_or(Ok(None), |place| place.read(row_key, expired_ms))? else { return Ok(None) };
+        let Some(found) = place.map_or(Ok(None), |place| place.read_alone(row_key, expired_ms))? else {
+            return Ok(None);
+        };
         let bytes = if shape.width() == 0 { 0 } else { found.piece.bytes() };
         Ok(Some(PointRow { values: shape.values(found)?, bytes }))
     }

@@ -13,7 +13,7 @@ use saltwing_store::{Bytes, Direction};
 use crate::conditions::Conditions;
 use crate::packed::Summary;
 use crate::packed::block::FixPart;
-use crate::packed::block_ref::BlockRef;
+use crate::packed::block_ref::{BlockRef, PartsInMemory};
 use crate::packed::delta::{RecentRow, StoredRow, TableRows};
 use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
@@ -447,6 +447,18 @@ impl Found {
 }
 
 impl Place {
+    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is looked at together is waited for once.
+    pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
+        if let Self::Block(block) = &self {
+            look_at(block, |parts| parts.look_at_keys());
+        }
+        let found = self.read(key, expired_ms)?;
+        if let Some(Found { piece: Piece::Block { block, rows }, .. }) = &found {
+            look_at(block, |parts| parts.look_at_row(rows.start) ^ parts.look_into_row(rows.start));
+        }
+        Ok(found)
+    }
+
     /// The row of the key that this is the place of, if it is there and not expired.
     pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
         let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
@@ -477,7 +489,12 @@ impl Place {
     }
 }
 
+/// Looks at what is in memory of a block; what is seen is of no use.
+fn look_at(block: &BlockRef, look: impl FnOnce(&PartsInMemory<'_>) -> usize) {
+    std::hint::black_box(block.in_memory().map_or(0, |parts| look(&parts)));
+}
+
 /// One row by its key, if it is there and not expired.
 pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-    place(rows, key).map_or(Ok(None), |place| place.read(key, expired_ms))
+    place(rows, key).map_or(Ok(None), |place| place.read_alone(key, expired_ms))
 }
