@@ -20,17 +20,15 @@ use crate::travel::Picked;
 use crate::walk::Piece;
 use crate::{Table, TableError};
 
-use keys::KeyDecoder;
 pub(crate) use keys::corrupt as corrupt_key;
+use keys::{KeyDecoder, KeyUse};
 
 /// Columns that are decoded, and where they come from: what is known of them before a scan.
 pub(crate) struct DecodedColumns {
     pub(crate) all: Vec<DecodedColumn>,
-    /// Families that columns are read of, and whether one of variable width is.
-    families: Vec<(usize, bool)>,
-    /// Whether a column comes from keys.
-    reads_keys: bool,
-    tail_bytes: usize,
+    families: SmallVec<[FamilyUse; 1]>,
+    /// Where a column comes from keys.
+    keys: Option<KeyUse>,
 }
 
 /// One of them, by index.
@@ -51,18 +49,20 @@ impl DecodedColumns {
     /// These columns of the table, by index.
     pub(crate) fn new(table: &Table, columns: &[usize]) -> Self {
         let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
-        let mut families: Vec<(usize, bool)> = Vec::new();
+        let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
         for column in &all {
             if let Source::Stored { family, .. } = column.source {
-                let var = row_format::width(column.ty).is_none();
-                match families.iter_mut().find(|(known, _)| *known == family) {
-                    Some((_, var_wanted)) => *var_wanted |= var,
-                    None => families.push((family, var)),
+                let var_wanted = row_format::width(column.ty).is_none();
+                match families.iter_mut().find(|known| known.family == family) {
+                    Some(known) => known.var_wanted |= var_wanted,
+                    None => families.push(FamilyUse { family, var_wanted }),
                 }
             }
         }
         let reads_keys = all.iter().any(|column| !matches!(column.source, Source::Stored { .. }));
-        Self { all, families, reads_keys, tail_bytes: tail_bytes(table) }
+        let has_leading = all.iter().any(|column| matches!(column.source, Source::Leading { .. }));
+        let keys = reads_keys.then(|| KeyUse { has_leading, tail_bytes: tail_bytes(table) });
+        Self { all, families, keys }
     }
 }
 
@@ -84,7 +84,7 @@ struct Column {
     sink: Sink,
 }
 
-/// A family of which columns are read.
+/// A family of which columns are read, and whether one of variable width is.
 #[derive(Clone, Copy)]
 struct FamilyUse {
     family: usize,
@@ -121,11 +121,10 @@ impl RowDecoder {
     /// A decoder of these columns.
     pub(crate) fn new(columns: &DecodedColumns) -> Self {
         let column = |c: &DecodedColumn| Column { index: c.index, source: c.source, sink: Sink::new(c.ty) };
-        let family = |&(family, var_wanted): &(usize, bool)| FamilyUse { family, var_wanted };
         Self {
             columns: columns.all.iter().map(column).collect(),
-            keys: columns.reads_keys.then(|| KeyDecoder::new(columns.tail_bytes)),
-            families: columns.families.iter().map(family).collect(),
+            keys: columns.keys.map(KeyDecoder::new),
+            families: columns.families.clone(),
             held: SmallVec::new(),
         }
     }
@@ -189,41 +188,50 @@ impl RowDecoder {
 
     /// Column after column, so that what is known of one is looked at once.
     fn append_several(&mut self, table: &Table, several: &[Rows<'_>]) -> Result<(), TableError> {
-        let Self { columns, keys, families, held, .. } = self;
+        self.append_keys(table, several)?;
+        (0..self.families.len()).try_for_each(|place| self.append_family(table, place, several))
+    }
+
+    fn append_keys(&mut self, table: &Table, several: &[Rows<'_>]) -> Result<(), TableError> {
+        let Self { columns, keys: Some(keys), held, .. } = self else { return Ok(()) };
         for rows in several {
-            match (rows, &mut *keys) {
-                (_, None) => break,
-                (Rows::Recent(key, _), Some(keys)) => keys.add_key(table, columns, key)?,
-                (Rows::Block(block, place, rows), Some(keys)) => {
+            match rows {
+                Rows::Recent(key, _) => keys.add_key(table, columns, key)?,
+                Rows::Block(block, place, rows) => {
                     let lead = held.get(*place).and_then(|held| held.lead.as_deref());
                     let lead = lead.ok_or_else(|| block.damaged("its keys"))?;
                     keys.add_keys(table, columns, lead, rows.clone())?;
                 }
             }
         }
-        for (place, FamilyUse { family, .. }) in families.iter().enumerate() {
-            let recent = recent_rows(table, *family, several)?;
-            for Column { index, source, sink } in columns.iter_mut() {
-                let Source::Stored { family: of, slot } = *source else { continue };
-                if of != *family {
-                    continue;
-                }
-                let mut recent = recent.iter();
-                for rows in several {
-                    let appended = match rows {
-                        Rows::Recent(key, _) => {
-                            let row = recent.next().and_then(Option::as_ref);
-                            append_recent(table, *index, row.map(|row| row.slot(slot.into())), sink)
-                                .ok_or_else(|| corrupt(table, key, "column"))?
-                        }
-                        Rows::Block(block, held_at, rows) => {
-                            let parts = held.get(*held_at).and_then(|held| held.families.get(place));
-                            append_stored(table, (*index, slot), parts, rows, sink)
-                                .ok_or_else(|| block.damaged("a value"))?
-                        }
-                    };
-                    appended.map_err(|source| named(table, *index, source))?;
-                }
+        Ok(())
+    }
+
+    /// The columns of a family, by its place among those that are read.
+    fn append_family(&mut self, table: &Table, place: usize, several: &[Rows<'_>]) -> Result<(), TableError> {
+        let Self { columns, families, held, .. } = self;
+        let Some(FamilyUse { family, .. }) = families.get(place).copied() else { return Ok(()) };
+        let recent = recent_rows(table, family, several)?;
+        for Column { index, source, sink } in columns.iter_mut() {
+            let slot = match *source {
+                Source::Stored { family: of, slot } if of == family => slot,
+                _ => continue,
+            };
+            let mut recent = recent.iter();
+            for rows in several {
+                let appended = match rows {
+                    Rows::Recent(key, _) => {
+                        let row = recent.next().and_then(Option::as_ref);
+                        append_recent(table, *index, row.map(|row| row.slot(slot.into())), sink)
+                            .ok_or_else(|| corrupt(table, key, "column"))?
+                    }
+                    Rows::Block(block, held_at, rows) => {
+                        let parts = held.get(*held_at).and_then(|held| held.families.get(place));
+                        append_stored(table, (*index, slot), parts, rows, sink)
+                            .ok_or_else(|| block.damaged("a value"))?
+                    }
+                };
+                appended.map_err(|source| named(table, *index, source))?;
             }
         }
         Ok(())

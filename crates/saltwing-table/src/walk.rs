@@ -162,11 +162,10 @@ impl Walk {
         whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
         for index in whole {
             let Some(entry) = self.rows.directory.entry(index) else { break };
-            let is_alone = |block: &&Arc<BlockRef>| {
-                let is_alive = self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms);
-                !entry.is_dirty() && entry.runs.is_empty() && is_alive
+            let is_alive = |block: &&Arc<BlockRef>| {
+                self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
             };
-            match entry.block.as_ref().filter(is_alone) {
+            match entry.lone_block().filter(is_alive) {
                 Some(block) if takes(&block.summary) => rows += u64::from(block.summary.rows),
                 _ => break,
             }
@@ -193,17 +192,11 @@ impl Walk {
     /// Finds the pieces of the next entry where they are all rows of its block, and it is known that their keys lie in the
     /// range: no key is looked at. `false` of another one.
     fn read_whole_entry(&mut self) -> Result<bool, TableError> {
-        if self.is_long && self.whole_until.is_none() {
-            self.whole_until = Some(self.rows.directory.last_below(self.end.as_deref()));
-        }
-        if self.whole_until.is_none_or(|until| self.index >= until) {
+        if !self.is_long || self.whole_entries().is_empty() {
             return Ok(false);
         }
-        let block = match self.rows.directory.entry(self.index) {
-            Some(entry) if !entry.is_dirty() && entry.runs.is_empty() => entry.block.clone(),
-            _ => None,
-        };
-        let Some(block) = block else { return Ok(false) };
+        let entry = self.rows.directory.entry(self.index);
+        let Some(block) = entry.and_then(|entry| entry.lone_block()).cloned() else { return Ok(false) };
         self.add_run(&block, None, 0..block.summary.rows as usize)?;
         self.pass_over(&block);
         self.index += 1;

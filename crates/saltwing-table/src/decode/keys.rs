@@ -11,12 +11,20 @@ use crate::source::Source;
 use crate::travel::Picked;
 use crate::{Table, TableError};
 
+/// What is known of a table's keys, and of the columns that come from them.
+#[derive(Clone, Copy)]
+pub(super) struct KeyUse {
+    /// Whether one of them is a leading column.
+    pub(super) has_leading: bool,
+    /// Bytes of the key columns at the end.
+    pub(super) tail_bytes: usize,
+}
+
 /// Puts keys into columns.
 ///
 /// Neighbours mostly differ in their last columns only: keys are split where what stands before those changes.
 pub(super) struct KeyDecoder {
-    /// Bytes of the columns at the end.
-    tail_bytes: usize,
+    uses: KeyUse,
     /// The key that was split last.
     key: Vec<u8>,
     slices: KeySlices,
@@ -26,9 +34,9 @@ pub(super) struct KeyDecoder {
 }
 
 impl KeyDecoder {
-    pub(super) fn new(tail_bytes: usize) -> Self {
+    pub(super) fn new(uses: KeyUse) -> Self {
         let (key, slices, scratch) = (Vec::new(), KeySlices::default(), Vec::new());
-        Self { tail_bytes, key, slices, is_repeatable: false, scratch }
+        Self { uses, key, slices, is_repeatable: false, scratch }
     }
 
     /// The columns are new ones.
@@ -38,7 +46,6 @@ impl KeyDecoder {
 
     /// Adds one key.
     pub(super) fn add_key(&mut self, table: &Table, columns: &mut [Column], key: &[u8]) -> Result<(), TableError> {
-        let mut has_leading = false;
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
                 Source::Tail { position, codec, from_end, width } => {
@@ -47,15 +54,11 @@ impl KeyDecoder {
                     pushed.map_err(|bad| corrupt(table, &[key, &[]], position, bad))?
                 }
                 Source::RowKey => sink.push_bytes([key, &[]]),
-                Source::Leading { .. } => {
-                    has_leading = true;
-                    Ok(())
-                }
-                Source::Stored { .. } => Ok(()),
+                Source::Leading { .. } | Source::Stored { .. } => continue,
             };
             pushed.map_err(|source| named(table, *index, source))?;
         }
-        if has_leading { self.add_leading(table, columns, [key, &[]], 1) } else { Ok(()) }
+        if self.uses.has_leading { self.add_leading(table, columns, [key, &[]], 1) } else { Ok(()) }
     }
 
     /// Adds the keys of rows of a block.
@@ -69,7 +72,6 @@ impl KeyDecoder {
         if rows.len() == 0 {
             return Ok(());
         }
-        let mut has_leading = false;
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
                 Source::Tail { position, codec, from_end, width } => {
@@ -81,16 +83,12 @@ impl KeyDecoder {
                     let (prefix, suffix) = lead.key(rows.nth(i));
                     sink.push_bytes([prefix, suffix])
                 }),
-                Source::Leading { .. } => {
-                    has_leading = true;
-                    Ok(())
-                }
-                Source::Stored { .. } => Ok(()),
+                Source::Leading { .. } | Source::Stored { .. } => continue,
             };
             pushed.map_err(|source| named(table, *index, source))?;
         }
-        while has_leading && rows.len() > 0 {
-            let same = rows.take_first(lead.repeats_of(&rows, self.tail_bytes));
+        while self.uses.has_leading && rows.len() > 0 {
+            let same = rows.take_first(lead.repeats_of(&rows, self.uses.tail_bytes));
             let (prefix, suffix) = lead.key(same.nth(0));
             self.add_leading(table, columns, [prefix, suffix], same.len())?;
         }
@@ -133,8 +131,8 @@ impl KeyDecoder {
 
     /// Whether a key has the leading columns of the one that was split last.
     fn begins_as(&self, [prefix, suffix]: [&[u8]; 2]) -> bool {
-        let Some(leading_bytes) = self.key.len().checked_sub(self.tail_bytes) else { return false };
-        let Some(of_suffix) = (prefix.len() + suffix.len()).checked_sub(self.tail_bytes) else { return false };
+        let Some(leading_bytes) = self.key.len().checked_sub(self.uses.tail_bytes) else { return false };
+        let Some(of_suffix) = (prefix.len() + suffix.len()).checked_sub(self.uses.tail_bytes) else { return false };
         let of_prefix = of_suffix.min(prefix.len());
         let leading = self.key.get(..leading_bytes).unwrap_or_default();
         let parts = (prefix.get(..of_prefix), suffix.get(..of_suffix - of_prefix));

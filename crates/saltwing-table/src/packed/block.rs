@@ -14,7 +14,6 @@
 //! 16 rows of one column, lz4 where `stored` is less than `raw`. A value that lies by itself has length 0, and stands
 //! among the far values: count 4 | each: row 4, id 8, bytes 4, its first 16 bytes.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use saltwing_store::{Bytes, Direction};
@@ -22,6 +21,7 @@ use smallvec::SmallVec;
 
 use super::bits::Reader;
 pub(crate) use super::bits::{Ints, Nulls};
+use super::seek::search_by;
 pub(crate) use super::var_part::{VarColumn, VarPart};
 use crate::travel::Picked;
 
@@ -193,9 +193,12 @@ impl FixPart {
         self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(&self.bytes), keys.suffix(&self.bytes, row)))
     }
 
-    /// What all row keys begin with.
-    pub(super) fn key_prefix(&self) -> &[u8] {
-        self.keys.as_ref().map_or(&[], |keys| keys.prefix(&self.bytes))
+    /// What is behind the bytes that all row keys begin with in another key; where it begins otherwise, its place among
+    /// some rows.
+    #[inline]
+    pub(super) fn suffix_of<'k>(&self, key: &'k [u8], rows: &Range<usize>) -> Result<&'k [u8], usize> {
+        let prefix = self.keys.as_ref().map_or(&[][..], |keys| keys.prefix(&self.bytes));
+        key.strip_prefix(prefix).ok_or(if key < prefix { rows.start } else { rows.end })
     }
 
     /// Where the rest of the first key begins, and how long it is in all of them; `None` where it differs.
@@ -323,21 +326,10 @@ impl FixPart {
     /// As [`FixPart::search`], among some of the rows.
     pub(crate) fn search_in(&self, key: &[u8], rows: Range<usize>) -> Result<usize, usize> {
         let (bytes, Some(keys)) = (&self.bytes[..], &self.keys) else { return Err(rows.start) };
-        let prefix = keys.prefix(bytes);
-        let Some(suffix) = key.strip_prefix(prefix) else {
-            return Err(if key < prefix { rows.start } else { rows.end });
-        };
+        let suffix = self.suffix_of(key, &rows)?;
         let near = keys.near(suffix);
-        let (mut low, mut high) = (near.start.clamp(rows.start, rows.end), near.end.clamp(rows.start, rows.end));
-        while low < high {
-            let middle = low.midpoint(high);
-            match keys.suffix(bytes, middle).cmp(suffix) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok(middle),
-                Ordering::Greater => high = middle,
-            }
-        }
-        Err(low)
+        let near = near.start.clamp(rows.start, rows.end)..near.end.clamp(rows.start, rows.end);
+        search_by(near, |row| keys.suffix(bytes, row).cmp(suffix))
     }
 
     /// Rows before the first one whose key is not below `key`.

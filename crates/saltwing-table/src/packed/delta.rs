@@ -122,7 +122,10 @@ fn newest<'a>(
     out: &mut Vec<RecentRow>,
 ) -> bool {
     let mut rows: SmallVec<[Row<'a>; ROWS_AT_ONCE]> = SmallVec::new();
-    while out.len() + rows.len() < most {
+    let is_all = loop {
+        if out.len() + rows.len() >= most {
+            break first.peek().is_none() && second.peek().is_none();
+        }
         let row = match (first.peek(), second.peek()) {
             (None, _) => second.next(),
             (_, None) => first.next(),
@@ -133,17 +136,14 @@ fn newest<'a>(
             (Some((a, _)), Some((b, _))) if direction.is_before(a, b) => first.next(),
             _ => second.next(),
         };
-        let Some(row) = row else {
-            take(&mut rows, out);
-            return true;
-        };
+        let Some(row) = row else { break true };
         rows.push(row);
         if rows.len() == ROWS_AT_ONCE {
             take(&mut rows, out);
         }
-    }
+    };
     take(&mut rows, out);
-    first.peek().is_none() && second.peek().is_none()
+    is_all
 }
 
 /// Clones rows, each of which lies in a place of its own. One that is cloned waits for its count of references before the

@@ -51,6 +51,11 @@ impl Entry {
         self.dirty.store(true, Relaxed);
     }
 
+    /// Its block, where that alone says which rows there are.
+    pub(crate) fn lone_block(&self) -> Option<&Arc<BlockRef>> {
+        self.block.as_ref().filter(|_| !self.is_dirty() && self.runs.is_empty())
+    }
+
     /// What its block holds.
     pub(crate) fn size(&self) -> Size {
         let Some(block) = &self.block else { return Size::default() };

@@ -56,10 +56,7 @@ impl Seeker<'_> {
     }
 
     fn seek(&self, key: &[u8]) -> Result<usize, usize> {
-        let prefix = self.part.key_prefix();
-        let Some(suffix) = key.strip_prefix(prefix) else {
-            return Err(if key < prefix { self.rows.start } else { self.rows.end });
-        };
+        let suffix = self.part.suffix_of(key, &self.rows)?;
         let bytes = self.part.bytes();
         match self.numbers {
             Some(Numbers { at, stride, mask }) if suffix.len() == stride => {
@@ -93,14 +90,21 @@ impl Seeker<'_> {
             }
             step *= 2;
         }
-        while low < high {
-            let middle = low.midpoint(high);
-            match compare(middle) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok(middle),
-                Ordering::Greater => high = middle,
-            }
-        }
-        Err(low)
+        search_by(low..high, compare)
     }
+}
+
+/// The one of ascending rows that compares as equal, or the first one that is not below.
+#[inline]
+pub(super) fn search_by(rows: Range<usize>, compare: impl Fn(usize) -> Ordering) -> Result<usize, usize> {
+    let Range { start: mut low, end: mut high } = rows;
+    while low < high {
+        let middle = low.midpoint(high);
+        match compare(middle) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Ok(middle),
+            Ordering::Greater => high = middle,
+        }
+    }
+    Err(low)
 }
