@@ -1,309 +1,337 @@
 //! A store that fails on demand.
 //!
-//! A crash test runs once with [`Fault::None`] to count, then once for each number
-//! with a fault there, opens the store below again, and looks: what was
-//! acknowledged before is there, nothing is there in part, a retry succeeds.
+//! A test sets a [`Fault`] in [`Faults`], at the beginning or at any moment: a crash, or a call of any kind that fails, once or
+//! from then on, with its effect or without. Run once with [`Fault::None`] to count, then once for each number with a fault there, or
+//! draw numbers at random. Then look, and open the store below again: what was acknowledged before is there, nothing is there
+//! in part, a retry succeeds.
+//!
+//! ```
+//! # use saltwing_store::{Durability, MemoryStore, OrderedKv, Space, WriteBatch};
+//! use saltwing_store::fault::{Call, Failure, Fault, Faults};
+//!
+//! let faults = Faults::new(Fault::None);
+//! let store = faults.store(MemoryStore::new());
+//! faults.set(Fault::Fail(Failure::once(Call::Get, 1)));
+//! assert!(store.get(Space::new(1), b"key").is_ok());
+//! assert!(store.get(Space::new(1), b"key").is_err());
+//! assert!(store.get(Space::new(1), b"key").is_ok());
+//! assert_eq!((faults.counts().of(Call::Get), faults.failed()), (3, 1));
+//! ```
 
+mod faulty;
+
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use crate::trace::Event;
-use crate::{
-    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError,
-    Trace, WriteBatch,
-};
+use crate::{OrderedKv, Space, StoreError, Trace};
 
-/// What goes wrong, and when. All numbers count from 0 over the wrapper's life.
+pub use faulty::FaultStore;
+
+/// A call of the store contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// [`OrderedKv::get`], and that of a snapshot.
+    Get,
+    /// [`OrderedKv::cursor`], and that of a snapshot.
+    Cursor,
+    /// [`Cursor::next`](crate::Cursor::next), at the end too.
+    Next,
+    /// [`Cursor::seek`](crate::Cursor::seek).
+    Seek,
+    /// [`OrderedKv::snapshot`].
+    Snapshot,
+    /// [`OrderedKv::write`].
+    Write,
+    /// [`OrderedKv::clear`].
+    Clear,
+    /// [`OrderedKv::reclaim`].
+    Reclaim,
+    /// [`OrderedKv::sync`], which an announced write waits for too.
+    Sync,
+    /// [`OrderedKv::close`].
+    Close,
+}
+
+impl Call {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Get,
+        Self::Cursor,
+        Self::Next,
+        Self::Seek,
+        Self::Snapshot,
+        Self::Write,
+        Self::Clear,
+        Self::Reclaim,
+        Self::Sync,
+        Self::Close,
+    ];
+
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Get | Self::Cursor | Self::Next | Self::Seek | Self::Snapshot => "read",
+            Self::Write => "write",
+            Self::Clear => "clear",
+            Self::Reclaim => "reclaim",
+            Self::Sync => "sync",
+            Self::Close => "close",
+        }
+    }
+}
+
+/// What a call that fails has done, and what its caller is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing, but for a clear, which has taken every other key: [`StoreError::Io`].
+    Refused,
+    /// All or nothing. A write or a clear is answered with [`StoreError::CommitUnknown`], and after it the store takes no more of
+    /// them until it is opened again; other calls with [`StoreError::Io`].
+    Unknown {
+        /// Whether it took effect all the same; of calls that only read nobody knows.
+        done: bool,
+    },
+}
+
+/// For how many calls a failure lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasting {
+    /// For one.
+    Once,
+    /// For that and all later ones of its kind, until another fault is set.
+    UntilSet,
+}
+
+/// A call that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Of which kind.
+    pub call: Call,
+    /// How many of its kind succeed before, from when it is set.
+    pub number: u64,
+    /// How long.
+    pub lasting: Lasting,
+    /// How.
+    pub outcome: Outcome,
+}
+
+impl Failure {
+    /// One call fails, and does nothing.
+    pub fn once(call: Call, number: u64) -> Self {
+        Self { call, number, lasting: Lasting::Once, outcome: Outcome::Refused }
+    }
+}
+
+/// What goes wrong, and when. All numbers count from 0, from when it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing: for counting and tracing.
     None,
-    /// The write with this mutation fails, and changes nothing; a clear, which counts as one mutation, fails when
-    /// every other key is gone. Later ones succeed.
-    FailMutation(u64),
     /// A crash: the batch with this mutation and all later ones are acknowledged
     /// and can be read, but the store below never gets them.
     LoseMutation(u64),
-    /// The cursor that comes to this entry yields an error in its place. Entries
-    /// are counted over all cursors. Later cursors succeed.
-    CutScan(u64),
-    /// The read with this number of one key fails, as [`OrderedKv::get`] does it. Later ones succeed.
-    FailGet(u64),
-    /// The sync with this number fails, as [`OrderedKv::sync`] does it. Later ones succeed.
-    FailSync(u64),
-    /// The call of [`OrderedKv::reclaim`] with this number fails, and gives nothing back. Later ones succeed.
-    FailReclaim(u64),
-    /// The commit with this number is answered with [`StoreError::CommitUnknown`].
-    UnknownCommit {
-        /// Which commit.
-        commit: u64,
-        /// Whether it took effect all the same.
-        applied: bool,
-    },
+    /// A call fails.
+    Fail(Failure),
 }
 
-/// How much has passed through a wrapper.
+/// How much has passed through stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls of [`OrderedKv::write`] and [`OrderedKv::clear`], failed ones included.
-    pub commits: u64,
-    /// Mutations in them; a clear is one.
+    calls: [u64; Call::ALL.len()],
+    /// Mutations of writes; a clear is one.
     pub mutations: u64,
-    /// Entries that cursors yielded, of snapshots too.
-    pub entries: u64,
-    /// Calls of [`OrderedKv::get`], failed ones included.
+}
+
+impl Counts {
+    /// Calls of a kind, failed ones included.
+    pub fn of(&self, call: Call) -> u64 {
+        self.calls.get(call as usize).copied().unwrap_or(0)
+    }
+
+    /// Writes and clears.
+    pub fn commits(&self) -> u64 {
+        self.of(Call::Write) + self.of(Call::Clear)
+    }
+
+    fn add(&mut self, call: Call) {
+        self.calls.iter_mut().skip(call as usize).take(1).for_each(|count| *count += 1);
+    }
+}
+
+/// What was read of a space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Keys that were asked for one by one.
     pub gets: u64,
-    /// Calls of [`OrderedKv::sync`], failed ones included.
-    pub syncs: u64,
-    /// Calls of [`OrderedKv::reclaim`], failed ones included.
-    pub reclaims: u64,
+    /// Cursors opened.
+    pub cursors: u64,
+    /// Entries that they yielded.
+    pub entries: u64,
+    /// Bytes of what was found, with the keys of entries.
+    pub bytes: u64,
 }
 
-/// A store with one fault in it. Clones share it.
+/// What goes wrong in stores, and what passed through them. Clones share it.
 #[derive(Clone)]
-pub struct FaultStore<S> {
-    inner: S,
-    faults: Arc<Faults>,
-}
+pub struct Faults(Arc<Shared>);
 
-struct Faults {
-    fault: Fault,
-    counts: Mutex<Counts>,
+struct Shared {
+    state: Mutex<State>,
     trace: Option<Trace>,
-    /// After a crash: what the process believes until it opens the store again.
-    /// The store below keeps what survived.
-    belief: RwLock<Option<MemoryStore>>,
 }
 
-impl<S: OrderedKv> FaultStore<S> {
-    /// Puts `fault` into `inner`.
-    pub fn new(inner: S, fault: Fault) -> Self {
-        Self::with(inner, fault, None)
+struct State {
+    fault: Fault,
+    counts: Counts,
+    /// When the fault was set.
+    counts_then: Counts,
+    reads: BTreeMap<Space, Reads>,
+    failed: u64,
+    is_suspended: bool,
+}
+
+/// What becomes of a call.
+enum Ruling {
+    Do,
+    Fail(Outcome),
+    /// A crash comes before it.
+    Crash,
+}
+
+impl Faults {
+    /// Faults for a store that is still to come.
+    pub fn new(fault: Fault) -> Self {
+        Self::with(fault, None)
     }
 
-    /// Without a fault; writes go to `trace` as [`Event::Began`] and
-    /// [`Event::Acknowledged`].
-    pub fn traced(inner: S, trace: Trace) -> Self {
-        Self::with(inner, Fault::None, Some(trace))
+    fn with(fault: Fault, trace: Option<Trace>) -> Self {
+        let state = State {
+            fault,
+            counts: Counts::default(),
+            counts_then: Counts::default(),
+            reads: BTreeMap::new(),
+            failed: 0,
+            is_suspended: false,
+        };
+        Self(Arc::new(Shared { state: Mutex::new(state), trace }))
     }
 
-    fn with(inner: S, fault: Fault, trace: Option<Trace>) -> Self {
-        let faults = Faults { fault, counts: Mutex::default(), trace, belief: RwLock::new(None) };
-        Self { inner, faults: Arc::new(faults) }
+    /// These faults in a store that was opened, or opened again: it takes writes, whatever failed before.
+    pub fn store<S: OrderedKv>(&self, inner: S) -> FaultStore<S> {
+        FaultStore::over(inner, self.clone())
+    }
+
+    /// Puts a fault in the place of the one before.
+    pub fn set(&self, fault: Fault) {
+        let mut state = self.0.state.lock();
+        (state.fault, state.counts_then) = (fault, state.counts);
+    }
+
+    /// Does something during which nothing fails and nothing counts.
+    pub fn suspended<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.0.state.lock().is_suspended = true;
+        let done = act();
+        self.0.state.lock().is_suspended = false;
+        done
     }
 
     /// What passed through so far.
     pub fn counts(&self) -> Counts {
-        *self.faults.counts.lock()
+        self.0.state.lock().counts
     }
 
-    /// Whether the crash has happened: what was acknowledged since is lost.
-    pub fn crashed(&self) -> bool {
-        self.faults.belief.read().is_some()
+    /// What was read so far.
+    pub fn reads(&self) -> BTreeMap<Space, Reads> {
+        self.0.state.lock().reads.clone()
     }
 
-    /// The store below, which has what survives.
-    pub fn inner(&self) -> &S {
-        &self.inner
+    /// How many calls failed so far because a fault was set.
+    pub fn failed(&self) -> u64 {
+        self.0.state.lock().failed
     }
 
-    /// The store that reads and writes go to now.
-    fn current<T>(&self, call: impl FnOnce(&dyn OrderedKv) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        match &*self.faults.belief.read() {
-            Some(belief) => call(belief),
-            None => call(&self.inner),
+    /// Counts a call, and what it writes.
+    fn rule(&self, call: Call, mutations: u64) -> Ruling {
+        self.rule_numbered(call, mutations).0
+    }
+
+    /// As [`Faults::rule`], with how many commits there were before.
+    fn rule_numbered(&self, call: Call, mutations: u64) -> (Ruling, u64) {
+        let mut state = self.0.state.lock();
+        let commits = state.counts.commits();
+        (state.rule(call, mutations), commits)
+    }
+
+    /// Counts a call that does nothing where it fails.
+    fn rule_read(&self, call: Call) -> Result<(), StoreError> {
+        match self.rule(call, 0) {
+            Ruling::Fail(_) => Err(injected(call)),
+            Ruling::Do | Ruling::Crash => Ok(()),
         }
     }
 
-    /// Copies the store: later writes go to the copy, and the store keeps what it has.
-    fn crash(&self) -> Result<(), StoreError> {
-        let mut belief = self.faults.belief.write();
-        if belief.is_some() {
-            return Ok(());
-        }
-        let copy = MemoryStore::new();
-        for space in (0..=u8::MAX).map(Space::new) {
-            let mut batch = WriteBatch::new();
-            let mut cursor = self.inner.cursor(space, KeyBounds::all(), Direction::Forward)?;
-            while let Some((key, value)) = cursor.next()? {
-                batch.put(space, key, value);
-            }
-            copy.write(batch, Durability::Buffered)?;
-        }
-        *belief = Some(copy);
-        Ok(())
-    }
-
-    /// Numbers a commit of so many mutations, and does it with `act`, or what the fault says instead. Where it says
-    /// that the commit fails, `fail` leaves behind what a commit that failed may leave.
-    fn commit(
-        &self,
-        mutations: u64,
-        act: impl FnOnce(&dyn OrderedKv) -> Result<(), StoreError>,
-        fail: impl FnOnce(&dyn OrderedKv) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let before = {
-            let mut counts = self.faults.counts.lock();
-            let before = *counts;
-            counts.commits += 1;
-            counts.mutations += mutations;
-            before
-        };
-        let commit = before.commits;
-        self.faults.record(Event::Began { commit });
-        let mutations = before.mutations..before.mutations + mutations;
-        match self.faults.fault {
-            Fault::FailMutation(n) if mutations.contains(&n) => {
-                self.current(fail)?;
-                return Err(injected("write"));
-            }
-            Fault::LoseMutation(n) if mutations.contains(&n) => self.crash()?,
-            Fault::UnknownCommit { commit: n, applied } if n == commit => {
-                if applied {
-                    act(&self.inner)?;
+    /// Does a call that leaves nothing to read.
+    fn rule_work(&self, call: Call, act: impl FnOnce() -> Result<(), StoreError>) -> Result<(), StoreError> {
+        match self.rule(call, 0) {
+            Ruling::Fail(outcome) => {
+                if outcome == (Outcome::Unknown { done: true }) {
+                    act()?;
                 }
-                return Err(StoreError::CommitUnknown { source: injected_cause() });
+                Err(injected(call))
             }
-            _ => {}
+            Ruling::Do | Ruling::Crash => act(),
         }
-        self.current(act)?;
-        self.faults.record(Event::Acknowledged { commit });
-        Ok(())
     }
-}
 
-/// Deletes every other key of a space: a clear that came half-way.
-fn clear_half(store: &dyn OrderedKv, space: Space) -> Result<(), StoreError> {
-    let mut batch = WriteBatch::new();
-    let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward)?;
-    let mut is_taken = true;
-    while let Some((key, _)) = cursor.next()? {
-        if is_taken {
-            batch.delete(space, key);
+    fn count_read(&self, space: Space, count: impl FnOnce(&mut Reads)) {
+        let mut state = self.0.state.lock();
+        if !state.is_suspended {
+            count(state.reads.entry(space).or_default());
         }
-        is_taken = !is_taken;
-    }
-    store.write(batch, Durability::Buffered)
-}
-
-impl<S: OrderedKv> OrderedKv for FaultStore<S> {
-    fn capabilities(&self) -> &Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        if self.faults.fault == Fault::FailGet(self.faults.number(|counts| &mut counts.gets)) {
-            return Err(injected("read"));
-        }
-        self.current(|store| store.get(space, key))
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let cursor = self.current(|store| store.cursor(space, bounds, direction))?;
-        Ok(self.faults.wrap_cursor(cursor))
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        if !self.capabilities().snapshots {
-            return self.inner.snapshot();
-        }
-        let snapshot = self.current(|store| store.snapshot())?;
-        Ok(Box::new(FaultSnapshot { snapshot, faults: self.faults.clone() }))
-    }
-
-    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
-        self.commit(batch.len() as u64, |store| store.write(batch, durability), |_| Ok(()))
-    }
-
-    fn clear(&self, space: Space) -> Result<(), StoreError> {
-        self.commit(1, |store| store.clear(space), |store| clear_half(store, space))
-    }
-
-    fn reclaim(&self) -> Result<(), StoreError> {
-        if self.faults.fault == Fault::FailReclaim(self.faults.number(|counts| &mut counts.reclaims)) {
-            return Err(injected("reclaim"));
-        }
-        self.current(|store| store.reclaim())
-    }
-
-    fn sync(&self) -> Result<(), StoreError> {
-        if self.faults.fault == Fault::FailSync(self.faults.number(|counts| &mut counts.syncs)) {
-            return Err(injected("sync"));
-        }
-        self.current(|store| store.sync())
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        self.current(|store| store.close())
-    }
-}
-
-impl Faults {
-    fn wrap_cursor(self: &Arc<Self>, cursor: Box<dyn Cursor>) -> Box<dyn Cursor> {
-        Box::new(FaultCursor { cursor, faults: self.clone(), cut: false })
-    }
-
-    /// The number of a call or an entry, and counts it.
-    fn number(&self, count: impl FnOnce(&mut Counts) -> &mut u64) -> u64 {
-        let mut counts = self.counts.lock();
-        let count = count(&mut counts);
-        *count += 1;
-        *count - 1
     }
 
     fn record(&self, event: Event) {
-        if let Some(trace) = &self.trace {
+        if let Some(trace) = &self.0.trace {
             trace.record(event);
         }
     }
 }
 
-struct FaultSnapshot {
-    snapshot: Box<dyn Snapshot>,
-    faults: Arc<Faults>,
-}
-
-impl Snapshot for FaultSnapshot {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.snapshot.get(space, key)
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        Ok(self.faults.wrap_cursor(self.snapshot.cursor(space, bounds, direction)?))
-    }
-}
-
-struct FaultCursor {
-    cursor: Box<dyn Cursor>,
-    faults: Arc<Faults>,
-    cut: bool,
-}
-
-impl Cursor for FaultCursor {
-    fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError> {
-        if self.cut {
-            return Ok(None);
+impl State {
+    fn rule(&mut self, call: Call, mutations: u64) -> Ruling {
+        if self.is_suspended {
+            return Ruling::Do;
         }
-        let Some(entry) = self.cursor.next()? else {
-            return Ok(None);
-        };
-        if self.faults.fault == Fault::CutScan(self.faults.number(|counts| &mut counts.entries)) {
-            self.cut = true;
-            return Err(injected("read"));
+        let number = self.counts.of(call) - self.counts_then.of(call);
+        let mutation = self.counts.mutations - self.counts_then.mutations;
+        self.counts.add(call);
+        self.counts.mutations += mutations;
+        match self.fault {
+            Fault::LoseMutation(n) if (mutation..mutation + mutations).contains(&n) => Ruling::Crash,
+            Fault::Fail(failure) if failure.call == call && failure.comes_at(number) => {
+                self.failed += 1;
+                Ruling::Fail(failure.outcome)
+            }
+            _ => Ruling::Do,
         }
-        Ok(Some(entry))
-    }
-
-    fn seek(&mut self, key: &[u8]) -> Result<(), StoreError> {
-        self.cursor.seek(key)
     }
 }
 
-fn injected(op: &'static str) -> StoreError {
-    StoreError::io(op, Path::new("(fault)"), injected_cause())
+impl Failure {
+    fn comes_at(&self, number: u64) -> bool {
+        match self.lasting {
+            Lasting::Once => number == self.number,
+            Lasting::UntilSet => number >= self.number,
+        }
+    }
+}
+
+fn injected(call: Call) -> StoreError {
+    StoreError::io(call.verb(), Path::new("(fault)"), injected_cause())
 }
 
 fn injected_cause() -> io::Error {

@@ -108,7 +108,9 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// [`StoreError::EmptyKey`], [`StoreError::KeyTooLong`],
     /// [`StoreError::BatchTooLarge`], [`StoreError::ReadOnly`]: nothing was
     /// written. [`StoreError::CommitUnknown`], [`StoreError::DiskFull`]: the batch
-    /// may or may not be there after the store is opened again.
+    /// may or may not be there after the store is opened again, and before that no
+    /// write is taken any more ([`StoreError::Poisoned`]): none can come behind one
+    /// of which nobody knows.
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError>;
 
     /// Takes every key of `space` away; where the store can, at a cost that does not grow with their number.

@@ -157,7 +157,7 @@ impl Drop for Shared {
 #[cfg(test)]
 mod tests {
     use saltwing_store::MemoryStore;
-    use saltwing_store::fault::{Fault, FaultStore};
+    use saltwing_store::fault::{Call, Fault, FaultStore};
 
     use super::*;
 
@@ -178,9 +178,9 @@ mod tests {
             let database = Database::start(Arc::new(kv.clone()), builder).unwrap();
             let connection = database.connect().blocking();
             let syncs = |sql: &str| {
-                let before = kv.counts().syncs;
+                let before = kv.counts().of(Call::Sync);
                 connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
-                kv.counts().syncs - before
+                kv.counts().of(Call::Sync) - before
             };
             for (set, wanted) in settings {
                 assert_eq!(syncs(set), 0);
@@ -189,9 +189,9 @@ mod tests {
                     assert_eq!(syncs(sql), *wanted, "{set}: {sql}");
                 }
                 let prepared = connection.prepare("UPSERT INTO t VALUES (?, ?)").unwrap();
-                let before = kv.counts().syncs;
+                let before = kv.counts().of(Call::Sync);
                 prepared.execute(crate::params![5, "e"]).unwrap();
-                assert_eq!(kv.counts().syncs - before, *wanted, "{set}: prepared");
+                assert_eq!(kv.counts().of(Call::Sync) - before, *wanted, "{set}: prepared");
                 assert!(syncs("ALTER TABLE t ADD w INTEGER") > 0);
                 assert!(syncs("DROP TABLE t") > 0);
             }

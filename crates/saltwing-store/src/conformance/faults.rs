@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::fault::{Counts, Fault, FaultStore};
+use crate::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
 use crate::{Bytes, Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
 
 const SPACES: [Space; 2] = [Space::new(1), Space::new(2)];
@@ -11,7 +11,7 @@ const SPACES: [Space; 2] = [Space::new(1), Space::new(2)];
 type Content = BTreeMap<(Space, Bytes), Bytes>;
 type Faulty = FaultStore<Arc<dyn OrderedKv>>;
 
-/// Runs a script once to count, then once for each fault; see the
+/// Runs a script once to count, then once for each fault: every kind of call, refused or of unknown outcome; see the
 /// [module](crate::fault). `fresh` as for [`run`](super::run).
 pub fn run_faults<O>(fresh: impl Fn() -> O)
 where
@@ -20,19 +20,43 @@ where
     let counts = count(&fresh()());
     for number in 0..counts.mutations {
         lost_mutation(&fresh(), number);
-        failed_mutation(fresh()(), number);
     }
-    for number in 0..counts.entries {
-        cut_scan(fresh()(), number);
-    }
-    failed_get(fresh()());
-    failed_reclaim(fresh()());
-    for commit in 0..counts.commits {
-        for applied in [false, true] {
-            unknown_commit(fresh()(), commit, applied);
+    for call in [Call::Write, Call::Clear] {
+        for number in 0..counts.of(call) {
+            refused_commit(fresh()(), Failure::once(call, number));
+            for done in [false, true] {
+                unknown_commit(
+                    fresh()(),
+                    Failure { outcome: Outcome::Unknown { done }, ..Failure::once(call, number) },
+                );
+            }
         }
     }
+    for number in 0..counts.of(Call::Next) {
+        failed_read(fresh()(), Call::Next, number);
+    }
+    for number in 0..counts.of(Call::Cursor) {
+        failed_read(fresh()(), Call::Cursor, number);
+    }
+    failed_get(fresh()());
+    failed_seek(fresh()());
+    failed_snapshot(fresh()());
+    for (call, act) in WORK {
+        for outcome in [Outcome::Refused, Outcome::Unknown { done: true }] {
+            failed_work(fresh()(), act, Failure { outcome, ..Failure::once(call, 1) });
+        }
+    }
+    lasting_failure(fresh()());
 }
+
+/// Calls that leave nothing to read.
+const WORK: [(Call, Work); 3] = [
+    (Call::Reclaim, |store| store.reclaim()),
+    (Call::Sync, |store| store.sync()),
+    (Call::Close, |store| store.close()),
+];
+
+type Work = fn(&dyn OrderedKv) -> Result<(), StoreError>;
 
 /// What a script does.
 #[derive(Clone)]
@@ -111,9 +135,8 @@ fn lost_mutation(open: &impl Fn() -> Arc<dyn OrderedKv>, number: u64) {
     assert_eq!(content(&*open()).unwrap(), content_after(survived));
 }
 
-fn failed_mutation(store: Arc<dyn OrderedKv>, number: u64) {
-    let store = Faulty::new(store, Fault::FailMutation(number));
-    let mut failures = 0;
+fn refused_commit(store: Arc<dyn OrderedKv>, failure: Failure) {
+    let store = Faulty::new(store, Fault::Fail(failure));
     for (commit, step) in script().into_iter().enumerate() {
         if let Err(error) = step.clone().run(&store, Durability::Buffered) {
             assert_eq!(error.code(), "io");
@@ -124,16 +147,16 @@ fn failed_mutation(store: Arc<dyn OrderedKv>, number: u64) {
                 left.retain(|key, _| key.0 != cleared || found.contains_key(key));
             }
             assert_eq!(content(&store).unwrap(), left);
-            failures += 1;
             step.run(&store, Durability::Buffered).unwrap();
         }
     }
-    assert_eq!(failures, 1);
+    assert_eq!(store.faults().failed(), 1);
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
 }
 
-fn cut_scan(store: Arc<dyn OrderedKv>, number: u64) {
-    let store = Faulty::new(store, Fault::CutScan(number));
+/// A cursor that is not opened, or comes to its end too early, and says so.
+fn failed_read(store: Arc<dyn OrderedKv>, call: Call, number: u64) {
+    let store = Faulty::new(store, Fault::Fail(Failure::once(call, number)));
     for step in script() {
         step.run(&store, Durability::Buffered).unwrap();
     }
@@ -142,7 +165,7 @@ fn cut_scan(store: Arc<dyn OrderedKv>, number: u64) {
 }
 
 fn failed_get(store: Arc<dyn OrderedKv>) {
-    let store = Faulty::new(store, Fault::FailGet(1));
+    let store = Faulty::new(store, Fault::Fail(Failure::once(Call::Get, 1)));
     for step in script() {
         step.run(&store, Durability::Buffered).unwrap();
     }
@@ -153,32 +176,76 @@ fn failed_get(store: Arc<dyn OrderedKv>) {
             Ok(found) => assert_eq!(found.as_ref(), Some(value)),
         }
     }
-    assert_eq!(store.counts().gets, content.len() as u64);
+    assert_eq!(store.counts().of(Call::Get), content.len() as u64);
+    let found: u64 = store.faults().reads().values().map(|reads| reads.gets).sum();
+    assert_eq!(found, content.len() as u64 - 1);
 }
 
-fn failed_reclaim(store: Arc<dyn OrderedKv>) {
-    let store = Faulty::new(store, Fault::FailReclaim(1));
+/// After a seek that failed the walk is over.
+fn failed_seek(store: Arc<dyn OrderedKv>) {
+    let store = Faulty::new(store, Fault::Fail(Failure::once(Call::Seek, 0)));
+    for step in script() {
+        step.run(&store, Durability::Buffered).unwrap();
+    }
+    let open = || store.cursor(SPACES[1], KeyBounds::all(), Direction::Forward).unwrap();
+    let mut cursor = open();
+    assert_eq!(cursor.seek(b"").unwrap_err().code(), "io");
+    assert_eq!(cursor.next().unwrap(), None);
+    let mut cursor = open();
+    cursor.seek(b"").unwrap();
+    assert!(cursor.next().unwrap().is_some());
+}
+
+fn failed_snapshot(store: Arc<dyn OrderedKv>) {
+    let store = Faulty::new(store, Fault::Fail(Failure::once(Call::Snapshot, 0)));
+    if store.capabilities().snapshots {
+        assert_eq!(store.snapshot().err().unwrap().code(), "io");
+        store.snapshot().unwrap();
+    }
+}
+
+/// Whatever it has done, all is there to be read.
+fn failed_work(store: Arc<dyn OrderedKv>, act: Work, failure: Failure) {
+    let store = Faulty::new(store, Fault::Fail(failure));
     for (number, step) in script().into_iter().enumerate() {
         step.run(&store, Durability::Buffered).unwrap();
-        let reclaimed = store.reclaim().map_err(|error| error.code());
-        assert_eq!(reclaimed, if number == 1 { Err("io") } else { Ok(()) });
+        let done = act(&store).map_err(|error| error.code());
+        assert_eq!(done, if number == 1 { Err("io") } else { Ok(()) }, "{failure:?}");
     }
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
-    assert_eq!(store.counts().reclaims, script().len() as u64);
+    assert_eq!(store.counts().of(failure.call), script().len() as u64);
 }
 
-fn unknown_commit(store: Arc<dyn OrderedKv>, commit: u64, applied: bool) {
-    let store = Faulty::new(store, Fault::UnknownCommit { commit, applied });
-    for (number, step) in script().into_iter().enumerate() {
-        let outcome = step.clone().run(&store, Durability::Buffered);
-        if number as u64 == commit {
-            assert_eq!(outcome.unwrap_err().code(), "commit_unknown");
-            let there = number + usize::from(applied);
-            assert_eq!(content(&store).unwrap(), content_after(there));
-            step.run(&store, Durability::Buffered).unwrap();
-        } else {
-            outcome.unwrap();
-        }
+/// From some write on none is done, until it is over.
+fn lasting_failure(store: Arc<dyn OrderedKv>) {
+    let faults = Faults::new(Fault::None);
+    let store = faults.store(store);
+    let mut done = 0;
+    faults.set(Fault::Fail(Failure { lasting: Lasting::UntilSet, ..Failure::once(Call::Write, 2) }));
+    for step in script() {
+        done += usize::from(step.run(&store, Durability::Buffered).is_ok() && done < 2);
     }
+    assert_eq!(done, 2);
+    faults.set(Fault::None);
+    script().into_iter().skip(done).for_each(|step| step.run(&store, Durability::Buffered).unwrap());
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
+}
+
+/// Nobody knows whether the commit was done, and the store takes no more before it is opened again.
+fn unknown_commit(store: Arc<dyn OrderedKv>, failure: Failure) {
+    let faults = Faults::new(Fault::Fail(failure));
+    let mut faulty = faults.store(store.clone());
+    for (number, step) in script().into_iter().enumerate() {
+        let Err(error) = step.clone().run(&faulty, Durability::Buffered) else { continue };
+        assert_eq!(error.code(), "commit_unknown");
+        let there = number + usize::from(failure.outcome == Outcome::Unknown { done: true });
+        assert_eq!(content(&faulty).unwrap(), content_after(there));
+        assert!(matches!(step.clone().run(&faulty, Durability::Buffered), Err(StoreError::Poisoned { .. })));
+        assert!(matches!(faulty.sync(), Err(StoreError::Poisoned { .. })));
+        assert_eq!(content(&faulty).unwrap(), content_after(there));
+        faulty = faults.store(store.clone());
+        step.run(&faulty, Durability::Buffered).unwrap();
+    }
+    assert_eq!(faults.failed(), 1);
+    assert_eq!(content(&faulty).unwrap(), content_after(usize::MAX));
 }

@@ -256,7 +256,7 @@ mod tests {
     use std::ops::Range;
 
     use proptest::prelude::*;
-    use saltwing_store::fault::{Fault, FaultStore};
+    use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
     use saltwing_store::{Durability, MemoryStore, WriteBatch};
     use saltwing_types::TableId;
 
@@ -369,7 +369,7 @@ mod tests {
         fn a_walk_that_fails_is_an_error(tables in tables(), batch in 1usize..10, at in 0usize..200) {
             let (kv, shelf) = store(&tables);
             let keys: usize = tables.values().map(|(keys, _)| keys.len()).sum();
-            let faulty = FaultStore::new(kv, Fault::CutScan(at as u64));
+            let faulty = FaultStore::new(kv, Fault::Fail(Failure::once(Call::Next, at as u64)));
             let read = directories(&faulty, &shelf, batch);
             prop_assert!(at >= keys || read.is_err());
             let read = read.or_else(|_| directories(&faulty, &shelf, batch)).unwrap();

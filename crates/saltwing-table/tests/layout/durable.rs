@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use saltwing_store::fault::{Fault, FaultStore};
+use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,
@@ -121,14 +121,14 @@ fn commits_at_the_same_time_share_syncs() {
 /// A commit whose sync fails is told so; it is there, as others may have seen it, and later ones are made.
 #[test]
 fn a_sync_that_fails_is_told() {
-    let kv = FaultStore::new(MemoryStore::new(), Fault::FailSync(1));
+    let kv = FaultStore::new(MemoryStore::new(), Fault::Fail(Failure::once(Call::Sync, 1)));
     let world = World::open(Arc::new(kv.clone()), thread_options(), table(100, 0, None)).unwrap();
     let commit = |k: i64, durability| world.store.commit(&write_set(&world, k), None, durability);
     commit(0, Durability::Synced).unwrap();
     commit(1, Durability::Buffered).unwrap();
     assert!(matches!(commit(2, Durability::Synced), Err(TableError::Store(_))));
     commit(3, Durability::Synced).unwrap();
-    assert_eq!(kv.counts().syncs, 3);
+    assert_eq!(kv.counts().of(Call::Sync), 3);
     let keys: Vec<Value> = world.read_all().unwrap().into_values().map(|row| row[0].clone()).collect();
     assert_eq!(keys, (0..4).map(Value::Int).collect::<Vec<_>>());
 }

@@ -1,11 +1,11 @@
-//! Faults in writes and reads of the store, wherever in a history they come.
+//! Faults in writes and reads of the store, wherever in a fixed history they come.
 //!
 //! Each run takes some of all places; `LAYOUT_FAULTS=all` takes every one, which takes minutes.
 
 use std::sync::Arc;
 
 use saltwing_store::MemoryStore;
-use saltwing_store::fault::{Counts, Fault, FaultStore};
+use saltwing_store::fault::{Call, Counts, Failure, Fault, FaultStore, Outcome};
 use saltwing_table::{Budget, LayoutOptions, ScanContext};
 use saltwing_types::Value;
 
@@ -47,8 +47,9 @@ fn history(keys: u64) -> Vec<Step> {
 /// opening the store below again must be what was acknowledged, or with the crash one step less.
 fn survives(fault: Fault, keys: u64, options: LayoutOptions) -> (Counts, (u64, u64)) {
     let memory = MemoryStore::new();
-    let faulty = FaultStore::new(memory.clone(), fault);
+    let faulty = FaultStore::new(memory.clone(), Fault::None);
     let mut world = World::open(Arc::new(faulty.clone()), options, table(100, 2, None)).unwrap();
+    faulty.faults().set(fault);
     // What may be there after a crash, and after a commit of which nobody knows.
     let mut possible = vec![world.rows.clone()];
     for step in history(keys) {
@@ -129,7 +130,7 @@ fn a_fault_leaves_what_was_acknowledged() {
     let takes_all = std::env::var_os("LAYOUT_FAULTS").is_some_and(|which| which == "all");
     let with_threads = LayoutOptions { merge_threads: 3, ..run_options() };
     for (options, keys, run_rows_min, step) in
-        [(LayoutOptions::tiny(), 40, 1, 41), (run_options(), 100, 20, 71), (with_threads, 100, 20, 127)]
+        [(LayoutOptions::tiny(), 40, 1, 83), (run_options(), 100, 20, 149), (with_threads, 100, 20, 251)]
     {
         let (step, cut_step, get_step, commit_step) =
             if takes_all { (1, 1, 1, 1) } else { (step, 4 * step, 8 * step, step / 3) };
@@ -138,22 +139,22 @@ fn a_fault_leaves_what_was_acknowledged() {
         assert!(run_rows >= run_rows_min && folds > 0, "{run_rows} rows in runs, {folds} folds");
         println!("{counts:?}");
         for n in (0..counts.mutations).step_by(step) {
-            survives(Fault::FailMutation(n));
             survives(Fault::LoseMutation(n + 5));
         }
-        for n in (0..counts.entries).step_by(cut_step) {
-            survives(Fault::CutScan(n));
+        for (call, step) in [(Call::Write, commit_step), (Call::Next, cut_step), (Call::Get, get_step)] {
+            for n in (0..counts.of(call)).step_by(step) {
+                survives(Fault::Fail(Failure::once(call, n)));
+            }
         }
-        // The first is of the first opening.
-        for n in (1..counts.gets).step_by(get_step) {
-            survives(Fault::FailGet(n));
+        assert_eq!(counts.of(Call::Reclaim), 3, "one a compaction");
+        for call in [Call::Reclaim, Call::Clear] {
+            for n in 0..counts.of(call) {
+                survives(Fault::Fail(Failure::once(call, n)));
+            }
         }
-        assert_eq!(counts.reclaims, 3, "one a compaction");
-        for n in 0..counts.reclaims {
-            survives(Fault::FailReclaim(n));
-        }
-        for commit in (0..counts.commits).step_by(commit_step) {
-            survives(Fault::UnknownCommit { commit, applied: commit % 2 == 0 });
+        for n in (0..counts.of(Call::Write)).step_by(commit_step) {
+            let outcome = Outcome::Unknown { done: n % 2 == 0 };
+            survives(Fault::Fail(Failure { outcome, ..Failure::once(Call::Write, n) }));
         }
     }
 }
