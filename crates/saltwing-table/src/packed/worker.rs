@@ -28,6 +28,8 @@ struct State {
     running: bool,
     full: bool,
     stop: bool,
+    /// Merges that failed.
+    failures: u64,
 }
 
 enum Wake {
@@ -50,18 +52,23 @@ impl Signal {
         }
     }
 
-    /// Waits while there is cause and a thread that merges.
+    /// Waits while there is cause and a thread that merges, until it fails.
     pub(super) fn wait_for_merge(&self, cause: impl Fn() -> bool) {
-        while self.is_running() && cause() {
+        let failures = self.state.lock().failures;
+        while cause() {
             let mut state = self.state.lock();
+            if !state.running || state.failures != failures {
+                return;
+            }
             state.full = true;
             self.to_worker.notify_one();
             self.to_writers.wait_for(&mut state, WAIT);
         }
     }
 
-    fn is_running(&self) -> bool {
-        self.state.lock().running
+    /// A merge failed: it may go on failing, and writers would wait for ever.
+    fn failed(&self) {
+        self.state.lock().failures += 1;
     }
 
     pub(super) fn merged(&self) {
@@ -146,6 +153,9 @@ impl Packed {
             failed = self.go_on(rotate).is_err();
             if matches!(wake, Wake::Idle) && !failed {
                 failed = self.rest(&mut rested_at).is_err();
+            }
+            if failed {
+                self.signal.failed();
             }
             self.signal.merged();
         }

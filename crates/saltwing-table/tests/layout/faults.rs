@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use saltwing_store::MemoryStore;
-use saltwing_store::fault::{Call, Counts, Failure, Fault, FaultStore, Outcome};
+use saltwing_store::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
 use saltwing_table::{Budget, LayoutOptions, ScanContext};
 use saltwing_types::Value;
 
 use crate::history::Step;
-use crate::world::{Rows, World, run_options, table};
+use crate::world::{Rows, World, plain_row, run_options, table, thread_options};
 
 /// A fixed history over so many keys that fills, merges, compacts, empties and reopens; it goes on after errors.
 fn history(keys: u64) -> Vec<Step> {
@@ -157,4 +157,28 @@ fn a_fault_leaves_what_was_acknowledged() {
             survives(Fault::Fail(Failure { outcome, ..Failure::once(Call::Write, n) }));
         }
     }
+}
+
+/// Writers wait for the thread that merges while they are ahead of it, but not where it comes to nothing.
+#[test]
+fn writers_go_on_beside_merges_that_fail() {
+    let faults = Faults::new(Fault::None);
+    let kv = Arc::new(faults.store(MemoryStore::new()));
+    let mut world = World::open(kv, thread_options(), table(100, 0, None)).unwrap();
+    world.store.start_merging().unwrap();
+    let write = |world: &mut World, keys: std::ops::Range<i64>| {
+        keys.for_each(|k| world.commit(&[(plain_row(k, k), true)]).unwrap());
+    };
+    let lasting = Failure { lasting: Lasting::UntilSet, ..Failure::once(Call::Clear, 0) };
+    faults.set(Fault::Fail(lasting));
+    write(&mut world, 0..100);
+    assert!(faults.failed() > 0);
+    assert_eq!(world.storage().blocks, 0, "no merge begins");
+    assert_eq!(world.read_all().unwrap(), world.rows);
+    faults.set(Fault::None);
+    write(&mut world, 100..200);
+    assert!(world.storage().blocks > 0, "merges go on");
+    assert_eq!(world.read_all().unwrap(), world.rows);
+    world.store.merge().unwrap();
+    world.assert_nothing_is_left_over();
 }
