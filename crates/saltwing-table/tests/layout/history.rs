@@ -9,7 +9,10 @@ use proptest::prelude::*;
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Direction, LayoutOptions, Merging, RangeIter, RangeSource, RangeWalk, ReadView, ScanOrder};
+use saltwing_table::{
+    Budget, Direction, LayoutOptions, Merging, RangeIter, RangeSource, RangeWalk, ReadView, ScanContext, ScanOrder,
+    TableError,
+};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
@@ -119,7 +122,7 @@ pub(crate) fn row() -> impl Strategy<Value = Vec<Value>> {
         })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     let text = || proptest::option::of(prop::sample::select(&TEXTS[..]).prop_map(str::to_owned));
     let columns = proptest::sample::subsequence((0..11usize).collect::<Vec<_>>(), 0..=11).prop_shuffle();
     let limit = proptest::option::of(0u64..9);
@@ -171,37 +174,38 @@ fn view_of(world: &World, index: usize) -> (Arc<ReadView>, Rows) {
     }
 }
 
-fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
+/// Does a step, and holds what it shows to the model. After an error of a store the model is as before.
+pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
     match step {
-        Step::Commit(changes) => world.commit(&changes).unwrap(),
+        Step::Commit(changes) => world.commit(&changes)?,
         Step::DeleteRange { from, to } => {
             let is_inside = |row: &&Vec<Value>| matches!(row[0], Value::Int(k) if (from..to).contains(&k));
             let gone: Vec<_> = world.rows.values().filter(is_inside).map(|row| (row.clone(), false)).collect();
-            world.commit(&gone).unwrap();
+            world.commit(&gone)?;
         }
-        Step::TakeView => world.views.push((world.store.view().unwrap(), world.rows.clone())),
+        Step::TakeView => world.views.push((world.store.view()?, world.rows.clone())),
         Step::DropView => drop((!world.views.is_empty()).then(|| world.views.remove(0))),
-        Step::Merge => world.store.merge().unwrap(),
-        Step::Compact => world.compact(),
+        Step::Merge => world.store.merge()?,
+        Step::Compact => world.store.compact(world.def.id, &ScanContext::new(Budget::default()))?,
         Step::Reopen => {
             let held = |world: &World| {
                 let storage = world.storage();
                 (storage.block_rows, storage.block_bytes, storage.runs, storage.run_rows, storage.run_bytes)
             };
             let before = held(world);
-            world.reopen().unwrap();
+            world.reopen()?;
             match world.options.merging {
-                Merging::WithCommits => prop_assert_eq!(held(world), before),
-                Merging::Background => world.store.start_merging().unwrap(),
+                Merging::WithCommits => assert_eq!(held(world), before),
+                Merging::Background => world.store.start_merging()?,
             }
         }
         Step::Get { view, k, s } => {
             let (view, rows) = view_of(world, view);
             let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
             let physical = world.physical(&key);
-            let found = world.store.get(&view, &world.table, &physical).unwrap();
-            prop_assert_eq!(found.as_ref(), rows.get(&world.logical(&key)));
-            prop_assert_eq!(world.store.contains(&view, &world.table, &physical).unwrap(), found.is_some());
+            let found = world.store.get(&view, &world.table, &physical)?;
+            assert_eq!(found.as_ref(), rows.get(&world.logical(&key)));
+            assert_eq!(world.store.contains(&view, &world.table, &physical)?, found.is_some());
         }
         Step::Read { view, keys, reverse, is_merged, columns, limit, filter } => {
             let (view, rows) = view_of(world, view);
@@ -237,9 +241,9 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
                 limit,
                 ..request(&world.table, columns.clone())
             };
-            let found = read(world, view.clone(), &request).unwrap();
-            prop_assert_eq!(read_values(world, view.clone(), &request).unwrap(), found.concat());
-            prop_assert_eq!(totals(world, view, &request).unwrap(), totals_of(&world.table, &columns, &found));
+            let found = read(world, view.clone(), &request)?;
+            assert_eq!(read_values(world, view.clone(), &request)?, found.concat());
+            assert_eq!(totals(world, view, &request)?, totals_of(&world.table, &columns, &found));
             let holds = |row: &&&Vec<Value>| {
                 filter.as_ref().is_none_or(|(column, op, value)| {
                     eval::compare(*op, &row[*column], value, world.table.column_type(*column)) == Some(true)
@@ -251,13 +255,13 @@ fn run(world: &mut World, step: Step) -> Result<(), TestCaseError> {
             };
             let most = limit.map_or(usize::MAX, |n| n as usize);
             let wanted: Vec<Vec<Value>> = inside.iter().filter(holds).take(most).map(shown).collect();
-            prop_assert_eq!(found, wanted);
+            assert_eq!(found, wanted);
             let keys_read = request.context.counters.keys_read.load(Ordering::Relaxed);
             let inside = inside.len() as u64;
             match (limit, filter) {
-                (None, _) => prop_assert_eq!(keys_read, inside),
-                (Some(n), None) => prop_assert_eq!(keys_read, inside.min(n)),
-                (Some(_), Some(_)) => prop_assert!(keys_read <= inside),
+                (None, _) => assert_eq!(keys_read, inside),
+                (Some(n), None) => assert_eq!(keys_read, inside.min(n)),
+                (Some(_), Some(_)) => assert!(keys_read <= inside),
             }
         }
     }
@@ -282,15 +286,14 @@ fn all_rows() -> Vec<(Vec<Value>, bool)> {
 }
 
 /// What a history leaves behind: its rows, when they are merged and when they are opened anew, and nothing else.
-fn is_whole(mut world: World) -> Result<(), TestCaseError> {
+pub(crate) fn assert_whole(mut world: World) {
     world.views.clear();
     world.store.merge().unwrap();
-    prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+    assert_eq!(&world.read_all().unwrap(), &world.rows);
     world.reopen().unwrap();
-    prop_assert_eq!(&world.read_all().unwrap(), &world.rows);
+    assert_eq!(&world.read_all().unwrap(), &world.rows);
     world.store.merge().unwrap();
     world.assert_nothing_is_left_over();
-    Ok(())
 }
 
 /// Whatever is merged, reopened and still looked at by older views: a table is a map.
@@ -314,12 +317,12 @@ fn a_history_reads_as_that_of_a_map() {
             world.store.merge().unwrap();
         }
         for step in steps {
-            run(&mut world, step)?;
+            run(&mut world, step).unwrap();
         }
         let work = world.run_work();
         run_rows.fetch_add(work.0, Ordering::Relaxed);
         folds.fetch_add(work.1, Ordering::Relaxed);
-        is_whole(world)?;
+        assert_whole(world);
     });
     println!("{run_rows:?} rows into runs, {folds:?} folds");
     assert!(run_rows.into_inner() > 100 && folds.into_inner() > 30, "runs were made and folded");
@@ -339,9 +342,9 @@ fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
         let mut world = World::open(Arc::new(MemoryStore::new()), options, table(100, salt, None)).unwrap();
         world.store.start_merging().unwrap();
         for step in steps {
-            run(&mut world, step)?;
+            run(&mut world, step).unwrap();
         }
-        is_whole(world)?;
+        assert_whole(world);
     });
 }
 
@@ -370,9 +373,9 @@ fn a_history_reads_as_that_of_a_map_on_every_store() {
                 world.store.start_merging().unwrap();
             }
             for step in steps.clone() {
-                run(&mut world, step)?;
+                run(&mut world, step).unwrap();
             }
-            is_whole(world)?;
+            assert_whole(world);
         }
     });
 }

@@ -166,10 +166,17 @@ impl World {
 
     /// All rows as the table has them now.
     pub(crate) fn read_all(&self) -> Result<Rows, TableError> {
-        let columns: Vec<usize> = (0..self.def.columns.len()).collect();
-        let rows = read(self, self.store.view()?, &request(&self.table, columns))?;
-        Ok(rows.into_iter().map(|row| (self.logical(&row), row)).collect())
+        rows_of(self, &self.table)
     }
+}
+
+/// All rows of a table that is like that of the world.
+pub(crate) fn rows_of(world: &World, table: &Arc<Table>) -> Result<Rows, TableError> {
+    let columns: Vec<usize> = (0..world.def.columns.len()).collect();
+    let request = request(table, columns);
+    let rows =
+        batches(scan_of(world, table, world.store.view()?, &request, request.context.clone())?, &request, table)?;
+    Ok(rows.into_iter().map(|row| (world.logical(&row), row)).collect())
 }
 
 pub(crate) struct Request {
@@ -200,8 +207,18 @@ pub(crate) fn in_ranges(ranges: impl IntoIterator<Item = KeyRange>) -> Arc<dyn R
 }
 
 fn scan(world: &World, view: Arc<ReadView>, request: &Request, context: ScanContext) -> Result<Scan, TableError> {
+    scan_of(world, &world.table, view, request, context)
+}
+
+fn scan_of(
+    world: &World,
+    table: &Arc<Table>,
+    view: Arc<ReadView>,
+    request: &Request,
+    context: ScanContext,
+) -> Result<Scan, TableError> {
     let scan = ScanRequest {
-        table: world.table.clone(),
+        table: table.clone(),
         ranges: request.ranges.clone(),
         buckets: Buckets::All,
         columns: request.columns.clone(),
@@ -247,11 +264,14 @@ pub(crate) fn totals_of(table: &Table, columns: &[usize], found: &[Vec<Value>]) 
 }
 
 pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
-    let mut scan = scan(world, view, request, request.context.clone())?;
+    batches(scan(world, view, request, request.context.clone())?, request, &world.table)
+}
+
+fn batches(mut scan: Scan, request: &Request, table: &Table) -> Result<Vec<Vec<Value>>, TableError> {
     let mut rows = Vec::new();
     while let Some(batch) = scan.next_batch()? {
         for row in 0..batch.num_rows() {
-            let value = |(i, c): (usize, &usize)| value_at(batch.column(i), row, world.table.column_type(*c)).unwrap();
+            let value = |(i, c): (usize, &usize)| value_at(batch.column(i), row, table.column_type(*c)).unwrap();
             rows.push(request.columns.iter().enumerate().map(value).collect());
         }
     }
