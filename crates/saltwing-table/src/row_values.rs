@@ -11,14 +11,13 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, Value};
 
 use crate::decode::{corrupt, corrupt_key};
-use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarPart};
+use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes, slot_value};
 use crate::scan::Scan;
-use crate::sink::Run;
 use crate::source::{Source, tail_bytes};
-use crate::travel::{Picked, nth, take_first};
+use crate::travel::{nth, take_first};
 use crate::walk::{Found, Piece, Pieces};
 use crate::{Table, TableError};
 
@@ -30,6 +29,8 @@ const ROWS_TOGETHER_MAX: u64 = 256;
 pub struct RowShape {
     table: Arc<Table>,
     columns: Box<[RowColumn]>,
+    /// Neighbours among them that are stored in one family, or are no stored ones.
+    groups: Box<[Group]>,
     /// Whether a column is one of a key's before those at its end.
     reads_leading: bool,
     /// Bytes of all key columns that stand at the end of every key with a fixed width.
@@ -39,8 +40,24 @@ pub struct RowShape {
 struct RowColumn {
     index: usize,
     ty: SqlType,
-    is_var: bool,
     source: Source,
+}
+
+struct Group {
+    /// Their family, and whether one of them has a variable width.
+    stored: Option<(usize, bool)>,
+    columns: Range<usize>,
+}
+
+impl RowColumn {
+    /// Family and slot, where it is stored.
+    fn stored(&self) -> Option<(usize, u16)> {
+        if let Source::Stored { family, slot } = self.source { Some((family, slot)) } else { None }
+    }
+
+    fn family(&self) -> Option<usize> {
+        self.stored().map(|(family, _)| family)
+    }
 }
 
 /// What a reader of rows keeps from one to the next.
@@ -58,11 +75,20 @@ impl RowShape {
     pub fn new(table: &Arc<Table>, columns: impl IntoIterator<Item = usize>) -> Self {
         let column = |index: usize| {
             let ty = table.column_type(index);
-            RowColumn { index, ty, is_var: row_format::width(ty).is_none(), source: Source::of(table, index) }
+            RowColumn { index, ty, source: Source::of(table, index) }
         };
         let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
         let reads_leading = columns.iter().any(|column| matches!(column.source, Source::Leading { .. }));
-        Self { table: table.clone(), columns, reads_leading, tail_bytes: tail_bytes(table) }
+        let mut end = 0;
+        let group = |group: &[RowColumn]| {
+            let start = end;
+            end += group.len();
+            let family = group.first().and_then(RowColumn::family);
+            let has_var = group.iter().any(|column| row_format::width(column.ty).is_none());
+            Group { stored: family.map(|family| (family, has_var)), columns: start..end }
+        };
+        let groups = columns.chunk_by(|a, b| a.family() == b.family()).map(group).collect();
+        Self { table: table.clone(), columns, groups, reads_leading, tail_bytes: tail_bytes(table) }
     }
 
     /// The table.
@@ -115,38 +141,57 @@ impl RowShape {
         if self.reads_leading {
             self.put_leading(block, rows.clone(), direction, reader, values, first)?;
         }
-        for (place, column) in self.columns.iter().enumerate() {
-            let mut cells = values.column_mut(first, place);
-            match column.source {
-                Source::Stored { family, slot } => {
-                    let (fix, var) = reader.parts.both(block, family, column.is_var)?;
-                    let Some((fix, stored)) = fix.and_then(|fix| Some((fix, fix.column(slot)?))) else {
-                        // The column is younger than the block, or all of its family are NULL.
-                        cells.put(self.table.absent(column.index).clone());
-                        cells.repeat(rows.len() - 1);
-                        continue;
-                    };
-                    let var = var.and_then(|var| Some((var.column(slot)?, var.bytes())));
-                    let run = Run { fix, column: stored, var, rows: Picked::Run(rows.clone(), direction) };
-                    put_run(&run, column.ty, &mut cells).ok_or_else(|| block.damaged("a value"))?;
-                }
-                Source::Tail { position, codec, from_end, width } => {
-                    let lead = reader.parts.lead(block)?;
-                    let put = put_tails(lead, rows, direction, (from_end, width), codec, &mut cells);
-                    let (prefix, suffix) = lead.key(nth(rows, direction, 0));
-                    put.map_err(|bad| corrupt_key(&self.table, &[prefix, suffix], position, bad))?;
-                }
-                Source::RowKey => {
-                    let lead = reader.parts.lead(block)?;
-                    for i in 0..rows.len() {
-                        let (prefix, suffix) = lead.key(nth(rows, direction, i));
-                        cells.put(Value::Bytes([prefix, suffix].concat()));
+        for Group { stored, columns } in &self.groups {
+            let columns = columns.clone().zip(self.columns.get(columns.clone()).unwrap_or_default());
+            match stored {
+                Some((family, has_var)) => {
+                    let (fix, var) = reader.parts.both(block, *family, *has_var)?;
+                    for (place, column) in columns {
+                        let mut cells = values.column_mut(first, place);
+                        match fix.and_then(|fix| StoredRun::of((fix, var), column, rows, direction)) {
+                            Some(run) => run.put(column.ty, &mut cells).ok_or_else(|| block.damaged("a value"))?,
+                            None => {
+                                cells.put(self.table.absent(column.index).clone());
+                                cells.repeat(rows.len() - 1);
+                            }
+                        }
                     }
                 }
-                Source::Leading { .. } => {}
+                None => {
+                    let lead = reader.parts.lead(block)?;
+                    for (place, column) in columns {
+                        self.put_key_column(lead, column, rows, direction, values.column_mut(first, place))?;
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// Puts a column that is told by the ends of keys, or the keys.
+    fn put_key_column(
+        &self,
+        lead: &FixPart,
+        column: &RowColumn,
+        rows: &Range<usize>,
+        direction: Direction,
+        mut cells: ColumnCells<'_>,
+    ) -> Result<(), TableError> {
+        match column.source {
+            Source::Tail { position, codec, from_end, width } => {
+                let put = put_tails(lead, rows, direction, (from_end, width), codec, &mut cells);
+                let (prefix, suffix) = lead.key(nth(rows, direction, 0));
+                put.map_err(|bad| corrupt_key(&self.table, &[prefix, suffix], position, bad))
+            }
+            Source::RowKey => {
+                for i in 0..rows.len() {
+                    let (prefix, suffix) = lead.key(nth(rows, direction, i));
+                    cells.put(Value::Bytes([prefix, suffix].concat()));
+                }
+                Ok(())
+            }
+            Source::Leading { .. } | Source::Stored { .. } => Ok(()),
+        }
     }
 
     /// Puts the leading key columns of a block's rows. Neighbours mostly differ in their last columns only: keys are split
@@ -210,49 +255,79 @@ impl RowShape {
     }
 }
 
-/// Puts the values of a block's column; `None` where the stored bytes are no values.
-fn put_run(run: &Run<'_>, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
-    let Run { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows } = run;
-    match (stored, nulls, rows) {
-        (_, Nulls::All, _) => Some(()),
-        (FixCells::Ints(ints), Nulls::None, Picked::Run(rows, direction)) if ty.is_integer() => {
-            ints.give(fix.bytes(), rows.clone(), *direction, |value| cells.put_int(value));
-            Some(())
-        }
-        (FixCells::Var, Nulls::None, Picked::Run(rows, Direction::Forward)) if ty.family() == TypeFamily::Text => {
-            let (column, part) = (*var)?;
-            cells.reserve_texts(column.bytes_of(rows));
-            column.pieces(part, rows.clone(), |bytes, start, ends| {
-                cells.put_texts(std::str::from_utf8(bytes).ok()?, start, ends)
-            })
-        }
-        _ => put_values(run, ty, cells),
-    }
+/// Some rows of a block's column.
+struct StoredRun<'a> {
+    fix: &'a FixPart,
+    column: &'a FixColumn,
+    /// The column's variable part and the part that it is of.
+    var: Option<(&'a VarColumn, &'a [u8])>,
+    rows: &'a Range<usize>,
+    direction: Direction,
 }
 
-/// As [`put_run`], value by value.
-fn put_values(run: &Run<'_>, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
-    let Run { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows } = run;
-    for i in 0..rows.len() {
-        let row = rows.nth(i);
-        if nulls.is_null(fix.bytes(), row) {
-            cells.put_null();
-            continue;
-        }
-        let bytes = match stored {
-            FixCells::Ints(ints) => {
-                cells.put(int_value(ty, ints.get(fix.bytes(), row)));
-                continue;
+impl<'a> StoredRun<'a> {
+    /// Those of a stored column; `None` where it is younger than the block.
+    fn of(
+        (fix, var): (&'a FixPart, Option<&'a VarPart>),
+        column: &RowColumn,
+        rows: &'a Range<usize>,
+        direction: Direction,
+    ) -> Option<Self> {
+        let (_, slot) = column.stored()?;
+        let column = fix.column(slot)?;
+        let var = match column.cells {
+            FixCells::Var => var.and_then(|part| Some((part.column(slot)?, part.bytes()))),
+            _ => None,
+        };
+        Some(Self { fix, column, var, rows, direction })
+    }
+
+    /// Puts the values; `None` where the stored bytes are none.
+    fn put(&self, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
+        let Self { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows, direction } = self;
+        match (stored, nulls, direction) {
+            (_, Nulls::All, _) => Some(()),
+            // What begins with a look at all rows costs more than one.
+            _ if rows.len() == 1 => self.put_each(ty, cells),
+            (FixCells::Ints(ints), Nulls::None, _) if ty.is_integer() => {
+                ints.give(fix.bytes(), Range::clone(rows), *direction, |value| cells.put_int(value));
+                Some(())
             }
-            FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
-            FixCells::Var => var.and_then(|(column, part)| column.value(part, row)),
-        }?;
-        match ty.family() {
-            TypeFamily::Text => cells.put_text(std::str::from_utf8(bytes).ok()?),
-            _ => cells.put(slot_value(ty, bytes)?),
+            (FixCells::Var, Nulls::None, Direction::Forward) if ty.family() == TypeFamily::Text => {
+                let (column, part) = (*var)?;
+                cells.reserve_texts(column.bytes_of(rows));
+                column.pieces(part, Range::clone(rows), |bytes, start, ends| {
+                    cells.put_texts(std::str::from_utf8(bytes).ok()?, start, ends)
+                })
+            }
+            _ => self.put_each(ty, cells),
         }
     }
-    Some(())
+
+    /// Puts them value by value.
+    fn put_each(&self, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
+        let Self { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows, direction } = self;
+        for i in 0..rows.len() {
+            let row = nth(rows, *direction, i);
+            if nulls.is_null(fix.bytes(), row) {
+                cells.put_null();
+                continue;
+            }
+            let bytes = match stored {
+                FixCells::Ints(ints) => {
+                    put_integer(ty, ints.get(fix.bytes(), row), cells);
+                    continue;
+                }
+                FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
+                FixCells::Var => var.and_then(|(column, part)| column.value(part, row)),
+            }?;
+            match ty.family() {
+                TypeFamily::Text => cells.put_text(std::str::from_utf8(bytes).ok()?),
+                _ => cells.put(slot_value(ty, bytes)?),
+            }
+        }
+        Some(())
+    }
 }
 
 /// Puts a key column's values that stand so many bytes before the ends of keys, and take so many.
@@ -430,12 +505,12 @@ impl BlockParts {
     }
 }
 
-/// A value that blocks keep as an integer.
-fn int_value(ty: SqlType, value: i64) -> Value {
+/// Puts a value that blocks keep as an integer.
+fn put_integer(ty: SqlType, value: i64, cells: &mut ColumnCells<'_>) {
     use SqlType::*;
     match ty {
-        Boolean => Value::Bool(value != 0),
-        Date | Time | UnsignedDate | UnsignedTime => Value::Date(value),
-        _ => Value::Int(value),
+        Boolean => cells.put(Value::Bool(value != 0)),
+        Date | Time | UnsignedDate | UnsignedTime => cells.put_date(value),
+        _ => cells.put_int(value),
     }
 }

@@ -119,10 +119,10 @@ impl Connection {
         if !outcome.source.reads() {
             return Ok(outcome);
         }
-        let mut source = outcome.source;
+        let (mut source, columns) = (outcome.source, outcome.columns.clone());
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         self.session.database().spawn_blocking(move || {
-            while let Some(batch) = source.next_blocking().transpose() {
+            while let Some(batch) = source.next_blocking(&columns).transpose() {
                 let failed = batch.is_err();
                 if sender.send_blocking(batch).is_err() || failed {
                     break;

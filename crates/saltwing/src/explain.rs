@@ -75,8 +75,7 @@ impl Session {
         let context = self.begin();
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
         let plan = self.plan_query(&run, &context, Purpose::Execute)?;
-        let mut rows = self.start_query(&plan, &run, context.clone())?;
-        while rows.source.next_blocking()?.is_some() {}
+        self.start_query(&plan, &run, context.clone())?.read_all()?;
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, true) })
     }
 
@@ -101,9 +100,8 @@ impl Session {
 
     fn analyze_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
         let mut explained = self.explain_write(statement, params)?;
-        match self.run_statement(statement, params)? {
-            Outcome::Done(_) => {}
-            Outcome::Rows(mut rows) => while rows.source.next_blocking()?.is_some() {},
+        if let Outcome::Rows(rows) = self.run_statement(statement, params)? {
+            rows.read_all()?;
         }
         if let ([report], Some(context)) = (explained.reports.as_mut_slice(), self.last_context()) {
             report.counters = Some(context.counters);

@@ -44,31 +44,36 @@ pub(crate) enum Outcome {
 pub(crate) struct RowsOutcome {
     pub(crate) columns: Arc<[ResultColumn]>,
     pub(crate) source: BatchSource,
-    /// What the statement is stopped by, if anything of it is still to run.
-    pub(crate) context: Option<ScanContext>,
-    /// What each of its scans counts.
-    pub(crate) counters: Vec<Arc<Counters>>,
-    /// What was read already, beside what is counted there.
+    /// What was read already, beside what is counted by what runs.
     pub(crate) read: Stats,
-    pub(crate) notices: Vec<String>,
-    /// What else may have to be noticed when the rows were read to the end.
-    pub(crate) warning: Option<ScanWarning>,
+    /// What of it still runs, and what there is to be said; mostly of one row nothing.
+    pub(crate) running: Option<Box<Running>>,
 }
 
-/// What a statement scans, watched for being much: from how much on there is a notice.
-#[derive(Clone)]
-pub(crate) struct ScanWarning {
+/// A statement that runs.
+pub(crate) struct Running {
+    /// What it is stopped by.
     pub(crate) context: ScanContext,
+    /// What each of its scans counts.
+    pub(crate) counters: Vec<Arc<Counters>>,
+    pub(crate) notices: Vec<String>,
+    /// What else has to be noticed when the rows were read to the end; `None` once they were.
+    pub(crate) warnings: Option<Warnings>,
+}
+
+/// From how much on a statement that scans is noticed.
+#[derive(Clone)]
+pub(crate) struct Warnings {
     pub(crate) rows: Option<u64>,
     pub(crate) bytes: Option<u64>,
     pub(crate) time: Option<Duration>,
 }
 
-impl ScanWarning {
-    /// What is to be said of the scan so far.
-    pub(crate) fn notices(&self) -> Vec<String> {
+impl Warnings {
+    /// What is to be said of a statement so far.
+    pub(crate) fn notices(&self, context: &ScanContext) -> Vec<String> {
         let mut notices = Vec::new();
-        let (rows, bytes, time) = (self.context.rows_scanned(), self.context.bytes_scanned(), self.context.elapsed());
+        let (rows, bytes, time) = (context.rows_scanned(), context.bytes_scanned(), context.elapsed());
         if let Some(limit) = self.rows.filter(|limit| rows >= *limit) {
             notices.push(format!("{rows} rows were scanned; SET rows_warn = {limit} says so"));
         }
@@ -83,12 +88,21 @@ impl ScanWarning {
     }
 }
 
+impl Running {
+    /// Takes note of the end of the rows.
+    pub(crate) fn end(&mut self) {
+        if let Some(warnings) = self.warnings.take() {
+            self.notices.extend(warnings.notices(&self.context));
+        }
+    }
+}
+
 /// Where batches come from.
 pub(crate) enum BatchSource {
     /// Made already.
     Ready(VecDeque<RecordBatch>),
     /// One row's values, if it is there and not given out.
-    Values(Option<Values>, Arc<[ResultColumn]>),
+    Values(Option<Values>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
     /// Another thread or task.
@@ -117,28 +131,35 @@ impl BatchSource {
     /// Adds the next rows to `values`, which has none; `None` where they come in batches only.
     pub(crate) fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, Error> {
         match self {
-            BatchSource::Values(row, _) => {
-                let row = row.take().map(Values::read).transpose()?;
-                let is_there = row.is_some();
-                row.into_iter().for_each(|row| *values = row);
-                Ok(Some(is_there))
+            BatchSource::Values(row) => {
+                let Some(row) = row.take() else { return Ok(Some(false)) };
+                *values = row.read()?;
+                Ok(Some(true))
             }
             BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
             BatchSource::Ready(_) | BatchSource::Channel(_) => Ok(None),
         }
     }
 
-    /// Whether rows are still to be read, on the thread that asks for them.
-    pub(crate) fn reads(&self) -> bool {
-        matches!(self, Self::Direct(_) | Self::Values(Some(Values::Total(_)), _))
+    /// Takes the values of a row that was read already.
+    pub(crate) fn take_read(&mut self) -> Option<RowValues> {
+        match self {
+            Self::Values(row @ Some(Values::Read(_))) => row.take().and_then(|row| row.read().ok()),
+            _ => None,
+        }
     }
 
-    /// The next batch with rows in it, on the caller's thread.
-    pub(crate) fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
+    /// Whether rows are still to be read, on the thread that asks for them.
+    pub(crate) fn reads(&self) -> bool {
+        matches!(self, Self::Direct(_) | Self::Values(Some(Values::Total(_))))
+    }
+
+    /// The next batch with rows in it, on the caller's thread; `columns` are those of the result.
+    pub(crate) fn next_blocking(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
         loop {
             let batch = match self {
                 BatchSource::Ready(batches) => batches.pop_front(),
-                BatchSource::Values(values, columns) => {
+                BatchSource::Values(values) => {
                     values.take().map(|values| batch_of_values(columns, &values.read()?)).transpose()?
                 }
                 BatchSource::Direct(rows) => rows.next_batch()?,
@@ -151,9 +172,9 @@ impl BatchSource {
     }
 
     /// The next batch with rows in it; only of what is ready or comes from elsewhere.
-    pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+    pub(crate) async fn next(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
         loop {
-            let BatchSource::Channel(receiver) = &mut *self else { return self.next_blocking() };
+            let BatchSource::Channel(receiver) = &mut *self else { return self.next_blocking(columns) };
             let batch = receiver.recv().await.ok().transpose()?;
             if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
                 return Ok(batch);
@@ -171,14 +192,28 @@ impl RowsOutcome {
     /// A result of the one row of a key, if it is there.
     pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<RowValues>) -> Self {
         let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
-        let source = BatchSource::Values(row.map(Values::Read), columns.clone());
-        Self::of(columns, source, read)
+        Self::of(columns, BatchSource::Values(row.map(Values::Read)), read)
     }
 
     /// A result of which nothing is still to run.
     fn of(columns: Arc<[ResultColumn]>, source: BatchSource, read: Stats) -> Self {
-        let (counters, notices) = (Vec::new(), Vec::new());
-        Self { columns, source, context: None, counters, read, notices, warning: None }
+        Self { columns, source, read, running: None }
+    }
+
+    /// Hands all batches to `take`, and gives what else it comes to; with what there is to be said.
+    pub(crate) fn drain<T>(
+        self,
+        take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
+    ) -> Result<(T, Vec<String>), Error> {
+        let Self { columns, mut source, mut running, .. } = self;
+        let taken = take(&mut std::iter::from_fn(|| source.next_blocking(&columns).transpose()))?;
+        running.iter_mut().for_each(|running| running.end());
+        Ok((taken, running.map(|running| running.notices).unwrap_or_default()))
+    }
+
+    /// Reads all, for nobody; what there is to be said.
+    pub(crate) fn read_all(self) -> Result<Vec<String>, Error> {
+        self.drain(|batches| batches.map(|batch| batch.map(drop)).collect()).map(|((), notices)| notices)
     }
 }
 

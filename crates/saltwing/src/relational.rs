@@ -12,7 +12,7 @@ use saltwing_table::{ScanContext, Threads};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::explain::Explained;
-use crate::outcome::{BatchSource, RowsOutcome, Stats};
+use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 use crate::{Builder, Error};
@@ -96,9 +96,8 @@ impl Session {
         let notices = planned.warnings().to_vec();
         let counters = planned.counters();
         let source = BatchSource::Channel(self.pump(planned.clone())?);
-        let warning = Some(self.scan_warning(&context));
-        let (context, read) = (Some(context), Stats::default());
-        Ok(RowsOutcome { columns, source, context, counters, read, notices, warning })
+        let running = Running { context, counters, notices, warnings: Some(self.warnings()) };
+        Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 
     /// What PREPARE can tell of a query before its parameters have values: a name that is not there, a full scan.

@@ -9,10 +9,10 @@ use arrow::datatypes::SchemaRef;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::{RowValues, ValueColumn, ValueRef};
-use saltwing_table::{Counters, ScanContext};
+use saltwing_table::ScanContext;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
-use crate::outcome::{BatchSource, RowsOutcome, ScanWarning, Stats};
+use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
 use crate::{Error, FromValue};
 
 /// A result as Arrow batches. Dropping it stops the statement.
@@ -21,17 +21,14 @@ pub struct ArrowRows {
     /// Made when it is asked for: who takes values by row needs none.
     schema: OnceLock<SchemaRef>,
     source: BatchSource,
-    context: Option<ScanContext>,
-    counters: Vec<Arc<Counters>>,
     read: Stats,
-    notices: Vec<String>,
-    warning: Option<ScanWarning>,
+    running: Option<Box<Running>>,
 }
 
 impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        let RowsOutcome { columns, source, context, counters, read, notices, warning } = outcome;
-        Self { columns, schema: OnceLock::new(), source, context, counters, read, notices, warning }
+        let RowsOutcome { columns, source, read, running } = outcome;
+        Self { columns, schema: OnceLock::new(), source, read, running }
     }
 
     /// The columns.
@@ -46,13 +43,13 @@ impl ArrowRows {
 
     /// What the user should know; when the rows were read to the end, also that they were many (`rows_warn`).
     pub fn notices(&self) -> &[String] {
-        &self.notices
+        self.running.as_ref().map_or(&[], |running| &running.notices)
     }
 
     /// What was read so far.
     pub fn stats(&self) -> Stats {
         let mut stats = self.read;
-        for scan in &self.counters {
+        for scan in self.running.iter().flat_map(|running| &running.counters) {
             stats.keys_read += scan.keys_read.load(Relaxed);
             stats.seeks += scan.seeks.load(Relaxed);
             stats.buckets += scan.buckets_touched();
@@ -65,7 +62,7 @@ impl ArrowRows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let batch = self.source.next().await?;
+        let batch = self.source.next(&self.columns).await?;
         Ok(self.noticed(batch))
     }
 
@@ -74,28 +71,33 @@ impl ArrowRows {
     /// # Errors
     /// What reading or computing failed with.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let batch = self.source.next_blocking()?;
+        let batch = self.source.next_blocking(&self.columns)?;
         Ok(self.noticed(batch))
+    }
+
+    /// Whether nothing is left to be read, or to be said.
+    fn is_at_end(&self) -> bool {
+        self.running.is_none() && matches!(self.source, BatchSource::Values(None))
     }
 
     /// Takes note of the end.
     fn noticed(&mut self, batch: Option<RecordBatch>) -> Option<RecordBatch> {
         if batch.is_none() {
-            self.notices.extend(self.warning.take().into_iter().flat_map(|warning| warning.notices()));
+            self.running.iter_mut().for_each(|running| running.end());
         }
         batch
     }
 
     /// Makes the statement stop within a batch, from any thread.
     pub fn canceller(&self) -> impl Fn() + Send + Sync + use<> {
-        let context = self.context.clone();
+        let context = self.running.as_ref().map(|running| running.context.clone());
         move || context.iter().for_each(ScanContext::cancel)
     }
 }
 
 impl Drop for ArrowRows {
     fn drop(&mut self) {
-        self.context.iter().for_each(ScanContext::cancel);
+        self.running.iter().for_each(|running| running.context.cancel());
     }
 }
 
@@ -110,9 +112,11 @@ pub struct Rows {
 
 impl Rows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        let batches = ArrowRows::new(outcome);
-        let set = RowSet::of_values(&batches.columns);
-        Self { batches, set: Arc::new(set), left: 0..0 }
+        let mut batches = ArrowRows::new(outcome);
+        let values = batches.source.take_read().unwrap_or_else(|| RowValues::new(batches.columns.len()));
+        let left = 0..values.rows();
+        let set = RowSet { columns: batches.columns.clone(), cells: Cells::Values(values) };
+        Self { batches, set: Arc::new(set), left }
     }
 
     /// The columns.
@@ -135,7 +139,7 @@ impl Rows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        if self.left.is_empty() && !self.next_values()? {
+        if self.left.is_empty() && !self.batches.is_at_end() && !self.next_values()? {
             let batch = self.batches.next().await?;
             self.put_batch(batch);
         }
@@ -167,7 +171,7 @@ impl Rows {
     }
 
     fn fill_blocking(&mut self) -> Result<(), Error> {
-        if !self.next_values()? {
+        if !self.batches.is_at_end() && !self.next_values()? {
             let batch = self.batches.next_blocking()?;
             self.put_batch(batch);
         }

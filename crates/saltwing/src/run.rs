@@ -16,7 +16,7 @@ use saltwing_table::{Budget, ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
-use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Stats, Values};
+use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::{ExecutorChoice, Session};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
@@ -221,8 +221,10 @@ impl Session {
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
         let plan = self.plan_query(&run, &context, Purpose::Execute)?;
         let mut rows = self.start_query(&plan, &run, context)?;
-        rows.counters.extend(reads.counters);
-        rows.notices.extend(reads.notices);
+        if let Some(running) = &mut rows.running {
+            running.counters.extend(reads.counters);
+            running.notices.extend(reads.notices);
+        }
         Ok(rows)
     }
 
@@ -276,14 +278,13 @@ impl Session {
         let source = match planned.is_total() {
             true => {
                 let row = planned.start_totals(tables, &view, part, &context)?;
-                BatchSource::Values(Some(Values::Total(Box::new(row))), columns.clone())
+                BatchSource::Values(Some(Values::Total(Box::new(row))))
             }
             false => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
         };
-        let warning = Some(self.scan_warning(&context));
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let (context, read) = (Some(context), Stats::default());
-        Ok(RowsOutcome { columns, source, context, counters, read, notices, warning })
+        let running = Running { context, counters, notices, warnings: Some(self.warnings()) };
+        Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 
     fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {
@@ -324,11 +325,7 @@ impl Session {
             return Err(error.with_help(Some("Phoenix: ERROR 1020")));
         }
         let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
-        let RowsOutcome { mut source, mut notices, warning, .. } = rows;
-        let batches = std::iter::from_fn(|| source.next_blocking().transpose());
-        let written = writer.upsert_batches(target, &types, batches)?;
-        notices.extend(warning.into_iter().flat_map(|warning| warning.notices()));
-        Ok((written, notices))
+        rows.drain(|batches| Ok(writer.upsert_batches(target, &types, batches)?))
     }
 
     pub(crate) fn plan_delete(
@@ -355,7 +352,7 @@ impl Session {
             Some(access) => {
                 let mut notices: Vec<String> = access.judge()?.into_iter().collect();
                 let deleted = writer.delete(&access, &context)?;
-                notices.extend(self.scan_warning(&context).notices());
+                notices.extend(self.warnings().notices(&context));
                 Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
             }
             None => self.delete_query(&writer, statement, params, context),
@@ -379,10 +376,7 @@ impl Session {
         }
         let table = resolve(&run.catalog, &statement.table)?;
         let rows = self.start_run(run, context)?;
-        let RowsOutcome { mut source, mut notices, warning, .. } = rows;
-        let batches = std::iter::from_fn(|| source.next_blocking().transpose());
-        let deleted = writer.delete_batches::<Error>(&table, &token, batches)?;
-        notices.extend(warning.into_iter().flat_map(|warning| warning.notices()));
+        let (deleted, notices) = rows.drain(|batches| writer.delete_batches::<Error>(&table, &token, batches))?;
         Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
     }
 

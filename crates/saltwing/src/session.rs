@@ -12,7 +12,7 @@ use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::ErrorCode;
 
 use crate::copy::CopyProgress;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome, ScanWarning};
+use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
 use crate::statement_cache::CachedStatement;
 use crate::{Database, Error};
@@ -181,10 +181,10 @@ impl Session {
         context
     }
 
-    /// The watch on what a statement scans.
-    pub(crate) fn scan_warning(&self, context: &ScanContext) -> ScanWarning {
+    /// From how much on a statement that scans is noticed.
+    pub(crate) fn warnings(&self) -> Warnings {
         let Settings { rows_warn: rows, bytes_warn: bytes, time_warn: time, .. } = self.settings();
-        ScanWarning { context: context.clone(), rows, bytes, time }
+        Warnings { rows, bytes, time }
     }
 
     /// The context of the statement that ran last.
@@ -376,11 +376,7 @@ fn shown(name: &str, settings: &Settings) -> String {
 fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
     match outcome {
         Outcome::Done(result) => Ok(result),
-        Outcome::Rows(mut rows) => {
-            while rows.source.next_blocking()?.is_some() {}
-            rows.notices.extend(rows.warning.into_iter().flat_map(|warning| warning.notices()));
-            Ok(ExecResult { rows_affected: 0, notices: rows.notices })
-        }
+        Outcome::Rows(rows) => Ok(ExecResult { rows_affected: 0, notices: rows.read_all()? }),
     }
 }
 

@@ -13,7 +13,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::explain::{Explained, direct};
-use crate::outcome::RowsOutcome;
+use crate::outcome::{RowsOutcome, Running};
 use crate::relational::RelationalPlan;
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
@@ -109,11 +109,13 @@ impl Session {
         context: ScanContext,
         reads: &mut SubqueryReads,
     ) -> Result<Value, Error> {
-        let RowsOutcome { mut source, counters, notices, .. } = self.start_query(plan, run, context)?;
-        reads.counters.extend(counters);
-        reads.notices.extend(notices);
+        let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, run, context)?;
+        if let Some(Running { counters, notices, .. }) = running.map(|running| *running) {
+            reads.counters.extend(counters);
+            reads.notices.extend(notices);
+        }
         let mut value = None;
-        while let Some(batch) = source.next_blocking()? {
+        while let Some(batch) = source.next_blocking(&columns)? {
             if value.is_some() || batch.num_rows() > 1 {
                 return Err(several_rows());
             }

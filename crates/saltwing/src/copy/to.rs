@@ -51,18 +51,21 @@ impl Session {
     }
 }
 
-fn write_rows(copy: &CopyTo, mut rows: RowsOutcome, out: impl Write) -> Result<(u64, Vec<String>), Error> {
+fn write_rows(copy: &CopyTo, rows: RowsOutcome, out: impl Write) -> Result<(u64, Vec<String>), Error> {
     let null = copy.options.null.clone().unwrap_or_default();
     let mut writer = RecordWriter::new(BufWriter::new(out), format(&copy.options)?, null);
     if copy.options.header == Some(true) {
         writer.header(&rows.columns)?;
     }
-    let mut count = 0;
-    while let Some(batch) = rows.source.next_blocking()? {
-        count += batch.num_rows() as u64;
-        writer.batch(&rows.columns, &batch)?;
-    }
-    writer.finish()?;
-    rows.notices.extend(rows.warning.into_iter().flat_map(|warning| warning.notices()));
-    Ok((count, rows.notices))
+    let columns = rows.columns.clone();
+    rows.drain(|batches| {
+        let mut count = 0;
+        for batch in batches {
+            let batch = batch?;
+            count += batch.num_rows() as u64;
+            writer.batch(&columns, &batch)?;
+        }
+        writer.finish()?;
+        Ok(count)
+    })
 }
