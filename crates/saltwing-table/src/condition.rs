@@ -18,7 +18,8 @@ use saltwing_types::{ColumnRef, CompareOp, SqlType};
 use crate::Table;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn};
 use crate::packed::{
-    NumberRanges, Share, Summary, decimal_number, float_number_narrow, int_number, keep, text_number, timestamp_number,
+    NumberRanges, Share, Summary, decimal_number, float_number_narrow, int_number, keep, keep_each, text_number,
+    timestamp_number,
 };
 use crate::row_format::{self, SlotBytes, slot_bytes, slot_int};
 use crate::source::Source;
@@ -178,17 +179,16 @@ impl Condition {
         match (column.cells, &self.test) {
             (FixCells::Ints(ints), Test::Narrow(wanted)) => ints.keep(fix.bytes(), rows, wanted, self.wanted, mask),
             (FixCells::Raw { width: 4, at }, Test::Narrow(wanted)) => {
-                let stored = fix.raw(4, at, rows)?.as_chunks().0.iter();
-                let number = |bytes: &[u8; 4]| float_number_narrow(f32::from_le_bytes(*bytes).into());
-                keep_numbers(mask, self.wanted, wanted, stored.map(number));
+                let number = |bytes: [u8; 4]| float_number_narrow(f32::from_le_bytes(bytes).into());
+                keep_numbers(mask, self.wanted, wanted, fix.raw(4, at, rows)?.as_chunks().0, number);
             }
             (FixCells::Raw { width: 8, at }, Test::Narrow(wanted)) => {
-                let stored = fix.raw(8, at, rows)?.as_chunks().0.iter();
-                keep_numbers(mask, self.wanted, wanted, stored.map(|b| float_number_narrow(f64::from_le_bytes(*b))));
+                let number = |bytes: [u8; 8]| float_number_narrow(f64::from_le_bytes(bytes));
+                keep_numbers(mask, self.wanted, wanted, fix.raw(8, at, rows)?.as_chunks().0, number);
             }
             (FixCells::Raw { width: 16, at }, Test::Wide(wanted)) => {
-                let stored = fix.raw(16, at, rows)?.as_chunks().0.iter();
-                keep_numbers(mask, self.wanted, wanted, stored.map(|b| decimal_number(i128::from_le_bytes(*b))));
+                let number = |bytes: [u8; 16]| decimal_number(i128::from_le_bytes(bytes));
+                keep_numbers(mask, self.wanted, wanted, fix.raw(16, at, rows)?.as_chunks().0, number);
             }
             (FixCells::Var, Test::OneOf(_) | Test::Order(..)) => {
                 let (texts, part) = var?;
@@ -206,17 +206,21 @@ impl Condition {
     }
 }
 
-/// As [`keep`], by sort numbers. What is wanted is mostly one range, which is a loop of its own.
+/// As [`keep_each`], by sort numbers. What is wanted is mostly one range, which is a loop of its own.
 #[inline]
-fn keep_numbers<T: Copy + Ord>(
+fn keep_numbers<T: Copy, N: Copy + Ord>(
     mask: &mut [u8],
     wanted: bool,
-    ranges: &NumberRanges<T>,
-    numbers: impl Iterator<Item = T>,
+    ranges: &NumberRanges<N>,
+    values: &[T],
+    number: impl Fn(T) -> N,
 ) {
     match *ranges.as_slice() {
-        [(low, high)] => keep(mask, wanted, numbers.map(|number| (low <= number) & (number <= high))),
-        _ => keep(mask, wanted, numbers.map(|number| ranges.holds(number))),
+        [(low, high)] => keep_each(mask, wanted, values, |value| {
+            let number = number(value);
+            (low <= number) & (number <= high)
+        }),
+        _ => keep_each(mask, wanted, values, |value| ranges.holds(number(value))),
     }
 }
 

@@ -80,8 +80,7 @@ impl Selection {
             self.mask.resize(self.rows.len(), Truth::True as u8);
         }
         keep(self.rows.clone(), &mut self.mask, &mut self.scratch)?;
-        // Of the truths that are in the second bit is set.
-        self.count = self.mask.iter().map(|kept| u32::from(*kept >> 1)).sum::<u32>() as usize;
+        self.count = count_kept(&self.mask);
         Some(())
     }
 
@@ -136,6 +135,19 @@ impl Selection {
     }
 }
 
+/// How many bytes of a mask are not 0: of the truths that are in the second bit is set.
+fn count_kept(mask: &[u8]) -> usize {
+    let (words, rest) = mask.as_chunks::<WORD_ROWS>();
+    let mut count: usize = rest.iter().map(|kept| usize::from(kept >> 1)).sum();
+    // As many words as a byte can count.
+    for words in words.chunks(u8::MAX.into()) {
+        let by_byte =
+            words.iter().fold(0, |sum, word| sum + (u64::from_le_bytes(*word) >> 1 & u64::from_le_bytes([1; 8])));
+        count += by_byte.to_le_bytes().iter().map(|count| usize::from(*count)).sum::<usize>();
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -143,6 +155,12 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn rows_that_are_in_are_counted(truths in prop::collection::vec(prop::sample::select(vec![0u8, 2, 3]), 0..40), times in 0usize..300) {
+            let mask = truths.repeat(times);
+            prop_assert_eq!(count_kept(&mask), mask.iter().filter(|truth| **truth != 0).count());
+        }
+
         #[test]
         fn rows_that_are_in_come_in_order(
             start in 0usize..300,

@@ -62,7 +62,7 @@ use saltwing_store::{Announced, Durability, OrderedKv, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
-pub(crate) use number_ranges::{NumberRanges, Share, keep};
+pub(crate) use number_ranges::{NumberRanges, Share, keep, keep_each};
 pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
 pub use stats::{StorageStats, TableStorage};

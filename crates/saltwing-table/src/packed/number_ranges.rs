@@ -75,15 +75,38 @@ impl NumberRanges<u128> {
     }
 }
 
+/// Rows that are held to a test together: a vector of bytes has as many.
+const ROWS_TOGETHER: usize = 16;
+
 /// Keeps of a mask, a byte a row, those whose test is `wanted`: the bytes of the others become 0.
-///
-/// A loop without branches, which the compiler makes vector code of where the test is simple.
 #[inline]
 pub(crate) fn keep(mask: &mut [u8], wanted: bool, tests: impl Iterator<Item = bool>) {
-    let flip = if wanted { 0 } else { u8::MAX };
     for (kept, test) in mask.iter_mut().zip(tests) {
-        *kept &= 0u8.wrapping_sub(u8::from(test)) ^ flip;
+        *kept &= kept_by(test, wanted);
     }
+}
+
+/// As [`keep`], of values that stand one behind the other.
+///
+/// So many rows at once, without branches: the compiler makes vector code of it where the test is simple, which takes
+/// whole vectors of bytes at the end, too.
+#[inline]
+pub(crate) fn keep_each<T: Copy>(mask: &mut [u8], wanted: bool, values: &[T], test: impl Fn(T) -> bool) {
+    let (masks, mask) = mask.as_chunks_mut::<ROWS_TOGETHER>();
+    let (several, values) = values.as_chunks::<ROWS_TOGETHER>();
+    for (mask, values) in masks.iter_mut().zip(several) {
+        let tested = values.map(|value| kept_by(test(value), wanted));
+        mask.iter_mut().zip(tested).for_each(|(kept, tested)| *kept &= tested);
+    }
+    for (kept, value) in mask.iter_mut().zip(values) {
+        *kept &= kept_by(test(*value), wanted);
+    }
+}
+
+/// All bits where the test is as wanted, or none.
+#[inline]
+fn kept_by(test: bool, wanted: bool) -> u8 {
+    0u8.wrapping_sub(u8::from(test)) ^ if wanted { 0 } else { u8::MAX }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Ints, Width};
-use crate::packed::number_ranges::{NumberRanges, keep};
+use crate::packed::number_ranges::{NumberRanges, keep, keep_each};
 
 impl Ints {
     /// The sum of the integers of those among `rows` whose byte of `mask` is not 0; `count` of them are.
@@ -43,8 +43,8 @@ impl Ints {
         // The differences that are wanted are a range, too: what is compared is what is stored.
         if let Width::Eight = self.width {
             let (from, most) = (number(self.base).wrapping_sub(low), high - low);
-            let differences = stored.as_chunks().0.iter().map(|&d| u64::from_le_bytes(d));
-            return keep(mask, expected, differences.map(|d| d.wrapping_add(from) <= most));
+            let test = |d| u64::from_le_bytes(d).wrapping_add(from) <= most;
+            return keep_each(mask, expected, stored.as_chunks().0, test);
         }
         let most = (1 << (8 * self.width.bytes())) - 1;
         let (low, high) = match (low.saturating_sub(number(self.base)), high.checked_sub(number(self.base))) {
@@ -54,15 +54,13 @@ impl Ints {
         let span = high - low;
         match self.width {
             _ if span == most => keep(mask, expected, rows.map(|_| true)),
-            Width::One => keep(mask, expected, stored.iter().map(|d| d.wrapping_sub(low as u8) <= span as u8)),
-            Width::Two => {
-                let differences = stored.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d));
-                keep(mask, expected, differences.map(|d| d.wrapping_sub(low as u16) <= span as u16));
-            }
-            _ => {
-                let differences = stored.as_chunks().0.iter().map(|&d| u32::from_le_bytes(d));
-                keep(mask, expected, differences.map(|d| d.wrapping_sub(low as u32) <= span as u32));
-            }
+            Width::One => keep_each(mask, expected, stored, |d| d.wrapping_sub(low as u8) <= span as u8),
+            Width::Two => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                u16::from_le_bytes(d).wrapping_sub(low as u16) <= span as u16
+            }),
+            _ => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                u32::from_le_bytes(d).wrapping_sub(low as u32) <= span as u32
+            }),
         }
     }
 
@@ -74,18 +72,15 @@ impl Ints {
                 let holds = test(base);
                 keep(mask, expected, std::iter::repeat_n(holds, rows));
             }
-            Width::One => keep(mask, expected, stored.iter().map(|&d| test(base.wrapping_add(d.into())))),
-            Width::Two => {
-                let differences = stored.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d));
-                keep(mask, expected, differences.map(|d| test(base.wrapping_add(d.into()))));
-            }
-            Width::Four => {
-                let differences = stored.as_chunks().0.iter().map(|&d| u32::from_le_bytes(d));
-                keep(mask, expected, differences.map(|d| test(base.wrapping_add(d.into()))));
-            }
+            Width::One => keep_each(mask, expected, stored, |d| test(base.wrapping_add(d.into()))),
+            Width::Two => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                test(base.wrapping_add(u16::from_le_bytes(d).into()))
+            }),
+            Width::Four => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                test(base.wrapping_add(u32::from_le_bytes(d).into()))
+            }),
             Width::Eight => {
-                let differences = stored.as_chunks().0.iter().map(|&d| i64::from_le_bytes(d));
-                keep(mask, expected, differences.map(|d| test(base.wrapping_add(d))));
+                keep_each(mask, expected, stored.as_chunks().0, |d| test(base.wrapping_add(i64::from_le_bytes(d))))
             }
         }
     }
