@@ -1,5 +1,6 @@
 //! The rows of one key range: runs of block rows, split by rows of the deltas.
 
+mod ahead;
 mod overlay;
 mod piece;
 
@@ -19,6 +20,7 @@ use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
 use crate::{Counters, TableError};
 
+use ahead::{Ahead, Look};
 pub(crate) use piece::{Piece, Pieces};
 
 /// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
@@ -52,6 +54,9 @@ pub(crate) struct Walk {
     whole_until: Option<usize>,
     /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
     is_long: bool,
+    ahead: Ahead,
+    /// What the next blocks are needed for: their columns, unless the last one was passed over.
+    look: Look,
     done: bool,
     pieces: VecDeque<Piece>,
     recent: Vec<RecentRow>,
@@ -75,6 +80,8 @@ impl Walk {
             index,
             whole_until: None,
             is_long: false,
+            ahead: Ahead::default(),
+            look: Look::Columns,
             done: false,
             pieces,
             recent,
@@ -160,7 +167,8 @@ impl Walk {
         let mut rows = 0;
         let mut whole = self.whole_entries();
         whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
-        for index in whole {
+        for index in whole.clone() {
+            self.look_ahead(Look::Summary, whole.end - index);
             let Some(entry) = self.rows.directory.entry(index) else { break };
             let is_alive = |block: &&Arc<BlockRef>| {
                 self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
@@ -192,9 +200,14 @@ impl Walk {
     /// Finds the pieces of the next entry where they are all rows of its block, and it is known that their keys lie in the
     /// range: no key is looked at. `false` of another one.
     fn read_whole_entry(&mut self) -> Result<bool, TableError> {
-        if !self.is_long || self.whole_entries().is_empty() {
+        if !self.is_long {
             return Ok(false);
         }
+        let whole = self.whole_entries();
+        if whole.is_empty() {
+            return Ok(false);
+        }
+        self.look_ahead(self.look, whole.len());
         let entry = self.rows.directory.entry(self.index);
         let Some(block) = entry.and_then(|entry| entry.lone_block()).cloned() else { return Ok(false) };
         self.add_run(&block, None, 0..block.summary.rows as usize)?;
@@ -387,8 +400,10 @@ impl Walk {
             let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
             self.pieces.push_back(Piece::Passed(rows));
             counters.blocks_skipped.fetch_add(1, Relaxed);
+            self.look = Look::Summary;
             return;
         }
+        self.look = Look::Columns;
         counters.blocks_read.fetch_add(1, Relaxed);
         if self.rules.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();

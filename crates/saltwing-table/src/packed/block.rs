@@ -136,7 +136,12 @@ impl FixPart {
     /// Looks at all that tells where keys and columns stand.
     pub(super) fn look_at_places(&self) -> usize {
         let heads = self.keys.as_ref().map_or(0, |keys| keys.heads.iter().step_by(7).fold(0, |seen, head| seen ^ head));
-        self.columns.iter().fold(self.rows as usize ^ heads as usize, |seen, column| seen ^ usize::from(column.slot))
+        heads as usize ^ self.look_at_columns()
+    }
+
+    /// Looks at what tells where columns stand.
+    pub(super) fn look_at_columns(&self) -> usize {
+        self.columns.iter().fold(self.rows as usize, |seen, column| seen ^ usize::from(column.slot))
     }
 
     /// Looks at what all keys begin with, and at the first one's end.

@@ -91,6 +91,11 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
+    /// Looks at what is known of columns.
+    pub(crate) fn look(&self) -> usize {
+        self.columns.bytes().first().copied().unwrap_or(0).into()
+    }
+
     /// Families that have parts, ascending; the first always has.
     pub(crate) fn families(&self) -> &[u8] {
         self.columns.families()
@@ -134,6 +139,11 @@ impl PartsInMemory<'_> {
         self.fix(FixPart::look_at_places) ^ self.var(VarPart::look_at_places)
     }
 
+    /// At what tells where columns stand.
+    pub(crate) fn look_at_columns(&self) -> usize {
+        self.fix(FixPart::look_at_columns)
+    }
+
     /// At the first keys that a search looks at.
     pub(crate) fn look_into_keys(&self) -> usize {
         self.fix(FixPart::look_at_first_key)
@@ -167,6 +177,11 @@ impl BlockRef {
     /// How often a part was found in memory.
     pub(super) fn hits(&self) -> u64 {
         self.hits.load(Relaxed).into()
+    }
+
+    /// Looks at what stands in the block itself. Nothing is locked, which would wait for each block by itself.
+    pub(crate) fn look_at_itself(&self) -> usize {
+        usize::from(self.parts.is_locked()) ^ self.hits.load(Relaxed) as usize ^ self.summary.rows as usize
     }
 
     /// What is in memory, to be looked at before it is read; `None` while somebody changes that.

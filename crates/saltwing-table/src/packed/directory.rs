@@ -324,6 +324,13 @@ impl Directory {
         chunk.entries.get(index - start)
     }
 
+    /// The entries from an index on that stand together, `most` at most.
+    pub(crate) fn neighbours(&self, index: usize, most: usize) -> &[Arc<Entry>] {
+        let Some((chunk, start)) = self.chunk_of(index) else { return &[] };
+        let from = chunk.entries.get(index - start..).unwrap_or_default();
+        from.get(..most).unwrap_or(from)
+    }
+
     /// An entry, and the first key that it does not own any more.
     pub(crate) fn owned(&self, index: usize) -> Option<(&Arc<Entry>, Option<&Bytes>)> {
         let (chunk, start) = self.chunk_of(index)?;
@@ -518,6 +525,9 @@ mod tests {
                     prop_assert_eq!(edited.floor(&key), owner);
                     prop_assert_eq!(&edited.owner(&key).unwrap().fence, &wanted[owner]);
                     prop_assert_eq!(edited.owned(owner).unwrap().1, wanted.get(owner + 1));
+                    let beside = edited.neighbours(owner, 8);
+                    prop_assert!((1..=8).contains(&beside.len()));
+                    prop_assert!(beside.iter().zip(owner..).all(|(found, i)| Arc::ptr_eq(found, edited.entry(i).unwrap())));
                     prop_assert_eq!(edited.last_below(Some(&key)), wanted.partition_point(|fence| **fence < *key).saturating_sub(1));
                 }
                 directory = edited;
