@@ -18,12 +18,16 @@ use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
 use crate::row_values::RowShape;
 use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
 use crate::shape::ScanShape;
+use crate::totals::is_known;
 use crate::walk::{find, place};
 use crate::write_set::RowWrite;
 use crate::{
     ColumnEstimate, CommitLog, CommitNo, Division, Estimate, RangeSample, ReadToken, ReadView, ScanContext, Table,
     TableError, WriteSet,
 };
+
+/// Blocks that are looked at to expect something of all.
+const BLOCKS_ASKED: usize = 16;
 
 /// What the store below lets tables promise, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -325,6 +329,17 @@ impl EmbeddedTables {
         division: Division,
     ) -> Result<Vec<ScanRoute>, TableError> {
         Ok(divide(&view.rows_for(table)?, table, route, division))
+    }
+
+    /// Whether a scan that adds rows up can be expected to read no blocks: the directory knows what they come to.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    pub fn knows_totals(&self, view: &ReadView, shape: &ScanShape) -> Result<bool, TableError> {
+        let rows = view.rows_for(shape.table())?;
+        // What is known of one block is known of most.
+        let block = rows.directory.entries().take(BLOCKS_ASKED).find_map(|entry| entry.lone_block());
+        Ok(!shape.is_filtered() && block.is_some_and(|block| is_known(&block.summary, &shape.columns().all)))
     }
 
     /// One row by its physical key: a value for each column of the table; `None` when it is not there.

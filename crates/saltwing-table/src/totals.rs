@@ -248,13 +248,19 @@ fn add_block(
     Ok(is_read)
 }
 
+/// Whether the directory knows what the rows of a block come to.
+pub(crate) fn is_known(block: &Summary, added: &[DecodedColumn]) -> bool {
+    added.iter().all(|column| known_of(block, column).is_some())
+}
+
+fn known_of(block: &Summary, column: &DecodedColumn) -> Option<Total> {
+    let Source::Stored { family, slot } = column.source else { return None };
+    known_total(block, (family, slot), column.ty)
+}
+
 /// Adds all rows of a block, where the directory knows enough of it; otherwise none.
 fn add_known(block: &Summary, added: &[DecodedColumn], totals: &mut [Total]) -> bool {
-    let known = |column: &DecodedColumn| match column.source {
-        Source::Stored { family, slot } => known_total(block, (family, slot), column.ty),
-        _ => None,
-    };
-    let all: Option<SmallVec<[Total; 4]>> = added.iter().map(known).collect();
+    let all: Option<SmallVec<[Total; 4]>> = added.iter().map(|column| known_of(block, column)).collect();
     for (total, Total { known, sum }) in totals.iter_mut().zip(all.iter().flatten()) {
         total.add(*known, *sum);
     }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Buckets, LayoutOptions, RangeSample};
-use saltwing_types::{SqlType, Value};
+use saltwing_table::{Buckets, Budget, LayoutOptions, RangeSample, ScanContext, ScanShape};
+use saltwing_types::{Expr, SqlType, Value};
 
 use crate::history::row;
-use crate::world::{Request, World, in_ranges, plain_row, put_all, read, request, run_options, table, tailed};
+use crate::world::{
+    Request, World, in_ranges, more_than, plain_row, put_all, read, request, run_options, table, tailed,
+};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -180,4 +182,20 @@ fn columns_have_the_bounds_of_their_zones() {
     assert_eq!((i.min, i.max, i.nulls, i.unseen), (Some(Value::Int(-100)), Some(Value::Int(99)), Some(0), 0));
     // A text has no number that is its own, and a key column no zone.
     assert_eq!((of(3).min, of(0).min), (None, None));
+}
+
+#[test]
+fn totals_are_known_of_rows_in_blocks_of_which_all_are_wanted() {
+    let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::tiny(), table(100, 0, None)).unwrap();
+    let knows = |world: &World, columns: &[usize], filter: Vec<Expr>| {
+        let shape = ScanShape::new(&world.table, columns, filter).unwrap();
+        world.store.knows_totals(&world.store.view().unwrap(), &shape).unwrap()
+    };
+    let i = [2];
+    put_all(&mut world, (0..3).map(|k| (k, k)));
+    assert!(!knows(&world, &i, Vec::new()), "all rows are recent");
+    world.store.compact(world.table.def().id, &ScanContext::new(Budget::default())).unwrap();
+    assert!(knows(&world, &i, Vec::new()) && knows(&world, &[], Vec::new()));
+    assert!(!knows(&world, &[0], Vec::new()), "a key is not added up by the directory");
+    assert!(!knows(&world, &i, vec![more_than(3)]));
 }
