@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod error;
+mod in_order;
 mod output;
 mod parts;
 pub mod select;

@@ -1,0 +1,224 @@
+//! Parts of a work that several threads do, and whose results come in order.
+//!
+//! ```text
+//! parts     0  1  2  3  4  5
+//! caller    0        3           the part that comes next, unless another thread has begun it
+//! a thread     1  2     4        the first part that nobody has begun
+//! ```
+//! The caller works, too: where threads come late, as they do on a machine with other work, nobody waits for them.
+//!
+//! # Laws
+//! 1. The caller gets what the parts give in the order of the parts, whatever the number of threads is.
+//! 2. No thread begins a part that is more than [`PARTS_AHEAD`] parts for each of them ahead of the caller.
+//! 3. The first error in that order is the result; behind it no part is begun.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use parking_lot::{Condvar, Mutex};
+use saltwing_table::TableError;
+
+use crate::ExecError;
+
+/// Parts of each thread that may be done before the caller has come to them.
+const PARTS_AHEAD: usize = 2;
+/// What of each part may wait for the caller.
+const ITEMS_AHEAD: usize = 2;
+/// Stack of a thread: conditions nest.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Does all parts on several threads, of which the caller's is one. `read` does a part, and hands on what it gives until it is
+/// told to stop; `take` gets that on the caller's thread.
+pub(crate) fn in_order<P: Send, T: Send>(
+    parts: Vec<P>,
+    threads: usize,
+    read: impl Fn(P, &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), TableError> + Sync,
+    mut take: impl FnMut(T) -> Result<(), ExecError>,
+) -> Result<(), ExecError> {
+    let others = threads.min(parts.len()).saturating_sub(1);
+    if others == 0 {
+        return parts.into_iter().try_for_each(|part| read_here(part, &read, &mut take));
+    }
+    let count = parts.len();
+    let work = Work {
+        state: Mutex::new(State {
+            parts: parts.into_iter().map(Part::New).collect(),
+            next: 0,
+            until: others * PARTS_AHEAD,
+        }),
+        changed: Condvar::new(),
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..others {
+            let thread = std::thread::Builder::new().name("saltwing-scan".into()).stack_size(STACK_BYTES);
+            // With fewer threads than asked for it takes longer, and that is all.
+            let _ = thread.spawn_scoped(scope, || work.help(&read));
+        }
+        // However this ends, in a panic too: the others do not wait for what nobody asks for any more.
+        let _end = End(&work);
+        for index in 0..count {
+            match work.come_to(index, index + 1 + others * PARTS_AHEAD) {
+                Part::New(part) => read_here(part, &read, &mut take)?,
+                Part::Begun(items) => {
+                    for item in items {
+                        take(item?)?;
+                    }
+                }
+                Part::Taken => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Does a part on the caller's thread.
+fn read_here<P, T>(
+    part: P,
+    read: &impl Fn(P, &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), TableError>,
+    take: &mut impl FnMut(T) -> Result<(), ExecError>,
+) -> Result<(), ExecError> {
+    let mut taken = Ok(());
+    read(part, &mut |item| {
+        taken = take(item);
+        if taken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    taken
+}
+
+/// What threads share.
+struct Work<P, T> {
+    state: Mutex<State<P, T>>,
+    /// More parts may be begun, or none any more.
+    changed: Condvar,
+}
+
+struct State<P, T> {
+    parts: Vec<Part<P, T>>,
+    /// The first part that nobody has begun.
+    next: usize,
+    /// No part from here on may be begun yet.
+    until: usize,
+}
+
+enum Part<P, T> {
+    /// Nobody has begun it.
+    New(P),
+    /// A thread does it: what it gives comes from here.
+    Begun(Receiver<Result<T, TableError>>),
+    /// The caller has come to it.
+    Taken,
+}
+
+impl<P, T> Work<P, T> {
+    /// The caller comes to a part: it has what another thread gives of it, or does it. Others may go on up to `until`.
+    fn come_to(&self, index: usize, until: usize) -> Part<P, T> {
+        let part = {
+            let mut state = self.state.lock();
+            (state.next, state.until) = (state.next.max(index + 1), until);
+            state.parts.get_mut(index).map_or(Part::Taken, |part| std::mem::replace(part, Part::Taken))
+        };
+        self.changed.notify_all();
+        part
+    }
+
+    /// Does parts as long as there are some.
+    fn help(&self, read: &impl Fn(P, &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), TableError>) {
+        while let Some((part, sender)) = self.begin() {
+            let mut give = |item| match sender.send(Ok(item)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            };
+            if let Err(error) = read(part, &mut give) {
+                // Nobody asks any more where an earlier part has failed.
+                let _ = sender.send(Err(error));
+            }
+        }
+    }
+
+    /// The next part that nobody has begun, and where what it gives goes; `None` when there is none any more.
+    fn begin(&self) -> Option<(P, SyncSender<Result<T, TableError>>)> {
+        let mut state = self.state.lock();
+        loop {
+            let State { parts, next, until } = &mut *state;
+            let place = parts.get_mut(*next)?;
+            if *next < *until {
+                let (sender, receiver) = sync_channel(ITEMS_AHEAD);
+                *next += 1;
+                match std::mem::replace(place, Part::Begun(receiver)) {
+                    Part::New(part) => return Some((part, sender)),
+                    other => *place = other,
+                }
+            } else {
+                self.changed.wait(&mut state);
+            }
+        }
+    }
+}
+
+/// Ends the work: no part is begun any more, and who gives something is told to stop.
+struct End<'w, P, T>(&'w Work<P, T>);
+
+impl<P, T> Drop for End<'_, P, T> {
+    fn drop(&mut self) {
+        self.0.state.lock().parts.clear();
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    /// Part `n` gives `n` numbers; one fails after its first.
+    fn numbers(parts: u64, threads: usize, fails_at: Option<u64>, stops_at: Option<u64>) -> (Vec<u64>, bool, usize) {
+        let (mut taken, read_parts) = (Vec::new(), AtomicUsize::new(0));
+        let read = |part: u64, give: &mut dyn FnMut(u64) -> ControlFlow<()>| {
+            read_parts.fetch_add(1, Relaxed);
+            for i in 0..part {
+                if give(100 * part + i).is_break() {
+                    break;
+                }
+                if Some(part) == fails_at {
+                    return Err(TableError::Cancelled);
+                }
+            }
+            Ok(())
+        };
+        let result = in_order((0..parts).collect(), threads, read, |number| {
+            taken.push(number);
+            match stops_at {
+                Some(at) if at == number => Err(ExecError::from(TableError::Cancelled)),
+                _ => Ok(()),
+            }
+        });
+        (taken, result.is_ok(), read_parts.into_inner())
+    }
+
+    #[test]
+    fn what_parts_give_comes_in_their_order() {
+        let all = numbers(40, 1, None, None);
+        assert_eq!(all.0.len(), 39 * 40 / 2);
+        for threads in 2..6 {
+            assert_eq!(numbers(40, threads, None, None), all);
+        }
+        assert_eq!(numbers(0, 3, None, None), (Vec::new(), true, 0));
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        let failed = numbers(40, 1, Some(20), None);
+        let stopped = numbers(40, 1, None, Some(2003));
+        assert!(!failed.1 && !stopped.1 && failed.2 == 21 && stopped.2 == 21);
+        for threads in 2..6 {
+            let ahead = 21 + threads * PARTS_AHEAD;
+            for (found, wanted) in
+                [(numbers(40, threads, Some(20), None), &failed), (numbers(40, threads, None, Some(2003)), &stopped)]
+            {
+                assert_eq!((&found.0, found.1), (&wanted.0, wanted.1));
+                assert!(found.2 <= ahead, "{threads}: {}", found.2);
+            }
+        }
+    }
+}
