@@ -98,6 +98,8 @@ impl Catalog {
     /// The store's. What is left then is left to the next call.
     pub fn finish_drops(&self) -> Result<(), CatalogError> {
         for row in self.rows(&self.own.dropped)? {
+            // A drop that goes on meanwhile does this itself.
+            let _one_by_one = self.changing.lock();
             self.purge(&row)?;
         }
         Ok(())

@@ -89,8 +89,8 @@ impl Call {
 pub enum Outcome {
     /// Nothing, but for a clear, which has taken every other key: [`StoreError::Io`].
     Refused,
-    /// All or nothing. A write or a clear is answered with [`StoreError::CommitUnknown`], and after it the store takes no more of
-    /// them until it is opened again; other calls with [`StoreError::Io`].
+    /// All or nothing. A write or a clear is answered with [`StoreError::CommitUnknown`], other calls with [`StoreError::Io`].
+    /// After one of those, or a sync, the store takes no more of them until it is opened again.
     Unknown {
         /// Whether it took effect all the same; of calls that only read nobody knows.
         done: bool,
@@ -274,10 +274,18 @@ impl Faults {
         }
     }
 
-    /// Does a call that leaves nothing to read.
-    fn rule_work(&self, call: Call, act: impl FnOnce() -> Result<(), StoreError>) -> Result<(), StoreError> {
+    /// Does a call that leaves nothing to read; `doubt` is called where its outcome is unknown.
+    fn rule_work(
+        &self,
+        call: Call,
+        act: impl FnOnce() -> Result<(), StoreError>,
+        doubt: impl FnOnce(),
+    ) -> Result<(), StoreError> {
         match self.rule(call, 0) {
             Ruling::Fail(outcome) => {
+                if outcome != Outcome::Refused {
+                    doubt();
+                }
                 if outcome == (Outcome::Unknown { done: true }) {
                     act()?;
                 }

@@ -100,11 +100,13 @@ impl Database {
         self.shared.tables.capabilities().store
     }
 
-    /// Deletes expired rows now; returns how many.
+    /// Deletes expired rows now, and what drops of tables left that failed after the tables were gone; returns how many rows had
+    /// expired.
     ///
     /// # Errors
     /// The store's.
     pub fn sweep(&self) -> Result<u64, Error> {
+        self.shared.catalog.finish_drops()?;
         Ok(self.shared.tables.sweep()?)
     }
 
@@ -153,6 +155,9 @@ impl Drop for Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod faults;
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Gives back the space of expired rows, and of tables whose drop was cut short, in the background.
+//! Gives back the space of expired rows, and of tables whose drop was cut short or failed, in the background.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -11,7 +11,7 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 
-/// A thread that finishes drops, then sweeps from time to time until it is dropped.
+/// A thread that finishes drops, and from time to time sweeps and does so again, until it is dropped.
 pub(crate) struct Sweeper {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -21,11 +21,11 @@ impl Sweeper {
     pub(crate) fn start(tables: Arc<EmbeddedTables>, catalog: Arc<Catalog>, every: Duration) -> Result<Self, Error> {
         let (stop, stopped) = channel();
         let sweep = move || {
-            // What is left is left to the next opening.
+            // What is left, here and there, is left to the next time; readers never see it.
             let _ = catalog.finish_drops();
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                // What could not be swept now is swept next time; readers never see it.
                 let _ = tables.sweep();
+                let _ = catalog.finish_drops();
             }
         };
         let thread = std::thread::Builder::new()

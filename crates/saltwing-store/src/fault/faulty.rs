@@ -178,17 +178,18 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
 
     fn reclaim(&self) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
-        self.faults.rule_work(Call::Reclaim, || self.current(|store| store.reclaim()))
+        self.faults.rule_work(Call::Reclaim, || self.current(|store| store.reclaim()), || {})
     }
 
     fn sync(&self) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
-        self.faults.rule_work(Call::Sync, || self.current(|store| store.sync()))
+        let poison = || self.opened.poisoned.store(true, SeqCst);
+        self.faults.rule_work(Call::Sync, || self.current(|store| store.sync()), poison)
     }
 
     fn close(&self) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
-        self.faults.rule_work(Call::Close, || self.current(|store| store.close()))
+        self.faults.rule_work(Call::Close, || self.current(|store| store.close()), || {})
     }
 }
 

@@ -269,17 +269,6 @@ impl Packed {
     /// Deletes every row of a table. What was deleted before an error stays so.
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
-        let removed = self.rows.write().remove(&table.0);
-        if let Some(rows) = &removed {
-            let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
-            blocks.for_each(|block| {
-                block.replace();
-                block.far.iter().for_each(|far| far.leave());
-            });
-            rows.directory.runs().for_each(|run| run.block.replace());
-            self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
-        }
-        drop(removed);
         let home = Home::new(table, &self.shelf);
         let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
         loop {
@@ -308,6 +297,18 @@ impl Packed {
         for generation in 0..2 {
             self.delete_all(delta_space(generation), table_bounds(table))?;
         }
+        // Now that the store says that they go: until then another try must find them here.
+        let removed = self.rows.write().remove(&table.0);
+        if let Some(rows) = &removed {
+            let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
+            blocks.for_each(|block| {
+                block.replace();
+                block.far.iter().for_each(|far| far.leave());
+            });
+            rows.directory.runs().for_each(|run| run.block.replace());
+            self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
+        }
+        drop(removed);
         // Last: reading its directory entries counts for it.
         self.shelf.forget_table(table);
         self.bury(&mut merge)?;
