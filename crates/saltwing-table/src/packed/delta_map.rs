@@ -11,18 +11,25 @@ use imbl::OrdMap;
 use saltwing_store::Bytes;
 
 use super::delta::{RecentRow, StoredRow};
-use super::directory::head;
 
 /// Row keys to rows; `None` is a row that was deleted. A copy costs a reference count, and never changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delta(OrdMap<DeltaKey, Option<StoredRow>>);
 
-/// The first bytes of a key as two numbers, so that entries of the map are not aligned to more.
-type Head = [u64; 2];
+/// The first bytes of a key as numbers; what is missing is zero, so that order is kept. Rows that lie together differ
+/// behind what they are found by: a time, say, behind a name.
+type Head = [u64; HEAD_NUMBERS];
+
+const HEAD_NUMBERS: usize = 3;
 
 fn head_of(key: &[u8]) -> Head {
-    let head = head(key);
-    [(head >> 64) as u64, head as u64]
+    let mut bytes = [0; 8 * HEAD_NUMBERS];
+    match key.first_chunk() {
+        Some(first) => bytes = *first,
+        None => bytes.iter_mut().zip(key).for_each(|(to, from)| *to = *from),
+    }
+    let (numbers, _) = bytes.as_chunks();
+    std::array::from_fn(|i| numbers.get(i).map_or(0, |number| u64::from_be_bytes(*number)))
 }
 
 /// A key of the map. Its order is that of the key: heads order as keys do, but for equal ones.

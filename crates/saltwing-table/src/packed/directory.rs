@@ -139,7 +139,7 @@ const CHUNK_ENTRIES_MAX: usize = CHUNK_ENTRIES * 2;
 
 /// The first bytes of a key; what is missing is zero, so that order is kept. Half as many would not do: keys of a bucket
 /// often begin with the same letters or digits.
-pub(super) fn head(key: &[u8]) -> u128 {
+fn head(key: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     match key.first_chunk() {
         Some(first) => bytes = *first,
