@@ -11,6 +11,9 @@ use crate::column::ColumnCodec;
 use crate::error::shown_bytes;
 use crate::{Key, KeySlices, RowKeyError, salt};
 
+/// Bytes that keys have room for at first: most need no more.
+pub const KEY_BYTES_EXPECTED: usize = 48;
+
 /// Encodes and decodes the row keys of one table.
 ///
 /// Made once for a definition; then shared and called for every row. Values come

@@ -61,7 +61,7 @@ mod span;
 mod split;
 mod value_codec;
 
-pub use codec::RowKeyCodec;
+pub use codec::{KEY_BYTES_EXPECTED, RowKeyCodec};
 pub use error::{BadBytes, KeyValueError, RowKeyError};
 pub use key_range::{Key, KeyRange, merge_ranges};
 pub use plain_key::{BucketRange, PlainKey};

@@ -13,10 +13,7 @@ use saltwing_types::table::ROW_KEY_BYTES_MAX;
 use crate::column::ColumnCodec;
 use crate::key_range::end_of_bucket;
 use crate::span::increment;
-use crate::{Key, KeyRange, RowKeyCodec, salt};
-
-/// Bytes that keys have room for at first.
-const KEY_BYTES_EXPECTED: usize = 48;
+use crate::{KEY_BYTES_EXPECTED, Key, KeyRange, RowKeyCodec, salt};
 
 /// A physical key of which the leading columns stand.
 pub struct PlainKey<'c> {

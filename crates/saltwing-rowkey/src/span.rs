@@ -21,10 +21,7 @@ use saltwing_types::{SqlType, Value};
 
 use crate::bound::Place;
 use crate::column::{ColumnCodec, Framing};
-use crate::{Key, KeyRange, RowKeyCodec, RowKeyError, merge_ranges};
-
-/// Bytes that keys have room for at first.
-const KEY_BYTES_EXPECTED: usize = 48;
+use crate::{KEY_BYTES_EXPECTED, Key, KeyRange, RowKeyCodec, RowKeyError, merge_ranges};
 
 /// One end of a range in **key order**, over the values of leading key columns.
 #[derive(Clone, Copy, Debug)]

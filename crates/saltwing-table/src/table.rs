@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parking_lot::Mutex;
 use saltwing_expr::arrow_type;
-use saltwing_rowkey::RowKeyCodec;
+use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, ROW_KEY_COLUMN};
 use saltwing_types::{KeyColumn, SqlType, TableDef, Value, eval};
 
@@ -94,7 +94,7 @@ impl Table {
             (None, Some(value)) => value,
             (None, None) => &Value::Null,
         };
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(KEY_BYTES_EXPECTED);
         self.codec.encode_with(pick, &mut bytes)?;
         Ok(bytes)
     }

@@ -15,8 +15,10 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
     let out_of_range = |value: &Value| ValueError::OutOfRange { value: shown(value), target: ty.to_string() };
     let mismatch =
         |value: &Value| Err(ValueError::TypeMismatch(format!("{} is no {ty}", text::literal(value, SqlType::Null))));
+    let is_in_range = |n: &i64| ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n));
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
+        (Value::Int(n), _) if is_in_range(&n) => Ok(Value::Int(n)),
         (value, SqlType::Null) => Ok(value),
         (value @ Value::Bool(_), SqlType::Boolean) => Ok(value),
         (Value::Text(text), SqlType::Char(_) | SqlType::Varchar(_)) => fit_text(text, ty),
