@@ -70,9 +70,15 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
                     let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
                     return Err(BindError::from(error).at(Some(row.span)).help("Phoenix: ERROR 1020"));
                 }
+                // Most rows of many: what the statement says of each value is not looked at.
+                let given = match (row.first_parameter, params) {
+                    (Some(first), Params::Given(values)) => values.get(first..first + columns.len()),
+                    _ => None,
+                };
                 let mut values = Vec::with_capacity(columns.len());
-                for (value, &column) in row.values.iter().zip(&columns) {
-                    values.push(bind_value(&lowerer, value, &table, column)?);
+                for (place, (value, &column)) in row.values.iter().zip(&columns).enumerate() {
+                    let given = given.and_then(|given| given.get(place));
+                    values.push(bind_value(&lowerer, (value, given), &table, column)?);
                 }
                 bound.push(values);
             }
@@ -166,25 +172,33 @@ fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     Ok(())
 }
 
-fn bind_value(lowerer: &Lowerer<'_>, value: &sqlparser::ast::Expr, table: &Table, column: usize) -> Result<Value> {
+/// The value of an expression, which is `given` where that is known, as one of a column.
+fn bind_value(
+    lowerer: &Lowerer<'_>,
+    (value, given): (&sqlparser::ast::Expr, Option<&Value>),
+    table: &Table,
+    column: usize,
+) -> Result<Value> {
     let def = table.def();
     let Some(target) = def.columns.get(column) else {
         return Err(BindErrorKind::Syntax("a column is missing".into()).into());
     };
     let place = |error: BindError| error.at(saltwing_sql::expr_span(value));
-    if is_default(value) {
+    if given.is_none() && is_default(value) {
         return target.default.as_ref().map_or(Ok(Value::Null), |d| Ok(eval::eval(&d.expr, &[])?));
     }
-    let lowered = lowerer.lower(value).map_err(|e| place(e.into_error()))?;
     let wrong = |source| {
         let column = Some(format!("{}.{}", def.name, target.name));
         place(BindErrorKind::Value { column, source }.into())
     };
-    let value = match lowered {
-        Expr::Literal(value, _) => Ok(value),
-        // Judged before the parameters have values.
-        e if !e.is_constant() => return Ok(Value::Null),
-        e => eval::eval(&e, &[]),
+    let value = match given {
+        Some(given) => Ok(given.clone()),
+        None => match lowerer.lower(value).map_err(|e| place(e.into_error()))? {
+            Expr::Literal(value, _) => Ok(value),
+            // Judged before the parameters have values.
+            e if !e.is_constant() => return Ok(Value::Null),
+            e => eval::eval(&e, &[]),
+        },
     };
     match value.and_then(|v| number::assign(v, target.ty)).map_err(wrong)? {
         Value::Null if !target.nullable => {

@@ -3,7 +3,7 @@
 //! What our expression language lacks is [`Lowered::Foreign`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::{expr_span, extract_field, own_call};
+use saltwing_sql::{expr_span, extract_field, own_call, parameter_place};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -198,14 +198,12 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `$1` is the first parameter: the parser has numbered them all.
     fn parameter(&self, name: &str) -> Result<Expr> {
         if let Some((number, Subquery { ty, value, .. })) = placed(name, self.subqueries) {
             let value = value.clone().map(|value| typing::computed(value, *ty));
             return Ok(value.unwrap_or(Expr::Subquery(number, *ty)));
         }
-        let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok()).and_then(|n| n.checked_sub(1));
-        let Some(index) = number else {
+        let Some(index) = parameter_place(name) else {
             return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());
         };
         match self.params {

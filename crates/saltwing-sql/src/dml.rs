@@ -1,13 +1,14 @@
 //! UPSERT, INSERT, DELETE and UPDATE.
 
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, Ident};
+use sqlparser::ast::{Expr, Ident, Value, ValueWithSpan};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
+use crate::parameter::parameter_place;
 use crate::query;
 use crate::statement::{Assignment, Delete, Hint, RowSource, Update, Upsert, ValuesRow};
 
@@ -72,12 +73,22 @@ fn values(cursor: &mut Cursor<'_>) -> Result<RowSource, SqlError> {
     let rows = cursor.list(|cursor| {
         let start = cursor.index();
         let values = cursor.in_brackets(value)?;
-        Ok(ValuesRow { values, span: cursor.span_from(start) })
+        Ok(ValuesRow { first_parameter: first_parameter(&values), values, span: cursor.span_from(start) })
     })?;
     if *cursor.peek(0) == Token::LParen {
         return Err(cursor.expected("\",\" between rows"));
     }
     Ok(RowSource::Values(rows))
+}
+
+/// The place of the first value, where all are parameters that follow each other.
+fn first_parameter(values: &[Expr]) -> Option<usize> {
+    let place = |value: &Expr| match value {
+        Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) => parameter_place(name),
+        _ => None,
+    };
+    let first = place(values.first()?)?;
+    values.iter().zip(first..).all(|(value, wanted)| place(value) == Some(wanted)).then_some(first)
 }
 
 fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {

@@ -75,7 +75,7 @@ pub use error::SqlError;
 pub use expr::expr_span;
 pub use lexeme::{Lexeme, lexemes};
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
-pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count};
+pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
 pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one};
 pub use place::render_caret;
 pub use print::{expr_text, qualified_name, query_text};

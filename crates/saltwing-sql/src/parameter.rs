@@ -35,6 +35,11 @@ pub fn parameter_count(parameters: &[Parameter]) -> usize {
     parameters.iter().map(|parameter| parameter.number as usize).max().unwrap_or(0)
 }
 
+/// Where a placeholder of the tree finds its value, from 0: `$1` has the first one.
+pub fn parameter_place(placeholder: &str) -> Option<usize> {
+    placeholder.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Positional,

@@ -297,6 +297,8 @@ pub enum RowSource {
 pub struct ValuesRow {
     /// The values, at least one.
     pub values: Vec<Expr>,
+    /// Where they are parameters that follow each other: the [place](crate::parameter_place) of the first one's value.
+    pub first_parameter: Option<usize>,
     /// With its brackets.
     pub span: Span,
 }

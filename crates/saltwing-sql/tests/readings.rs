@@ -337,6 +337,19 @@ fn places_of_statements_and_rows() {
 }
 
 #[test]
+fn rows_of_parameters_that_follow_each_other_are_known() {
+    let first = |rows: &str| {
+        let parsed = parse_one(&format!("UPSERT INTO t VALUES {rows}")).unwrap();
+        let Statement::Upsert(upsert) = parsed.statement else { panic!("no UPSERT") };
+        let RowSource::Values(rows) = upsert.source else { panic!("no VALUES") };
+        rows.iter().map(|row| row.first_parameter).collect::<Vec<_>>()
+    };
+    assert_eq!(first("(?, ?), (?, 1), (?, ?)"), [Some(0), None, Some(3)]);
+    assert_eq!(first("($2, $3), ($3, $2), ($1, $1), (DEFAULT, $1)"), [Some(1), None, None, None]);
+    assert_eq!(first("(:a, :b), (:b, :c), (:c, :a), (-:a, :b)"), [Some(0), Some(1), None, None]);
+}
+
+#[test]
 fn parameters_are_numbered() {
     let numbers = |sql: &str| {
         let parsed = parse_one(sql).unwrap();

@@ -1,6 +1,6 @@
 //! Values for a statement's parameters.
 
-use saltwing_sql::{Parameter, parameter_count};
+use saltwing_sql::Parameter;
 use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
@@ -29,12 +29,11 @@ impl Params {
         }
     }
 
-    /// The values in the order of the parameters' numbers.
+    /// The values in the order of the parameters' numbers, of which there are `wanted`.
     ///
     /// # Errors
     /// Too few, too many, an unknown or a missing name.
-    pub(crate) fn values(self, parameters: &[Parameter]) -> Result<Vec<Value>, Error> {
-        let wanted = parameter_count(parameters);
+    pub(crate) fn values(self, parameters: &[Parameter], wanted: usize) -> Result<Vec<Value>, Error> {
         let bad = |message: String| Err(Error::new(ErrorCode::BadParameter, message));
         match self {
             Params::Positional(values) if values.len() == wanted => Ok(values),

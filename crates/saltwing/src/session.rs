@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use saltwing_bind::access::Guard;
 use saltwing_plan::Policy;
 use saltwing_sql::statement::{Hint, OptionValue, Set};
-use saltwing_sql::{Statement, parameter_count, parse};
+use saltwing_sql::{Statement, parse};
 use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::ErrorCode;
 
@@ -212,7 +212,7 @@ impl Session {
         let values = match &parsed.statement {
             // Explained as far as it is known without them.
             Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
-            _ => params.values(&parsed.parameters)?,
+            _ => params.values(&parsed.parameters, statement.parameter_count)?,
         };
         match &parsed.statement {
             Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
@@ -410,6 +410,6 @@ impl Prepared {
     }
 
     pub(crate) fn parameter_count(&self) -> usize {
-        parameter_count(&self.statement.parsed.parameters)
+        self.statement.parameter_count
     }
 }

@@ -15,7 +15,7 @@ use saltwing_bind::{BoundQuery, Params, query};
 use saltwing_catalog::CatalogView;
 use saltwing_exec::SelectPlan;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{Parsed, Statement, parse_one};
+use saltwing_sql::{Parsed, Statement, parameter_count, parse_one};
 use saltwing_types::Value;
 
 use crate::Error;
@@ -31,6 +31,8 @@ const TEXTS_BYTES_MAX: usize = 256 << 10;
 /// A parsed statement, and how the direct path runs it.
 pub(crate) struct CachedStatement {
     pub(crate) parsed: Parsed,
+    /// How many values it takes.
+    pub(crate) parameter_count: usize,
     plan: Mutex<Option<Arc<CachedPlan>>>,
     /// How the relational engine runs it.
     pub(crate) kept: KeptPlan,
@@ -62,7 +64,8 @@ pub(crate) struct ReadyPlan {
 
 impl CachedStatement {
     pub(crate) fn new(parsed: Parsed) -> Self {
-        Self { parsed, plan: Mutex::new(None), kept: KeptPlan::default() }
+        let parameter_count = parameter_count(&parsed.parameters);
+        Self { parsed, parameter_count, plan: Mutex::new(None), kept: KeptPlan::default() }
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
