@@ -80,7 +80,6 @@ impl Connection {
 }
 
 /// What a statement of any kind gave.
-#[expect(clippy::large_enum_variant, reason = "rows are what most statements give that are run so")]
 pub enum Response {
     /// No rows.
     Done(ExecResult),

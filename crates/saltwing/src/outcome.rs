@@ -34,7 +34,6 @@ pub struct Stats {
 }
 
 /// A statement's result inside the library.
-#[expect(clippy::large_enum_variant, reason = "in a box it would cost each statement an allocation")]
 pub(crate) enum Outcome {
     Done(ExecResult),
     Rows(RowsOutcome),
@@ -213,7 +212,13 @@ impl RowsOutcome {
 
     /// Reads all, for nobody; what there is to be said.
     pub(crate) fn read_all(self) -> Result<Vec<String>, Error> {
-        self.drain(|batches| batches.map(|batch| batch.map(drop)).collect()).map(|((), notices)| notices)
+        let read = |batches: &mut dyn Iterator<Item = Result<RecordBatch, Error>>| {
+            for batch in batches {
+                batch?;
+            }
+            Ok(())
+        };
+        self.drain(read).map(|((), notices)| notices)
     }
 }
 

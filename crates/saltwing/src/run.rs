@@ -325,7 +325,7 @@ impl Session {
             return Err(error.with_help(Some("Phoenix: ERROR 1020")));
         }
         let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
-        rows.drain(|batches| Ok(writer.upsert_batches(target, &types, batches)?))
+        rows.drain(|batches| writer.upsert_batches(target, &types, batches))
     }
 
     pub(crate) fn plan_delete(
