@@ -71,7 +71,7 @@ fn what_changes_nothing_is_no_new_definition() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
 
     /// No slot is given twice, and the key is made of the same columns, wherever they stand.
     #[test]

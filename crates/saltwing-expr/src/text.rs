@@ -260,7 +260,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 4))]
 
         /// Law 4.
         #[test]

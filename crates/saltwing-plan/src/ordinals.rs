@@ -174,7 +174,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 8))]
 
         /// Law 1.
         #[test]

@@ -135,12 +135,8 @@ fn check_order(
     Ok(())
 }
 
-fn cases() -> u32 {
-    std::env::var("PLAN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Reading too much is slow; losing a row is wrong.
     #[test]

@@ -164,12 +164,8 @@ fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) 
     wanted
 }
 
-fn cases() -> u32 {
-    std::env::var("PLAN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.div_ceil(2), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Conditions that are sets of values are wanted exactly.
     #[test]

@@ -43,7 +43,7 @@ fn decode_is_sound(table: &Table, key: &[u8]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 4))]
 
     #[test]
     fn random_keys(table in table(), keys in prop::collection::vec(prop::collection::vec(byte(), 0..24), 20)) {

@@ -76,7 +76,7 @@ fn end((kind, pick): (u8, Index), values: &[V]) -> End<&V> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     #[test]
     fn prefix_ranges_are_exact(table in table(), picks in row_picks(60), prefixes in row_picks(12)) {

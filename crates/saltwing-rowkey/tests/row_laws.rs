@@ -28,7 +28,7 @@ fn normal_row(table: &Table, row: &[V]) -> Vec<V> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     /// Also that `compare` is what it says: NULL first in both directions, and
     /// the direction of each column.

@@ -121,7 +121,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
     #[test]
     fn rows_are_those_of_a_map(
         steps in proptest::collection::vec(step(), 1..60),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 8))]
 
         #[test]
         fn what_matches_begins_with_the_prefix(

@@ -58,7 +58,7 @@ fn check(expr: &Expr, columns: &[Vec<Value>]) -> Result<(), TestCaseError> {
 mod shapes;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     /// Law 1.
     #[test]

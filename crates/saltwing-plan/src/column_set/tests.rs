@@ -48,7 +48,7 @@ fn set(choices: &[usize], domain: &Domain, values: &[Value]) -> ColumnSet {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases * 2, ..ProptestConfig::default() })]
 
     #[test]
     fn sets_are_sets(

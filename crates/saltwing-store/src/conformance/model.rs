@@ -9,7 +9,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRunner};
 
 use crate::{Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch};
 
-const CASES: u32 = 96;
 const STEPS_MAX: usize = 40;
 const SPACES: u8 = 3;
 
@@ -77,7 +76,8 @@ where
 {
     // The generator that is quick in a debug build.
     let rng_algorithm = RngAlgorithm::XorShift;
-    let config = Config { rng_algorithm, failure_persistence: None, ..Config::with_cases(CASES) };
+    let cases = Config::default().cases.div_ceil(3);
+    let config = Config { rng_algorithm, failure_persistence: None, ..Config::with_cases(cases) };
     let outcome = TestRunner::new(config).run(&vec(step(), 1..STEPS_MAX), |steps| {
         let open = fresh();
         let mut bed = Bed::new(&open);

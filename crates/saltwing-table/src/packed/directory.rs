@@ -476,7 +476,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(12)))]
 
         /// Directory after directory is one that was made of its entries at once, and shares what was left alone.
         #[test]

@@ -58,7 +58,7 @@ fn route(ranges: Vec<KeyRange>) -> ScanRoute {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
 
     #[test]
     fn parts_read_what_the_whole_reads(

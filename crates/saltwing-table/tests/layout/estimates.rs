@@ -79,7 +79,7 @@ fn claims_hold(world: &World, ends: &(Vec<Value>, Vec<Value>)) -> Result<(), Tes
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
 
     #[test]
     fn what_is_said_to_be_exact_is(

@@ -226,7 +226,7 @@ fn asked(world: &World, question: &Question) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.div_ceil(3), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The same rows, sums and errors as the evaluator's, whatever lies in deltas, runs or blocks, is older than a column, or too old.
     #[test]

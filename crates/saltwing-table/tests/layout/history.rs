@@ -300,7 +300,7 @@ pub(crate) fn assert_whole(mut world: World) {
 #[test]
 fn a_history_reads_as_that_of_a_map() {
     let (run_rows, folds) = (AtomicU64::new(0), AtomicU64::new(0));
-    proptest!(ProptestConfig::with_cases(60), |(
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)), |(
         steps in prop::collection::vec(step(), 1..60),
         salt in prop_oneof![Just(0u16), Just(3)],
         is_tailed: bool,
@@ -331,7 +331,7 @@ fn a_history_reads_as_that_of_a_map() {
 /// The same beside the thread that merges: what is read does not hang on how far it is.
 #[test]
 fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
-    proptest!(ProptestConfig::with_cases(40), |(
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(6)), |(
         steps in prop::collection::vec(step(), 20..120),
         salt in prop_oneof![Just(0u16), Just(3)],
         options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
@@ -351,7 +351,7 @@ fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
 /// The same on the stores that have files, which are closed and opened.
 #[test]
 fn a_history_reads_as_that_of_a_map_on_every_store() {
-    proptest!(ProptestConfig::with_cases(12), |(
+    proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(20)), |(
         steps in prop::collection::vec(step(), 20..60),
         salt in prop_oneof![Just(0u16), Just(3)],
         options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],

@@ -131,7 +131,7 @@ fn changes() -> impl Strategy<Value = Vec<Vec<(i64, bool)>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.div_ceil(4), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn wanted_rows_come_wherever_they_lie(

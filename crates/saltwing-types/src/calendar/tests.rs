@@ -35,7 +35,7 @@ fn any_instant() -> impl Strategy<Value = i128> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 8))]
 
     /// Law 1.
     #[test]

@@ -382,7 +382,7 @@ fn history(steps: &[Step], open: impl Fn() -> Database) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(10)))]
 
     /// Columns that come and go, rows that are written by all these definitions, merged into tiny blocks by some:
     /// each row reads as it was written last, a column that is younger than it as its default.
@@ -394,7 +394,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(64)))]
 
     #[test]
     fn any_history_reads_as_a_map_after_reopening(steps in prop::collection::vec(step(), 20..40)) {

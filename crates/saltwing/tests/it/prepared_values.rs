@@ -125,7 +125,7 @@ fn arrow_rows(rows: Result<saltwing::ArrowRows, saltwing::Error>) -> Result<usiz
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(5)))]
 
     #[test]
     fn values_are_as_good_as_literals(

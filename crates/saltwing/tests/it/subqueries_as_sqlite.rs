@@ -97,7 +97,7 @@ fn sqlite_rows(sqlite: &rusqlite::Connection, sql: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(32)))]
 
     #[test]
     fn rows_are_sqlites(

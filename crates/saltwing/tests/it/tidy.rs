@@ -1,7 +1,7 @@
 //! The structure that ARCHITECTURE.md promises.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -83,4 +83,32 @@ fn the_tests_that_semantics_names_are_there() {
     }
     assert!(rows_seen > 30, "{rows_seen}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// `PROPTEST_CASES` scales every property: none says a number of its own.
+#[test]
+fn properties_run_as_many_cases_as_they_are_asked_for() {
+    let mut files = Vec::new();
+    ["crates", "sql-tests", "benches"].iter().for_each(|folder| sources(&root().join(folder), &mut files));
+    assert!(files.len() > 300, "{} files", files.len());
+    let says_number = |text: &str, before: &str| {
+        text.split(before).skip(1).any(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let wrong = files.iter().filter(|file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        text.contains("proptest") && (says_number(&text, "with_cases(") || says_number(&text, " cases:"))
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "take a share of ProptestConfig::default().cases in {wrong:?}");
 }

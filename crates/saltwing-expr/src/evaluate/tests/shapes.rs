@@ -89,7 +89,7 @@ fn compare(op: CompareOp, a: Expr, b: Expr) -> Expr {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     #[test]
     fn comparisons(pair in any_pair(), op in any_op()) {
