@@ -42,7 +42,8 @@ pub struct Counters {
     pub rows_out: AtomicU64,
     /// Stored bytes touched: keys and values.
     pub bytes_read: AtomicU64,
-    /// Blocks in which rows were looked at.
+    /// Blocks of which a part was read, but for those that turned out to have no row in the ranges. What only the directory
+    /// tells of a block is not read.
     pub blocks_read: AtomicU64,
     /// Blocks of which it was known without reading that no row meets the filter.
     pub blocks_skipped: AtomicU64,
@@ -58,6 +59,13 @@ impl Counters {
     pub(crate) fn touch_bucket(&self, bucket: u8) {
         if let Some(word) = self.buckets.get(usize::from(bucket / 64)) {
             word.fetch_or(1 << (bucket % 64), Relaxed);
+        }
+    }
+
+    /// Counts blocks that were read.
+    pub(crate) fn count_blocks(&self, blocks: u64) {
+        if blocks > 0 {
+            self.blocks_read.fetch_add(blocks, Relaxed);
         }
     }
 

@@ -142,7 +142,7 @@ impl RowDecoder {
         for piece in pieces {
             match piece {
                 Piece::Row { key, row } => several.push(Rows::Recent(key, row)),
-                Piece::Block { block, rows } => {
+                Piece::Block { block, rows, .. } => {
                     several.push(Rows::Block(block, self.hold(block)?, Picked::Run(rows.clone(), direction)));
                 }
                 Piece::Passed(_) => {}

@@ -84,7 +84,7 @@ impl Merge {
     /// How many rows of a head, one at least, come before those of all other buckets.
     fn rows_before_others(&mut self, head: &Head, most: usize) -> Result<usize, TableError> {
         let count = head.piece.len().min(most.max(1));
-        let (Piece::Block { block, rows }, Some(other)) = (&head.piece, self.heads.peek()) else {
+        let (Piece::Block { block, rows, .. }, Some(other)) = (&head.piece, self.heads.peek()) else {
             return Ok(count);
         };
         let rows = take_first(&mut rows.clone(), self.direction, count);

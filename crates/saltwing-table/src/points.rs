@@ -71,7 +71,7 @@ pub(crate) fn find_all(
         found.push(place.map_or(Ok(None), |place| place.read(key, expired_ms))?);
     }
     let in_blocks = found.iter().flatten().filter_map(|found| match &found.piece {
-        Piece::Block { block, rows } => Some((&**block, rows.start)),
+        Piece::Block { block, rows, .. } => Some((&**block, rows.start)),
         _ => None,
     });
     look(in_blocks.collect(), &[|parts, row| parts.look_at_row(row), |parts, row| parts.look_into_row(row)]);

@@ -122,7 +122,7 @@ impl RowShape {
     ) -> Result<(), TableError> {
         match piece {
             Piece::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
-            Piece::Block { block, rows } => self.append_block(block, rows, direction, reader, values),
+            Piece::Block { block, rows, .. } => self.append_block(block, rows, direction, reader, values),
             Piece::Passed(_) => Ok(()),
         }
     }
@@ -419,6 +419,7 @@ impl Scan {
             for piece in &pieces {
                 shape.append(piece, self.direction, reader, values)?;
             }
+            self.count_blocks(&pieces, shape.width() > 0);
             let rows = self.book(&pieces, shape.width() > 0)? as u64;
             read += rows;
             self.remaining = self.remaining.map(|remaining| remaining - rows);

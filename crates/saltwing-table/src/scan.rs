@@ -309,6 +309,7 @@ impl Scan {
                 None => self.decode_all(&pieces, decoded, wanted)?,
                 Some(_) => self.decode_selected(&pieces, decoded, wanted)?,
             };
+            self.count_blocks(&pieces, self.shape.reads_columns());
             read += self.book(&pieces, self.shape.reads_columns())?;
         }
         self.rows_before = decoded;
@@ -349,6 +350,14 @@ impl Scan {
             let most = if kept > 1 && self.remaining.is_some() { CHECK_ROWS } else { self.rows_before };
             let expected = kept.max(most.min(wanted));
             self.decoder().begin(expected);
+        }
+    }
+
+    /// Counts the blocks of pieces, where parts of them were read that the walk did not ask for.
+    pub(crate) fn count_blocks(&self, pieces: &[Piece], is_read: bool) {
+        if is_read {
+            let blocks = pieces.iter().filter(|piece| piece.is_uncounted()).count();
+            self.context.counters.count_blocks(blocks as u64);
         }
     }
 

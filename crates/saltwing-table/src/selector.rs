@@ -36,7 +36,7 @@ impl Selector {
                 self.row = Some(truth);
                 Ok(usize::from(truth != Truth::False))
             }
-            Piece::Block { block, rows } => {
+            Piece::Block { block, rows, .. } => {
                 self.selection.begin(rows.clone());
                 self.conditions.keep(block, &mut self.parts, &mut self.selection)?;
                 Ok(self.selection.len())

@@ -81,11 +81,13 @@ impl Scan {
             if pieces.is_empty() {
                 break;
             }
-            let mut is_read = false;
+            let mut is_any_read = false;
             for piece in &pieces {
-                is_read |= self.add_piece(&shape, piece, &mut sums, &mut totals)?;
+                let is_read = self.add_piece(&shape, piece, &mut sums, &mut totals)?;
+                is_any_read |= is_read;
+                self.context.counters.count_blocks(u64::from(is_read && piece.is_uncounted()));
             }
-            self.book(&pieces, is_read)?;
+            self.book(&pieces, is_any_read)?;
             if sums.decoded >= BATCH_ROWS_MAX {
                 self.add_decoded(&mut sums, &mut totals)?;
             }
@@ -113,7 +115,7 @@ impl Scan {
         totals.rows += kept as u64;
         match piece {
             _ if kept == 0 || added.is_empty() => {}
-            Piece::Block { block, rows } if sums.are_stored => {
+            Piece::Block { block, rows, .. } if sums.are_stored => {
                 let (parts, some) = match &mut self.selector {
                     None => (&mut sums.parts, None),
                     Some(selector) => selector.parts_and_some(piece),

@@ -134,9 +134,12 @@ impl Walk {
         while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, Piece::Passed(_))) {
             let before = piece.rows_before(place, direction)?;
             if before < piece.len() {
+                // Its keys were read, or the rows before those that are left.
+                self.rules.counters.count_blocks(u64::from(piece.is_uncounted()));
                 if before > 0 {
                     piece.split(before, direction);
                 }
+                piece.set_counted();
                 return Ok(());
             }
             self.pieces.pop_front();
@@ -359,12 +362,15 @@ impl Walk {
         let (oldest, newest) = block.summary.times_ms;
         let Some(limit_ms) = self.rules.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
             match self.pieces.back_mut() {
-                Some(Piece::Block { block: before, rows: added })
+                Some(Piece::Block { block: before, rows: added, .. })
                     if before.id == block.id && added.end == rows.start =>
                 {
                     added.end = rows.end;
                 }
-                _ => self.pieces.push_back(Piece::Block { block: block.clone(), rows }),
+                _ => {
+                    let is_counted = lead.is_some();
+                    self.pieces.push_back(Piece::Block { block: block.clone(), rows, is_counted });
+                }
             }
             return Ok(());
         };
@@ -379,15 +385,20 @@ impl Walk {
         for row in rows.clone() {
             if keys.time_ms(row) <= limit_ms {
                 if start < row {
-                    self.pieces.push_back(Piece::Block { block: block.clone(), rows: start..row });
+                    self.push_counted(block, start..row);
                 }
                 start = row + 1;
             }
         }
         if start < rows.end {
-            self.pieces.push_back(Piece::Block { block: block.clone(), rows: start..rows.end });
+            self.push_counted(block, start..rows.end);
         }
         Ok(())
+    }
+
+    /// Adds rows of a block of which the keys were read.
+    fn push_counted(&mut self, block: &Arc<BlockRef>, rows: Range<usize>) {
+        self.pieces.push_back(Piece::Block { block: block.clone(), rows, is_counted: true });
     }
 
     /// The pieces are those of one block alone: they are not read when its summary rules them out.
@@ -404,7 +415,8 @@ impl Walk {
             return;
         }
         self.look = Look::Columns;
-        counters.blocks_read.fetch_add(1, Relaxed);
+        // Where nothing was read for them, who reads them counts the block.
+        counters.count_blocks(u64::from(!self.pieces.iter().any(Piece::is_uncounted)));
         if self.rules.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
         }
@@ -450,7 +462,7 @@ pub(crate) struct Found {
 
 impl Found {
     fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
-        Self { piece: Piece::Block { block, rows: row..row + 1 }, lead: Some(lead) }
+        Self { piece: Piece::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
     }
 }
 
@@ -461,7 +473,7 @@ impl Place {
             look_at(block, |parts| parts.look_at_keys());
         }
         let found = self.read(key, expired_ms)?;
-        if let Some(Found { piece: Piece::Block { block, rows }, .. }) = &found {
+        if let Some(Found { piece: Piece::Block { block, rows, .. }, .. }) = &found {
             look_at(block, |parts| parts.look_at_row(rows.start) ^ parts.look_into_row(rows.start));
         }
         Ok(found)

@@ -130,7 +130,7 @@ impl Walk {
             }
             counters.blocks_skipped.fetch_add(1, Relaxed);
             for piece in &mut self.pieces {
-                if let Piece::Block { block: of, rows } = piece
+                if let Piece::Block { block: of, rows, .. } = piece
                     && of.id == block.id
                 {
                     *piece = Piece::Passed(rows.len());

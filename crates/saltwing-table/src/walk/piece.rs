@@ -14,8 +14,9 @@ use crate::travel::take_first;
 /// Visible rows that come one after the other.
 #[derive(Clone)]
 pub(crate) enum Piece {
-    /// Rows of a block, never none; read backwards in a reverse walk.
-    Block { block: Arc<BlockRef>, rows: Range<usize> },
+    /// Rows of a block, never none; read backwards in a reverse walk. Whether the block counts as read already: what only
+    /// the directory tells of a piece may be all that is wanted.
+    Block { block: Arc<BlockRef>, rows: Range<usize>, is_counted: bool },
     /// A row of a delta.
     Row { key: Bytes, row: StoredRow },
     /// So many rows of which it is known that the filter leaves none.
@@ -37,11 +38,23 @@ impl Piece {
     /// Bytes of its rows as stored, about.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
-            Self::Block { block, rows } => {
+            Self::Block { block, rows, .. } => {
                 rows.len() as u64 * u64::from(block.summary.bytes) / u64::from(block.summary.rows.max(1))
             }
             Self::Row { key, row } => (key.len() + row.0.len()) as u64,
             Self::Passed(_) => 0,
+        }
+    }
+
+    /// Whether its block is one more that counts as read, once a part of it is.
+    pub(crate) fn is_uncounted(&self) -> bool {
+        matches!(self, Self::Block { is_counted: false, .. })
+    }
+
+    /// Its block is not to be counted again.
+    pub(crate) fn set_counted(&mut self) {
+        if let Self::Block { is_counted, .. } = self {
+            *is_counted = true;
         }
     }
 
@@ -53,8 +66,10 @@ impl Piece {
                 *rows -= count;
                 Self::Passed(count)
             }
-            Self::Block { block, rows } => {
-                Self::Block { block: block.clone(), rows: take_first(rows, direction, count) }
+            Self::Block { block, rows, is_counted } => {
+                // The rest counts with what is taken.
+                let is_counted = std::mem::replace(is_counted, true);
+                Self::Block { block: block.clone(), rows: take_first(rows, direction, count), is_counted }
             }
         }
     }
@@ -64,8 +79,8 @@ impl Piece {
         Ok(match (self, direction) {
             (Self::Row { key, .. }, Direction::Forward) => usize::from(**key < *place),
             (Self::Row { key, .. }, Direction::Reverse) => usize::from(*place <= **key),
-            (Self::Block { block, rows }, Direction::Forward) if *block.summary.last_key < *place => rows.len(),
-            (Self::Block { block, rows }, direction) => {
+            (Self::Block { block, rows, .. }, Direction::Forward) if *block.summary.last_key < *place => rows.len(),
+            (Self::Block { block, rows, .. }, direction) => {
                 let row = block.lead()?.lower_bound(place).clamp(rows.start, rows.end);
                 if direction == Direction::Forward { row - rows.start } else { rows.end - row }
             }
@@ -80,7 +95,7 @@ impl Piece {
                 key.clear();
                 key.extend_from_slice(stored);
             }
-            Self::Block { block, rows } => {
+            Self::Block { block, rows, .. } => {
                 let row = if direction == Direction::Forward { rows.start } else { rows.end.saturating_sub(1) };
                 block.lead()?.key_into(row, key);
             }

@@ -1,6 +1,7 @@
 //! What is counted, how large blocks are, and merging on demand.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
@@ -8,7 +9,7 @@ use saltwing_table::{Budget, EmbeddedTables, LayoutOptions, ScanContext, TableEr
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
 use saltwing_types::{SqlType, TableDef, TableId, Value};
 
-use crate::world::{Request, World, in_ranges, put_all, read, request, table, thread_options, totals};
+use crate::world::{Request, World, in_ranges, put_all, read, request, table, thread_options, totals_in};
 
 fn with_options(def: TableDef, options: &[(&str, i64)]) -> TableDef {
     let option = |(name, value): &(&str, i64)| TableOption {
@@ -100,11 +101,14 @@ fn sums_of_whole_blocks_are_not_read() {
         let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
         let ranges = in_ranges(KeyRange::new(logical(from), Some(logical(to))));
         let request = Request { ranges, ..request(&world.table, vec![2]) };
-        let found = totals(&world, world.store.view().unwrap(), &request).unwrap();
+        let found = totals_in(&world, world.store.view().unwrap(), &request, &request.context).unwrap();
+        let counted = request.context.counters.blocks_read.load(Ordering::Relaxed);
         let values = || (from..to).filter_map(value);
         let wanted = Total { known: values().count() as u64, sum: values().map(i128::from).sum() };
         assert_eq!((found.rows, found.columns[0]), ((to - from) as u64, wanted), "{from}..{to}");
-        stored(&world.store).cache_misses - before
+        let read = stored(&world.store).cache_misses - before;
+        assert_eq!(counted, read, "{from}..{to}");
+        read
     };
     assert_eq!(blocks_read(4, 40), 0);
     assert_eq!(blocks_read(8, 36), 0, "from one block's first row to another one's last");

@@ -244,7 +244,16 @@ pub(crate) fn read_values(world: &World, view: Arc<ReadView>, request: &Request)
 }
 
 pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Totals, TableError> {
-    let context = request.context.for_another_scan();
+    totals_in(world, view, request, &request.context.for_another_scan())
+}
+
+/// As [`totals`], counted in a context.
+pub(crate) fn totals_in(
+    world: &World,
+    view: Arc<ReadView>,
+    request: &Request,
+    context: &ScanContext,
+) -> Result<Totals, TableError> {
     let totals = scan(world, view, request, context.clone())?.totals()?;
     if request.filter.is_empty() {
         assert_eq!(context.counters.keys_read.load(Ordering::Relaxed), totals.rows, "what is passed over counts");

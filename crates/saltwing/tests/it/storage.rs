@@ -204,6 +204,32 @@ fn blocks_that_a_filter_rules_out_are_not_read() {
     }
 }
 
+/// Of blocks that lie in a range as a whole the directory tells the rows and the sums: they are not read, and do not count as read.
+#[test]
+fn blocks_that_the_directory_answers_for_are_not_read() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, n INTEGER) BLOCK_ROWS = 10", ()).unwrap();
+    let values: Vec<String> = (0..1000).map(|k| format!("({k}, {})", 2 * k)).collect();
+    connection.execute(&format!("UPSERT INTO t VALUES {}", values.join(", ")), ()).unwrap();
+    connection.execute("COMPACT t", ()).unwrap();
+    let blocks = number(&numbers(&connection, "SHOW STORAGE FOR t", 0), "block_count") as u64;
+    for (sql, found, read) in [
+        ("SELECT /*+ FULL_SCAN */ COUNT(*) FROM t", "1000", 0),
+        ("SELECT /*+ FULL_SCAN */ SUM(n) FROM t", "999000", 0),
+        // Of the first block keys are read: what comes before them is not known.
+        ("SELECT COUNT(*) FROM t WHERE k >= 0", "1000", 1),
+        ("SELECT COUNT(n) FROM t WHERE k >= 0 AND k <= 999", "1000", 1),
+        ("SELECT SUM(n) FROM t WHERE k >= 0", "999000", 1),
+        ("SELECT COUNT(*) FROM t WHERE k >= 1 AND k < 999", "998", 2),
+        ("SELECT SUM(n) FROM t WHERE k >= 1 AND k < 999", "997002", 2),
+        ("SELECT COUNT(*) FROM t WHERE k >= 0 AND n + 0 >= 0", "1000", blocks),
+        ("SELECT MAX(n) FROM t WHERE k >= 0", "1998", blocks),
+        ("SELECT n FROM t WHERE k = 500", "1000", 1),
+    ] {
+        assert_eq!(explained(&connection, sql, ["blocks_read"]), (vec![found.to_owned()], [read]), "{sql}");
+    }
+}
+
 #[test]
 fn a_prepared_statement_gives_arrow() {
     let connection = filled().connect().blocking();
