@@ -14,6 +14,7 @@ mod history;
 mod killed;
 mod long_values;
 mod merging;
+mod opened;
 mod opening;
 mod random_faults;
 mod runs;
