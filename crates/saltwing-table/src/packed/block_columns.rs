@@ -30,17 +30,19 @@ impl BlockColumns {
         Self(out.into())
     }
 
-    /// Takes them from stored bytes; `None` where these are none.
-    pub(super) fn take(reader: &mut Reader<'_>) -> Option<Self> {
-        let bytes = reader.taken(|reader| {
-            let families = reader.u8()?;
-            reader.skip(families.into())?;
-            for _ in 0..reader.u16()? {
-                take_zone(reader, 0)?;
-            }
-            Some(())
-        })?;
-        Some(Self(bytes.into()))
+    /// Passes over them in stored bytes; `None` where these are none.
+    pub(super) fn pass(reader: &mut Reader<'_>) -> Option<()> {
+        let families = reader.u8()?;
+        reader.skip(families.into())?;
+        for _ in 0..reader.u16()? {
+            pass_zone(reader)?;
+        }
+        Some(())
+    }
+
+    /// Those of stored bytes that [`BlockColumns::pass`] passed over.
+    pub(super) fn of_passed(bytes: &[u8]) -> Self {
+        Self(bytes.into())
     }
 
     /// As stored.
@@ -50,15 +52,24 @@ impl BlockColumns {
 
     /// Families that have parts, ascending; the first always has.
     pub(crate) fn families(&self) -> &[u8] {
-        self.0.split_first().and_then(|(count, rest)| rest.get(..usize::from(*count))).unwrap_or_default()
+        families_of(&self.0)
     }
 
     /// The zones of a block of so many rows, each with its family.
     pub(super) fn zones(&self, rows: u32) -> impl Iterator<Item = (u8, Zone)> {
+        Self::zones_of(&self.0, rows)
+    }
+
+    /// The same of stored bytes that [`BlockColumns::pass`] passed over.
+    pub(super) fn zones_of(bytes: &[u8], rows: u32) -> impl Iterator<Item = (u8, Zone)> {
         // Behind the families' count, the families, and the zones' count.
-        let mut reader = Reader::new(self.0.get(1 + self.families().len() + 2..).unwrap_or_default());
+        let mut reader = Reader::new(bytes.get(1 + families_of(bytes).len() + 2..).unwrap_or_default());
         std::iter::from_fn(move || (!reader.is_at_end()).then(|| take_zone(&mut reader, rows)).flatten())
     }
+}
+
+fn families_of(bytes: &[u8]) -> &[u8] {
+    bytes.split_first().and_then(|(count, rest)| rest.get(..usize::from(*count))).unwrap_or_default()
 }
 
 impl std::fmt::Debug for BlockColumns {
@@ -91,6 +102,23 @@ fn put_zone(family: u8, zone: &Zone, out: &mut Vec<u8>) {
             out.extend_from_slice(&known.to_le_bytes());
         }
     }
+}
+
+/// Passes over a zone as [`take_zone`] does.
+fn pass_zone(reader: &mut Reader<'_>) -> Option<()> {
+    reader.skip(3)?;
+    let flags = reader.u8()?;
+    let bounds = match flags & (HAS_BOUNDS | HAS_WIDE) {
+        0 => 0,
+        HAS_BOUNDS => 16,
+        _ => 32,
+    };
+    let sum = match flags & (HAS_SUM | HAS_NULL) {
+        HAS_SUM => 8,
+        0 | HAS_NULL => 0,
+        _ => 12,
+    };
+    reader.skip(bounds + sum).map(drop)
 }
 
 /// A zone of a block of so many rows, with its family.
@@ -141,13 +169,13 @@ mod tests {
             let columns = BlockColumns::new(&families, &zones);
             let stored = [columns.bytes(), &behind].concat();
             let mut reader = Reader::new(&stored);
-            let read = BlockColumns::take(&mut reader).unwrap();
+            let read = BlockColumns::of_passed(reader.taken(BlockColumns::pass).unwrap());
             prop_assert_eq!(stored.get(reader.rest()).unwrap(), &behind);
             prop_assert_eq!(&read, &columns);
             prop_assert_eq!(read.families(), families);
             prop_assert_eq!(read.zones(ROWS).collect::<Vec<_>>(), zones);
             for cut in 0..columns.bytes().len() {
-                prop_assert_eq!(BlockColumns::take(&mut Reader::new(&stored[..cut])), None);
+                prop_assert_eq!(BlockColumns::pass(&mut Reader::new(&stored[..cut])), None);
             }
         }
     }

@@ -8,82 +8,15 @@
 //! 4. An entry without a block has no runs.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use saltwing_store::Bytes;
 
-use super::block_ref::BlockRef;
-use super::run::{REST_SHARE, Run, RunPart};
+use super::chunk::{CHUNK_ENTRIES_MIN, Chunk, DirectoryPart, Facts, count_before, head};
+use super::run::Run;
 use super::zone_sum::ZoneSums;
 
-/// One block and the keys that it owns.
-pub(crate) struct Entry {
-    pub(crate) fence: Bytes,
-    /// `None` only in the first entry, when no block is there for the first keys.
-    pub(crate) block: Option<Arc<BlockRef>>,
-    /// Rows that are newer than the block, newest first.
-    pub(crate) runs: Box<[RunPart]>,
-    dirty: AtomicBool,
-}
-
-impl Entry {
-    pub(crate) fn new(fence: Bytes, block: Option<Arc<BlockRef>>) -> Self {
-        Self { fence, block, runs: Box::default(), dirty: AtomicBool::new(false) }
-    }
-
-    /// The entry with a run in the place of so many of its newest.
-    pub(super) fn with_run(&self, run: RunPart, taken: usize) -> Self {
-        let kept = self.runs.get(taken..).unwrap_or_default();
-        let mut runs = Vec::with_capacity(1 + kept.len());
-        runs.push(run);
-        runs.extend_from_slice(kept);
-        Self { runs: runs.into(), ..Self::new(self.fence.clone(), self.block.clone()) }
-    }
-
-    /// Whether a delta may have a row of this entry. Read where the row map was taken: a write says so before
-    /// its row can be in a map.
-    pub(crate) fn is_dirty(&self) -> bool {
-        self.dirty.load(Relaxed)
-    }
-
-    pub(crate) fn mark_dirty(&self) {
-        self.dirty.store(true, Relaxed);
-    }
-
-    /// Its block, where that alone says which rows there are.
-    pub(crate) fn lone_block(&self) -> Option<&Arc<BlockRef>> {
-        self.block.as_ref().filter(|_| !self.is_dirty() && self.runs.is_empty())
-    }
-
-    /// What its block holds.
-    pub(crate) fn size(&self) -> Size {
-        let Some(block) = &self.block else { return Size::default() };
-        Size {
-            blocks: 1,
-            rows: block.summary.rows.into(),
-            bytes: block.summary.bytes.into(),
-            run_rows: self.run_rows(),
-            run_bytes: self.run_bytes(),
-        }
-    }
-
-    /// Whether its runs are worth writing its block anew while nothing else is written.
-    pub(super) fn has_many_in_runs(&self) -> bool {
-        let Size { rows, bytes, run_rows, run_bytes, .. } = self.size();
-        run_rows > 0 && (run_rows * REST_SHARE >= rows || run_bytes * REST_SHARE >= bytes)
-    }
-
-    /// Rows in its runs, deletions included.
-    pub(super) fn run_rows(&self) -> u64 {
-        self.runs.iter().map(|part| part.rows().len() as u64).sum()
-    }
-
-    /// Bytes of these as a delta has them, about.
-    pub(super) fn run_bytes(&self) -> u64 {
-        self.runs.iter().map(RunPart::bytes).sum()
-    }
-}
+pub(crate) use super::entry::{Entry, Size};
 
 /// The blocks of one table in key order. It never changes, but for what is dirty.
 ///
@@ -96,68 +29,6 @@ pub(crate) struct Directory {
     heads: Vec<u128>,
     starts: Vec<usize>,
     size: Size,
-}
-
-/// Neighbours among a directory's entries.
-struct Chunk {
-    entries: Vec<Arc<Entry>>,
-    /// The first bytes of each fence as a number: most look-ups need no more.
-    heads: Vec<u128>,
-    size: Size,
-    /// What the zones of its blocks and runs come to, once somebody has asked.
-    zones: OnceLock<ZoneSums>,
-}
-
-/// What blocks hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Size {
-    pub(crate) blocks: u64,
-    pub(crate) rows: u64,
-    /// Bytes of rows as a delta has them, about.
-    pub(crate) bytes: u64,
-    /// Rows in runs that entries name, and their bytes.
-    pub(crate) run_rows: u64,
-    pub(crate) run_bytes: u64,
-}
-
-impl Size {
-    pub(crate) fn add(self, other: Self) -> Self {
-        Self {
-            blocks: self.blocks + other.blocks,
-            rows: self.rows + other.rows,
-            bytes: self.bytes + other.bytes,
-            run_rows: self.run_rows + other.run_rows,
-            run_bytes: self.run_bytes + other.run_bytes,
-        }
-    }
-}
-
-/// Entries of a chunk as it is made, and those that it is merged below and split above.
-const CHUNK_ENTRIES: usize = 512;
-const CHUNK_ENTRIES_MIN: usize = CHUNK_ENTRIES / 4;
-const CHUNK_ENTRIES_MAX: usize = CHUNK_ENTRIES * 2;
-
-/// The first bytes of a key; what is missing is zero, so that order is kept. Half as many would not do: keys of a bucket
-/// often begin with the same letters or digits.
-fn head(key: &[u8]) -> u128 {
-    let mut bytes = [0; 16];
-    match key.first_chunk() {
-        Some(first) => bytes = *first,
-        None => bytes.iter_mut().zip(key).for_each(|(to, from)| *to = *from),
-    }
-    u128::from_be_bytes(bytes)
-}
-
-/// How many of some ascending keys, which are those that `is_before` holds for, come before the one with a head.
-fn count_before(heads: &[u128], wanted: u128, is_before: impl Fn(usize) -> bool) -> usize {
-    let start = heads.partition_point(|head| *head < wanted);
-    let (mut low, mut high) = (start, start);
-    high += heads.get(start..).unwrap_or_default().partition_point(|head| *head == wanted);
-    while low < high {
-        let middle = low.midpoint(high);
-        if is_before(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }
 
 impl Default for Directory {
@@ -184,7 +55,7 @@ impl Directory {
             if chunks.can_share(&chunk) {
                 chunks.share(&chunk);
             } else {
-                chunk.entries.iter().for_each(|entry| chunks.push(entry.clone()));
+                chunk.made().entries.iter().for_each(|entry| chunks.push(entry.clone()));
             }
         }
         chunks.finish()
@@ -215,11 +86,11 @@ impl Directory {
         while at < range.end
             && let Some((chunk, start)) = self.chunk_of(at)
         {
-            let end = (start + chunk.entries.len()).min(range.end);
-            if at == start && end == start + chunk.entries.len() && to.can_share(chunk) {
+            let end = (start + chunk.len).min(range.end);
+            if at == start && end == start + chunk.len && to.can_share(chunk) {
                 to.share(chunk);
             } else {
-                let entries = chunk.entries.get(at - start..end - start).unwrap_or_default();
+                let entries = chunk.made().entries.get(at - start..end - start).unwrap_or_default();
                 entries.iter().for_each(|entry| to.push(entry.clone()));
             }
             at = end;
@@ -228,17 +99,67 @@ impl Directory {
 
     /// How many entries there are.
     pub(crate) fn len(&self) -> usize {
-        self.starts.last().copied().unwrap_or(0) + self.chunks.last().map_or(0, |chunk| chunk.entries.len())
+        self.starts.last().copied().unwrap_or(0) + self.chunks.last().map_or(0, |chunk| chunk.len)
     }
 
     /// All entries in key order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.chunks.iter().flat_map(|chunk| &chunk.entries)
+        self.chunks.iter().flat_map(|chunk| &chunk.made().entries)
     }
 
-    /// The runs that entries name, each as often as it is named.
-    pub(super) fn runs(&self) -> impl Iterator<Item = &Arc<Run>> {
-        self.entries().flat_map(|entry| entry.runs.iter().map(|part| &part.run))
+    /// Those entries that somebody may have read since opening, in key order.
+    pub(super) fn seen_entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.chunks.iter().filter_map(|chunk| chunk.if_made()).flat_map(|made| &made.entries)
+    }
+
+    /// Has `see` see the runs that entries name, each as often as it is named.
+    pub(super) fn see_runs(&self, mut see: impl FnMut(&Arc<Run>)) {
+        self.chunks.iter().for_each(|chunk| chunk.see_runs(&mut see));
+    }
+
+    /// The first entry of some that `is_meant` holds for; chunks that `may_have` rules out are not looked into.
+    pub(super) fn find(
+        &self,
+        range: Range<usize>,
+        may_have: impl Fn(&Facts) -> bool,
+        is_meant: impl Fn(usize, &Entry) -> bool,
+    ) -> Option<usize> {
+        let mut at = range.start;
+        while at < range.end
+            && let Some((chunk, start)) = self.chunk_of(at)
+        {
+            let end = (start + chunk.len).min(range.end);
+            if may_have(&chunk.facts) {
+                let entries = chunk.made().entries.get(at - start..end - start).unwrap_or_default();
+                let meant = (at..end).zip(entries).find(|(index, entry)| is_meant(*index, entry));
+                if let Some((index, _)) = meant {
+                    return Some(index);
+                }
+            }
+            at = end;
+        }
+        None
+    }
+
+    /// A delta may have a row of the entry that owns a key.
+    pub(super) fn mark_dirty(&self, key: &[u8]) {
+        let wanted = head(key);
+        let Some(chunk) = self.chunk_of_key(wanted, key) else { return };
+        match chunk.if_made() {
+            Some(made) => made.mark_dirty(wanted, key),
+            None => chunk.mark_owners(std::iter::once(key)),
+        }
+    }
+
+    /// A delta has rows of some ascending keys.
+    pub(super) fn mark_owners<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) {
+        let mut keys = keys.peekable();
+        while let Some(&key) = keys.peek() {
+            let index = self.chunk_before(head(key), &|fence: &[u8]| *fence <= *key);
+            let end = self.chunks.get(index + 1).map(|next| &*next.first_fence);
+            let Some(chunk) = self.chunks.get(index) else { return };
+            chunk.mark_owners(std::iter::from_fn(|| keys.next_if(|key| end.is_none_or(|end| *key < end))));
+        }
     }
 
     /// What the blocks hold.
@@ -253,11 +174,11 @@ impl Directory {
         while at < range.end
             && let Some((chunk, start)) = self.chunk_of(at)
         {
-            let end = (start + chunk.entries.len()).min(range.end);
-            size = size.add(if end - at == chunk.entries.len() {
-                chunk.size
+            let end = (start + chunk.len).min(range.end);
+            size = size.add(if end - at == chunk.len {
+                chunk.facts.size
             } else {
-                let entries = chunk.entries.get(at - start..end - start).unwrap_or_default();
+                let entries = chunk.made().entries.get(at - start..end - start).unwrap_or_default();
                 entries.iter().map(|entry| entry.size()).fold(Size::default(), Size::add)
             });
             at = end;
@@ -268,20 +189,19 @@ impl Directory {
     /// What the zones of all blocks and runs come to. A chunk adds its own up when it is asked first.
     pub(crate) fn zones(&self) -> ZoneSums {
         let mut all = ZoneSums::default();
-        for chunk in &self.chunks {
-            all.add_all(chunk.zones.get_or_init(|| {
-                let mut zones = ZoneSums::default();
-                chunk.entries.iter().for_each(|entry| zones.add_entry(entry));
-                zones
-            }));
-        }
+        self.chunks.iter().for_each(|chunk| all.add_all(chunk.zones()));
         all
     }
 
     /// The entry that owns a key.
     pub(crate) fn owner(&self, key: &[u8]) -> Option<&Arc<Entry>> {
-        let (chunk, count) = self.count_before(key, |fence| *fence <= *key);
-        self.chunks.get(chunk)?.entries.get(count.saturating_sub(1))
+        let wanted = head(key);
+        self.chunk_of_key(wanted, key)?.made().owner(wanted, key)
+    }
+
+    /// The chunk whose entries own the keys around one with a head.
+    fn chunk_of_key(&self, wanted: u128, key: &[u8]) -> Option<&Arc<Chunk>> {
+        self.chunks.get(self.chunk_before(wanted, &|fence: &[u8]| *fence <= *key))
     }
 
     /// The index of the entry that owns a key.
@@ -304,69 +224,50 @@ impl Directory {
     /// The last chunk with a fence, which are those that `is_before` holds for, before a key, and how many of its are.
     fn count_before(&self, key: &[u8], is_before: impl Fn(&[u8]) -> bool) -> (usize, usize) {
         let wanted = head(key);
-        let first = |chunk: usize| self.chunks.get(chunk).and_then(|chunk| chunk.entries.first());
-        let chunks =
-            count_before(&self.heads, wanted, |chunk| first(chunk).is_some_and(|entry| is_before(&entry.fence)));
-        let index = chunks.saturating_sub(1);
+        let index = self.chunk_before(wanted, &is_before);
         let Some(chunk) = self.chunks.get(index) else { return (0, 0) };
-        let fence = |at: usize| chunk.entries.get(at).is_some_and(|entry| is_before(&entry.fence));
-        (index, count_before(&chunk.heads, wanted, fence))
+        (index, chunk.made().count_before(wanted, is_before))
+    }
+
+    /// The last chunk with a fence, which are those that `is_before` holds for, before the key with a head.
+    fn chunk_before(&self, wanted: u128, is_before: &impl Fn(&[u8]) -> bool) -> usize {
+        let first = |at: usize| self.chunks.get(at).is_some_and(|chunk| is_before(&chunk.first_fence));
+        count_before(&self.heads, wanted, first).saturating_sub(1)
     }
 
     /// The chunk of an entry, and how many entries come before it.
     fn chunk_of(&self, index: usize) -> Option<(&Arc<Chunk>, usize)> {
-        let chunk = self.starts.partition_point(|start| *start <= index).checked_sub(1)?;
-        Some((self.chunks.get(chunk)?, *self.starts.get(chunk)?))
+        let at = self.chunk_index(index)?;
+        Some((self.chunks.get(at)?, *self.starts.get(at)?))
+    }
+
+    fn chunk_index(&self, index: usize) -> Option<usize> {
+        self.starts.partition_point(|start| *start <= index).checked_sub(1)
     }
 
     pub(crate) fn entry(&self, index: usize) -> Option<&Arc<Entry>> {
         let (chunk, start) = self.chunk_of(index)?;
-        chunk.entries.get(index - start)
+        chunk.made().entries.get(index - start)
     }
 
     /// The entries from an index on that stand together, `most` at most.
     pub(crate) fn neighbours(&self, index: usize, most: usize) -> &[Arc<Entry>] {
         let Some((chunk, start)) = self.chunk_of(index) else { return &[] };
-        let from = chunk.entries.get(index - start..).unwrap_or_default();
+        let from = chunk.made().entries.get(index - start..).unwrap_or_default();
         from.get(..most).unwrap_or(from)
     }
 
     /// An entry, and the first key that it does not own any more.
     pub(crate) fn owned(&self, index: usize) -> Option<(&Arc<Entry>, Option<&Bytes>)> {
-        let (chunk, start) = self.chunk_of(index)?;
-        let entry = chunk.entries.get(index - start)?;
-        let end = match chunk.entries.get(index - start + 1) {
+        let at = self.chunk_index(index)?;
+        let (chunk, start) = (self.chunks.get(at)?, *self.starts.get(at)?);
+        let entries = &chunk.made().entries;
+        let entry = entries.get(index - start)?;
+        let end = match entries.get(index - start + 1) {
             Some(next) => Some(&next.fence),
-            None => self.entry(index + 1).map(|next| &next.fence),
+            None => self.chunks.get(at + 1).map(|next| &next.first_fence),
         };
         Some((entry, end))
-    }
-}
-
-impl Chunk {
-    fn new(entries: Vec<Arc<Entry>>) -> Self {
-        let heads = entries.iter().map(|entry| head(&entry.fence)).collect();
-        let size = entries.iter().map(|entry| entry.size()).fold(Size::default(), Size::add);
-        Self { entries, heads, size, zones: OnceLock::new() }
-    }
-}
-
-/// Neighbouring entries of a directory, which a thread puts together for itself.
-pub(super) struct DirectoryPart(Vec<Arc<Chunk>>);
-
-impl DirectoryPart {
-    /// Entries with ascending fences.
-    pub(super) fn new(entries: Vec<Arc<Entry>>) -> Self {
-        let parts = match entries.len() {
-            len if len <= CHUNK_ENTRIES_MAX => 1,
-            len => len.div_ceil(CHUNK_ENTRIES),
-        };
-        let size = entries.len().div_ceil(parts);
-        let (mut entries, mut chunks) = (entries.into_iter(), Vec::with_capacity(parts));
-        while entries.len() > 0 {
-            chunks.push(Arc::new(Chunk::new(entries.by_ref().take(size).collect())));
-        }
-        Self(chunks)
     }
 }
 
@@ -393,7 +294,7 @@ impl Chunks {
     /// Whether a chunk can follow: what stands before it is enough for one of its own, or it is the first and can be.
     fn can_share(&self, chunk: &Chunk) -> bool {
         match self.count {
-            0 => chunk.entries.first().is_some_and(|first| first.fence.is_empty()),
+            0 => chunk.first_fence.is_empty(),
             _ => self.open.is_empty() || self.open.len() >= CHUNK_ENTRIES_MIN,
         }
     }
@@ -401,7 +302,7 @@ impl Chunks {
     /// Adds a chunk of another directory.
     fn share(&mut self, chunk: &Arc<Chunk>) {
         self.close();
-        self.count += chunk.entries.len();
+        self.count += chunk.len;
         self.chunks.push(chunk.clone());
     }
 
@@ -417,17 +318,17 @@ impl Chunks {
         if (1..CHUNK_ENTRIES_MIN).contains(&self.open.len())
             && let Some(last) = self.chunks.pop()
         {
-            self.open.splice(0..0, last.entries.iter().cloned());
+            self.open.splice(0..0, last.made().entries.iter().cloned());
         }
         self.close();
         let mut starts = Vec::with_capacity(self.chunks.len());
         let mut start = 0;
         for chunk in &self.chunks {
             starts.push(start);
-            start += chunk.entries.len();
+            start += chunk.len;
         }
-        let heads = self.chunks.iter().filter_map(|chunk| chunk.heads.first().copied()).collect();
-        let size = self.chunks.iter().map(|chunk| chunk.size).fold(Size::default(), Size::add);
+        let heads = self.chunks.iter().map(|chunk| head(&chunk.first_fence)).collect();
+        let size = self.chunks.iter().map(|chunk| chunk.facts.size).fold(Size::default(), Size::add);
         Directory { chunks: self.chunks, heads, starts, size }
     }
 }
@@ -436,6 +337,7 @@ impl Chunks {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::chunk::CHUNK_ENTRIES_MAX;
     use super::*;
 
     /// Short keys, and long ones that differ at their ends.
@@ -513,8 +415,8 @@ mod tests {
                 prop_assert_eq!(edited.len(), wanted.len());
                 let shared = edited.chunks.iter().filter(|new| directory.chunks.iter().any(|old| Arc::ptr_eq(old, new)));
                 prop_assert!(shared.count() >= left_alone);
-                prop_assert!(edited.chunks.iter().all(|chunk| chunk.entries.len() <= CHUNK_ENTRIES_MAX));
-                prop_assert!(edited.chunks.len() <= 1 || edited.chunks.iter().all(|chunk| chunk.entries.len() >= CHUNK_ENTRIES_MIN));
+                prop_assert!(edited.chunks.iter().all(|chunk| chunk.len <= CHUNK_ENTRIES_MAX));
+                prop_assert!(edited.chunks.len() <= 1 || edited.chunks.iter().all(|chunk| chunk.len >= CHUNK_ENTRIES_MIN));
                 for new in &news {
                     let index = (0..edited.len()).find(|i| Arc::ptr_eq(edited.entry(*i).unwrap(), new)).unwrap();
                     prop_assert!(touched.iter().any(|range| range.contains(&index)));

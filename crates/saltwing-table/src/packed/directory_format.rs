@@ -18,8 +18,8 @@ use saltwing_store::Bytes;
 use super::bits::{Ints, Reader, seal};
 use super::block_columns::BlockColumns;
 use super::block_ref::{BlockRef, Home, Summary};
-use super::directory::Entry;
 use super::far::Far;
+use super::zone::Zone;
 
 impl Summary {
     /// The directory entry of a block that names these values, as stored.
@@ -41,32 +41,104 @@ impl Summary {
         out.extend_from_slice(&(far.len() as u32).to_le_bytes());
         far.iter().for_each(|id| out.extend_from_slice(&id.to_le_bytes()));
     }
+}
 
-    fn read(bytes: &[u8]) -> Option<(u64, Self, Vec<u64>)> {
-        let mut reader = Reader::checked(bytes)?;
-        let read = Self::take(&mut reader)?;
-        reader.is_at_end().then_some(read)
+/// A block as stored, whose form was checked: it is taken apart without another look at that.
+pub(super) struct StoredBlock<'a>(&'a [u8]);
+
+/// Where the bytes of the last key stand, and before them how many there are.
+const LAST_KEY_AT: usize = 34;
+
+impl<'a> StoredBlock<'a> {
+    /// Takes a block; its values in `FAR` are left.
+    fn take(reader: &mut Reader<'a>) -> Option<Self> {
+        let bytes = reader.taken(|reader| {
+            reader.skip(LAST_KEY_AT - 2)?;
+            let key_bytes = reader.u16()?;
+            reader.skip(key_bytes.into())?;
+            BlockColumns::pass(reader)
+        })?;
+        Some(Self(bytes))
     }
 
-    fn take(reader: &mut Reader<'_>) -> Option<(u64, Self, Vec<u64>)> {
-        let (id, rows, bytes) = (reader.u64()?, reader.u32()?, reader.u32()?);
-        let times_ms = (reader.i64()?, reader.i64()?);
-        let key_bytes = reader.u16()?;
-        let last_key = Bytes::from(reader.bytes(key_bytes.into())?);
-        let columns = BlockColumns::take(reader)?;
-        let far_count = reader.u32()?;
-        let far = (0..far_count).map(|_| reader.u64()).collect::<Option<_>>()?;
-        Some((id, Self { rows, bytes, last_key, times_ms, columns }, far))
+    pub(super) fn id(&self) -> u64 {
+        u64::from_le_bytes(self.array(0))
+    }
+
+    pub(super) fn rows(&self) -> u32 {
+        u32::from_le_bytes(self.array(8))
+    }
+
+    pub(super) fn row_bytes(&self) -> u32 {
+        u32::from_le_bytes(self.array(12))
+    }
+
+    pub(super) fn times_ms(&self) -> (i64, i64) {
+        (i64::from_le_bytes(self.array(16)), i64::from_le_bytes(self.array(24)))
+    }
+
+    /// What is known of its columns, each with its family.
+    pub(super) fn zones(&self) -> impl Iterator<Item = (u8, Zone)> {
+        BlockColumns::zones_of(self.columns(), self.rows())
+    }
+
+    fn columns(&self) -> &'a [u8] {
+        self.0.get(self.last_key_end()..).unwrap_or_default()
+    }
+
+    fn last_key_end(&self) -> usize {
+        LAST_KEY_AT + usize::from(u16::from_le_bytes(self.array(LAST_KEY_AT - 2)))
+    }
+
+    fn summary(&self) -> Summary {
+        Summary {
+            rows: self.rows(),
+            bytes: self.row_bytes(),
+            last_key: Bytes::from(self.0.get(LAST_KEY_AT..self.last_key_end()).unwrap_or_default()),
+            times_ms: self.times_ms(),
+            columns: BlockColumns::of_passed(self.columns()),
+        }
+    }
+
+    /// Some of its first bytes, which are there.
+    fn array<const N: usize>(&self, at: usize) -> [u8; N] {
+        self.0.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
     }
 }
 
-impl Entry {
+/// A directory entry as stored, without its fence, whose checksum and form are right: making the entry of it cannot fail.
+pub(super) struct StoredEntry<'a> {
+    pub(super) block: StoredBlock<'a>,
+    /// Ids of the block's values in `FAR`.
+    far: &'a [u8],
+}
+
+impl<'a> StoredEntry<'a> {
     /// An entry as stored; `None` when the bytes are none.
-    pub(super) fn read(fence: &[u8], bytes: &[u8], home: &Arc<Home>) -> Option<Self> {
-        let (id, summary, far) = Summary::read(bytes)?;
-        let far = far.into_iter().map(|id| Arc::new(Far::new(id, home.clone()))).collect();
-        let block = Arc::new(BlockRef::new(id, summary, far, home.clone()));
-        Some(Self::new(Bytes::from(fence), Some(block)))
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader::checked(bytes)?;
+        let block = StoredBlock::take(&mut reader)?;
+        let far_count = usize::try_from(reader.u32()?).ok()?;
+        let far = reader.bytes(far_count.checked_mul(8)?)?;
+        reader.is_at_end().then_some(Self { block, far })
+    }
+
+    /// Those of an entry that was read, of the same bytes: the first so many are the block's, and those from another place
+    /// on the ids of its values.
+    pub(super) fn of_read(block: &'a [u8], far: &'a [u8]) -> Self {
+        Self { block: StoredBlock(block), far }
+    }
+
+    /// The bytes that make it again.
+    pub(super) fn bytes(&self) -> (&'a [u8], &'a [u8]) {
+        (self.block.0, self.far)
+    }
+
+    /// Its block.
+    pub(super) fn block_ref(&self, home: &Arc<Home>) -> BlockRef {
+        let ids = self.far.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id));
+        let far = ids.map(|id| Arc::new(Far::new(id, home.clone()))).collect();
+        BlockRef::new(self.block.id(), self.block.summary(), far, home.clone())
     }
 }
 
@@ -97,7 +169,10 @@ pub(super) fn write_run(id: u64, summary: &Summary, filter: &[u8], parts: &[Part
 /// Reads what [`write_run`] wrote; `None` when the bytes are no run.
 pub(super) fn read_run(bytes: &[u8]) -> Option<(u64, Summary, Vec<u8>, Vec<PartRecord>)> {
     let mut reader = Reader::checked(bytes)?;
-    let (id, summary, _) = Summary::take(&mut reader)?;
+    let block = StoredBlock::take(&mut reader)?;
+    // It has no values in `FAR`.
+    reader.u32().filter(|far| *far == 0)?;
+    let (id, summary) = (block.id(), block.summary());
     let filter = reader.bytes(summary.rows as usize)?.to_vec();
     // Each has a row at least.
     let count = Some(reader.u32()?).filter(|count| *count <= summary.rows)? as usize;
@@ -114,7 +189,10 @@ pub(super) fn read_run(bytes: &[u8]) -> Option<(u64, Summary, Vec<u8>, Vec<PartR
 
 #[cfg(test)]
 mod tests {
-    use super::super::zone::Zone;
+    use saltwing_store::MemoryStore;
+    use saltwing_types::TableId;
+
+    use super::super::block_ref::Shelf;
     use super::*;
 
     #[test]
@@ -128,9 +206,18 @@ mod tests {
             columns: BlockColumns::new(&[0, 2], &[(2, zone)]),
         };
         let stored = summary.write(7, &[9, u64::MAX]);
-        assert_eq!(Summary::read(&stored), Some((7, summary.clone(), vec![9, u64::MAX])));
         for at in 0..stored.len() {
-            assert_eq!(Summary::read(&stored[..at]), None);
+            assert!(StoredEntry::read(&stored[..at]).is_none());
+        }
+        let read = StoredEntry::read(&stored).unwrap();
+        let (block, far) = read.bytes();
+        let shelf = Arc::new(Shelf::new(Arc::new(MemoryStore::new()), 0));
+        for entry in [StoredEntry::of_read(block, far), read] {
+            assert_eq!((entry.block.id(), entry.block.rows(), entry.block.row_bytes()), (7, 256, 1000));
+            assert_eq!((entry.block.times_ms(), entry.block.zones().collect()), ((-1, i64::MAX), vec![(2, zone)]));
+            let block = entry.block_ref(&Home::new(TableId(1), &shelf));
+            assert_eq!((block.id, &block.summary), (7, &summary));
+            assert_eq!(block.far.iter().map(|far| far.id).collect::<Vec<_>>(), [9, u64::MAX]);
         }
         let part = |block, rows, oldest| PartRecord { block, rows, oldest };
         let parts = vec![part(900, 1, 7), part(3, 250, 5), part(u64::MAX, 5, 0)];

@@ -8,8 +8,7 @@ use saltwing_types::TableId;
 
 use super::block_ref::{Home, Unread};
 use super::delta::Delta;
-use super::directory::Entry;
-use super::directory_format::read_run;
+use super::directory_format::{StoredEntry, read_run};
 use super::meta::{Cursor, Meta};
 use super::spaces::{
     DIR, DIR_RUN, FAR, FIX, META, META_KEY, REPLACED, VAR, delta_space, id_key, part_key, split_table, table_bounds,
@@ -282,9 +281,8 @@ impl Packed {
                     if let Some((id, summary, ..)) = read_run(&value) {
                         batch.put(REPLACED, id_key(table, id), summary.families());
                     }
-                } else if let Some(entry) = Entry::read(&[], &value, &home)
-                    && let Some(block) = &entry.block
-                {
+                } else if let Some(entry) = StoredEntry::read(&value) {
+                    let block = entry.block_ref(&home);
                     batch.put(REPLACED, id_key(table, block.id), block.summary.families());
                     block.far.iter().for_each(|far| batch.put(REPLACED, id_key(table, far.id), []));
                 }
@@ -305,7 +303,7 @@ impl Packed {
                 block.replace();
                 block.far.iter().for_each(|far| far.leave());
             });
-            rows.directory.runs().for_each(|run| run.block.replace());
+            rows.directory.see_runs(|run| run.block.replace());
             self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
         }
         drop(removed);

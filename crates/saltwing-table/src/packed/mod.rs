@@ -25,16 +25,19 @@ pub(crate) mod block;
 mod block_builder;
 mod block_columns;
 pub(crate) mod block_ref;
+mod chunk;
 mod cut;
 pub(crate) mod delta;
 mod delta_map;
 pub(crate) mod delta_record;
 pub(crate) mod directory;
 mod directory_format;
+mod entry;
 mod far;
 mod gather;
 mod merge;
 mod meta;
+mod named_runs;
 mod number_ranges;
 mod numbers;
 mod options;
@@ -46,6 +49,7 @@ mod seek;
 mod spaces;
 mod stats;
 mod step;
+mod stored_chunk;
 mod stored_directory;
 mod var_part;
 mod worker;
@@ -192,9 +196,7 @@ impl Packed {
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
             for (key, row) in record.rows() {
-                if let Some(entry) = of_table.directory.owner(&key) {
-                    entry.mark_dirty();
-                }
+                of_table.directory.mark_dirty(&key);
                 of_table.active.insert(key, row);
             }
         }

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::Builder;
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Bytes, Direction, KeyBounds, OrderedKv, StoreError};
+use saltwing_store::{Direction, KeyBounds, OrderedKv, StoreError};
 
 use super::block_ref::{Shelf, Unread};
 use super::delta::{Delta, RecentRow, TableRows};
 use super::delta_record;
-use super::directory::Directory;
 use super::meta::{Cursor, Meta};
 use super::options::LayoutOptions;
 use super::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
@@ -66,8 +65,9 @@ impl Packed {
         let mut base_rows = 0;
         for rows in tables.values() {
             base_rows += rows.directory.size().rows;
-            mark_dirty(&rows.directory, &rows.active);
-            mark_dirty(&rows.directory, &rows.frozen);
+            for delta in [&rows.active, &rows.frozen] {
+                rows.directory.mark_owners(delta.iter().map(|(key, _)| &**key));
+            }
         }
         shelf.return_unread(replaced(&*kv)?);
         Ok(Self {
@@ -125,20 +125,6 @@ impl Generation {
         }
         read.deltas = by_table.into_iter().map(|(table, rows)| (table, Delta::of_commits(rows))).collect();
         Ok(read)
-    }
-}
-
-/// Marks the entries that a delta has rows of.
-fn mark_dirty(directory: &Directory, delta: &Delta) {
-    // All keys before this one are of entries that are marked.
-    let mut marked_to: Option<Bytes> = Some(Bytes::default());
-    for (key, _) in delta.iter() {
-        if marked_to.as_ref().is_some_and(|marked_to| key >= marked_to)
-            && let Some((entry, end)) = directory.owned(directory.floor(key))
-        {
-            entry.mark_dirty();
-            marked_to = end.cloned();
-        }
     }
 }
 

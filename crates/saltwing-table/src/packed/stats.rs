@@ -128,8 +128,11 @@ impl Packed {
     fn table_storage(&self, table: TableId, rows: &TableRows) -> TableStorage {
         let counters = self.shelf.counters(table);
         let size = rows.directory.size();
-        let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
-        let runs: HashMap<u64, &Arc<Run>> = rows.directory.runs().map(|run| (run.block.id, run)).collect();
+        let blocks = rows.directory.seen_entries().filter_map(|entry| entry.block.as_ref());
+        let mut runs: HashMap<u64, Arc<Run>> = HashMap::new();
+        rows.directory.see_runs(|run| {
+            runs.entry(run.block.id).or_insert_with(|| run.clone());
+        });
         let live_hits = blocks.chain(runs.values().map(|run| &run.block)).map(|block| block.hits());
         let row_bytes = |delta: &Delta| -> u64 {
             let bytes = |row: &super::delta::StoredRow| row.0.len();

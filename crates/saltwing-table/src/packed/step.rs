@@ -191,26 +191,25 @@ impl<'a> Rewrite<'a> {
             return changed;
         }
         let until = changed.map_or(directory.len(), |changed| changed.max(from));
-        let meant = (from..until).find(|index| match also {
-            Also::None => false,
-            Also::Expired => self.limit_ms.is_some_and(|limit_ms| self.holds_since(*index, limit_ms)),
-            Also::Runs => directory.entry(*index).is_some_and(|entry| entry.has_many_in_runs()),
-            Also::Misfits(table) => table == self.table.def().id && self.is_misfit(*index),
-        });
+        let behind = from..until;
+        let meant = match also {
+            Also::None => None,
+            Also::Expired => self.limit_ms.and_then(|limit_ms| {
+                let is_old = |oldest_ms: i64| oldest_ms <= limit_ms;
+                directory.find(behind, |facts| is_old(facts.oldest_ms), |_, entry| is_old(entry.oldest_ms()))
+            }),
+            Also::Runs => {
+                directory.find(behind, |facts| facts.has_many_in_runs, |_, entry| entry.size().has_many_in_runs())
+            }
+            Also::Misfits(table) if table != self.table.def().id => None,
+            Also::Misfits(_) => directory.find(behind, |_| true, |index, entry| self.is_misfit(index, entry)),
+        };
         meant.or(changed)
-    }
-
-    /// Whether the oldest row of an entry's block, or of a run that it names, was written at or before a time.
-    fn holds_since(&self, index: usize, limit_ms: i64) -> bool {
-        let Some(entry) = self.rows.directory.entry(index) else { return false };
-        let mut blocks = entry.block.iter().chain(entry.runs.iter().map(|part| &part.run.block));
-        blocks.any(|block| block.summary.times_ms.0 <= limit_ms)
     }
 
     /// Whether an entry's block is larger than it may be, or has rows in runs, or is the first of some that should stand in
     /// fewer.
-    fn is_misfit(&self, index: usize) -> bool {
-        let Some(entry) = self.rows.directory.entry(index) else { return false };
+    fn is_misfit(&self, index: usize, entry: &Entry) -> bool {
         let Some(block) = &entry.block else { return false };
         if !entry.runs.is_empty() {
             return true;

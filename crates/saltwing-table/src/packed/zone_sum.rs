@@ -1,7 +1,6 @@
 //! What the zones of many blocks come to.
 
-use super::block_ref::Summary;
-use super::directory::Entry;
+use super::entry::Entry;
 use super::zone::Zone;
 
 /// The zones of some blocks and runs by family and slot, and how many blocks and runs these are.
@@ -33,13 +32,14 @@ impl ZoneSums {
     /// Adds those of an entry's block and runs. A run counts with all its rows: bounds may be wider for it.
     pub(super) fn add_entry(&mut self, entry: &Entry) {
         let Some(block) = &entry.block else { return };
-        self.add(&block.summary);
-        entry.runs.iter().for_each(|part| self.add(&part.run.block.summary));
+        self.add(block.summary.zones());
+        entry.runs.iter().for_each(|part| self.add(part.run.block.summary.zones()));
     }
 
-    fn add(&mut self, summary: &Summary) {
+    /// Adds those of one block or run, each with its family.
+    pub(super) fn add(&mut self, zones: impl Iterator<Item = (u8, Zone)>) {
         self.parts += 1;
-        for (family, Zone { slot, bounds, has_null, .. }) in summary.zones() {
+        for (family, Zone { slot, bounds, has_null, .. }) in zones {
             self.widen((family, slot), ZoneSum { parts: 1, bounds, has_null });
         }
     }
