@@ -1,7 +1,7 @@
 //! How long opening takes after a crash: `opening ROWS [COMMIT_ROWS] [BASE_ROWS]`.
 //!
-//! A process fills blocks with so many rows of about 200 bytes, freezes a delta of half of `ROWS`, writes the other half, and ends
-//! without closing anything; another one opens what it left.
+//! A process fills blocks with `BASE_ROWS` rows of about 200 bytes, writes `ROWS` more, which are not merged, and ends without closing
+//! anything; another one opens what it left.
 
 #![allow(clippy::unwrap_used)]
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use saltwing_rowkey::KeyRange;
-use saltwing_store::MemoryStore;
-use saltwing_table::{Buckets, Direction, LayoutOptions, Merging, RangeSample, ReadView};
+use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
+use saltwing_table::{Buckets, Direction, Durability, LayoutOptions, Merging, RangeSample, ReadView, TableError};
 use saltwing_types::Value;
 
 use crate::world::{Request, Rows, World, in_ranges, plain_row, put_all, read, request, run_options, table, totals};
@@ -138,4 +138,34 @@ proptest! {
         world.store.merge().unwrap();
         world.assert_nothing_is_left_over();
     }
+}
+
+/// Opening holds every entry to its checksum, also those that nobody would look at.
+#[test]
+fn a_damaged_entry_is_an_error_at_opening() {
+    let directory = Space::new(4);
+    let mut world = World::open(Arc::new(MemoryStore::new()), run_options(), table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..200).map(|k| (k, k)));
+    world.store.merge().unwrap();
+    put_all(&mut world, [3, 30, 90].map(|k| (k, 1)).into_iter());
+    world.store.merge().unwrap();
+    let mut cursor = world.kv.cursor(directory, KeyBounds::all(), Direction::Forward).unwrap();
+    let stored: Vec<(Bytes, Bytes)> = std::iter::from_fn(|| cursor.next().unwrap()).collect();
+    assert!(stored.len() > 10 && world.storage().runs > 0);
+    let put = |world: &World, key: &Bytes, value: &[u8]| {
+        let mut batch = WriteBatch::new();
+        batch.put(directory, key.clone(), value);
+        world.kv.write(batch, Durability::Buffered).unwrap();
+    };
+    for (key, value) in &stored {
+        for at in [0, 9, value.len() / 2, value.len() - 1] {
+            let mut damaged = value.to_vec();
+            damaged[at] ^= 4;
+            put(&world, key, &damaged);
+            assert!(matches!(world.reopen(), Err(TableError::CorruptLayout("a directory entry"))), "{at}");
+        }
+        put(&world, key, value);
+    }
+    world.reopen().unwrap();
+    assert_eq!(world.read_all().unwrap(), world.rows);
 }
