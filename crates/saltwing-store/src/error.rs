@@ -114,8 +114,8 @@ pub enum StoreError {
         max: usize,
     },
 
-    /// The write failed so late that it may be there all the same. Read before
-    /// writing again; on a poisoned store, open it again first.
+    /// The write failed so late that it may be there all the same. The store takes no
+    /// more of them until it is opened again: read then, before writing again.
     #[error("it is not known whether the write took effect")]
     CommitUnknown {
         /// What failed.
