@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! parts     0  1  2  3  4  5
-//! caller    0        3           the part that comes next, unless another thread has begun it
-//! a thread     1  2     4        the first part that nobody has begun
+//! caller    0     2     4        the part that comes next, or while another thread is at it, the first that nobody has begun
+//! a thread     1     3     5     the first part that nobody has begun
 //! ```
 //! The caller works, too: where threads come late, as they do on a machine with other work, nobody waits for them.
 //!
@@ -13,7 +13,7 @@
 //! 3. The first error in that order is the result; behind it no part is begun.
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 use parking_lot::{Condvar, Mutex};
 use saltwing_table::TableError;
@@ -60,10 +60,10 @@ pub(crate) fn in_order<P: Send, T: Send>(
             match work.come_to(index, index + 1 + others * PARTS_AHEAD) {
                 Part::New(part) => read_here(part, &read, &mut take)?,
                 Part::Begun(items) => {
-                    for item in items {
-                        take(item?)?;
-                    }
+                    let first = work.wait_for(&items, &read);
+                    first.into_iter().chain(items).try_for_each(|item| take(item?))?;
                 }
+                Part::Done(items) => items.into_iter().try_for_each(|item| take(item?))?,
                 Part::Taken => {}
             }
         }
@@ -105,7 +105,9 @@ enum Part<P, T> {
     New(P),
     /// A thread does it: what it gives comes from here.
     Begun(Receiver<Result<T, TableError>>),
-    /// The caller has come to it.
+    /// The caller has done it before its turn.
+    Done(Vec<Result<T, TableError>>),
+    /// The caller has come to it, or is at it.
     Taken,
 }
 
@@ -119,6 +121,43 @@ impl<P, T> Work<P, T> {
         };
         self.changed.notify_all();
         part
+    }
+
+    /// The first of what another thread gives; as long as there is nothing, the caller does parts behind.
+    fn wait_for(
+        &self,
+        items: &Receiver<Result<T, TableError>>,
+        read: &impl Fn(P, &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), TableError>,
+    ) -> Option<Result<T, TableError>> {
+        loop {
+            match items.try_recv() {
+                Ok(item) => return Some(item),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => {}
+            }
+            let Some((index, part)) = self.begin_before_its_turn() else { return items.recv().ok() };
+            let mut done = Vec::new();
+            let read = read(part, &mut |item| {
+                done.push(Ok(item));
+                ControlFlow::Continue(())
+            });
+            done.extend(read.err().map(Err));
+            if let Some(place) = self.state.lock().parts.get_mut(index) {
+                *place = Part::Done(done);
+            }
+        }
+    }
+
+    /// The next part that nobody has begun, if one may be begun now.
+    fn begin_before_its_turn(&self) -> Option<(usize, P)> {
+        let mut state = self.state.lock();
+        let State { parts, next, until } = &mut *state;
+        let (index, place) = (*next, parts.get_mut(*next).filter(|_| *next < *until)?);
+        *next += 1;
+        match std::mem::replace(place, Part::Taken) {
+            Part::New(part) => Some((index, part)),
+            _ => None,
+        }
     }
 
     /// Does parts as long as there are some.
@@ -168,6 +207,7 @@ impl<P, T> Drop for End<'_, P, T> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::time::Duration;
 
     use super::*;
 
@@ -204,6 +244,31 @@ mod tests {
             assert_eq!(numbers(40, threads, None, None), all);
         }
         assert_eq!(numbers(0, 3, None, None), (Vec::new(), true, 0));
+    }
+
+    /// Part 1 is done only behind part 2: whoever waits for it must have gone on.
+    #[test]
+    fn nobody_waits_while_there_is_something_to_do() {
+        let (done, is_done) = std::sync::mpsc::channel();
+        let is_done = Mutex::new(is_done);
+        let read = |part: u64, give: &mut dyn FnMut(u64) -> ControlFlow<()>| {
+            match part {
+                1 => is_done.lock().recv_timeout(Duration::from_secs(30)).map_err(|_| TableError::Cancelled)?,
+                2 => done.send(()).map_err(|_| TableError::Cancelled)?,
+                _ => {}
+            }
+            let _ = give(part);
+            Ok(())
+        };
+        for _ in 0..100 {
+            let mut taken = Vec::new();
+            in_order((0..4).collect(), 2, read, |part| {
+                taken.push(part);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(taken, [0, 1, 2, 3]);
+        }
     }
 
     #[test]

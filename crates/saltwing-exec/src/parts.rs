@@ -52,7 +52,7 @@ impl Parts {
     pub(crate) fn read(self, take: impl FnMut(Columns) -> Result<(), ExecError>) -> Result<(), ExecError> {
         let Self { store, view, shape, routes, context } = self;
         let read = |route: ScanRoute, give: &mut dyn FnMut(Columns) -> ControlFlow<()>| {
-            let mut scan = store.scan_shaped(&view, &shape, route, context.clone())?;
+            let mut scan = store.scan_shaped(&view, &shape, route, context.for_part())?;
             while let Some(columns) = scan.next_columns()? {
                 if give(columns).is_break() {
                     break;
@@ -92,7 +92,7 @@ pub(crate) fn scans_of_totals(
     shape: &Arc<ScanShape>,
     context: &ScanContext,
 ) -> Result<Vec<Scan>, TableError> {
-    let scan = |route| store.scan_shaped(view, shape, route, context.clone());
+    let scan = |route| store.scan_shaped(view, shape, route, context.for_part());
     let mut division = division(context, PART_ROWS_OF_TOTALS);
     if store.knows_totals(view, shape)? {
         division.rows_min = division.rows_min.saturating_mul(ROWS_MIN_OF_KNOWN);

@@ -53,9 +53,39 @@ pub struct Counters {
     pub micros: AtomicU64,
     /// Buckets in which a range was read, a bit each.
     buckets: [AtomicU64; 4],
+    /// What these are added to in the end.
+    whole: Option<Arc<Counters>>,
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        if let Some(whole) = &self.whole {
+            whole.add(self);
+        }
+    }
 }
 
 impl Counters {
+    fn add(&self, part: &Self) {
+        let Self { keys_read, seeks, rows_out, bytes_read, blocks_read, blocks_skipped, batches, micros, .. } = self;
+        let counters = [
+            (keys_read, &part.keys_read),
+            (seeks, &part.seeks),
+            (rows_out, &part.rows_out),
+            (bytes_read, &part.bytes_read),
+            (blocks_read, &part.blocks_read),
+            (blocks_skipped, &part.blocks_skipped),
+            (batches, &part.batches),
+            (micros, &part.micros),
+        ];
+        for (whole, part) in counters {
+            whole.fetch_add(part.load(Relaxed), Relaxed);
+        }
+        for (whole, part) in self.buckets.iter().zip(&part.buckets) {
+            whole.fetch_or(part.load(Relaxed), Relaxed);
+        }
+    }
+
     pub(crate) fn touch_bucket(&self, bucket: u8) {
         if let Some(word) = self.buckets.get(usize::from(bucket / 64)) {
             word.fetch_or(1 << (bucket % 64), Relaxed);
@@ -123,6 +153,14 @@ impl ScanContext {
     /// The same statement's context for another scan, with counters of its own.
     pub fn for_another_scan(&self) -> Self {
         Self { shared: self.shared.clone(), counters: Arc::default() }
+    }
+
+    /// The same scan's context for a part of it, whose counts are added to the whole's when it is dropped: threads that count
+    /// at one place wait for each other.
+    pub fn for_part(&self) -> Self {
+        let mut counters = Counters::default();
+        counters.whole = Some(self.counters.clone());
+        Self { shared: self.shared.clone(), counters: Arc::new(counters) }
     }
 
     /// The threads that may work for the statement.
