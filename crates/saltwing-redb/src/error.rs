@@ -27,16 +27,6 @@ pub(crate) fn commit_error(path: &Path, error: redb::Error) -> StoreError {
     }
 }
 
-/// The error of a sync, for all writers that wait for it.
-pub(crate) fn as_io(error: StoreError) -> io::Error {
-    match error {
-        StoreError::Io { source, .. } | StoreError::CommitUnknown { source } => source,
-        StoreError::DiskFull { .. } => io::Error::from(io::ErrorKind::StorageFull),
-        StoreError::Corrupt { why, .. } => io::Error::new(io::ErrorKind::InvalidData, why),
-        other => io::Error::other(other.to_string()),
-    }
-}
-
 fn is_damage(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }

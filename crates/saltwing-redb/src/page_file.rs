@@ -29,6 +29,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::{Mutex, RwLock};
 use redb::StorageBackend;
 
+use crate::positioned;
+
 const PAGE: u64 = 4096;
 const GROUP_PAGES: u64 = PAGE / 4;
 /// Bytes of a group in the file, checksums included.
@@ -249,52 +251,6 @@ impl StorageBackend for PageFile {
         // A header that was written behind the last sync names nothing new; its pages have their checksums.
         for number in std::mem::take(&mut *self.changed.lock()) {
             self.write_sums(number)?;
-        }
-        Ok(())
-    }
-}
-
-/// Reads and writes at a place, whatever the file's own position is.
-#[cfg(unix)]
-mod positioned {
-    use std::fs::File;
-    use std::io::Result;
-    use std::os::unix::fs::FileExt;
-
-    pub(super) fn read(file: &File, at: u64, out: &mut [u8]) -> Result<()> {
-        file.read_exact_at(out, at)
-    }
-
-    pub(super) fn write(file: &File, at: u64, data: &[u8]) -> Result<()> {
-        file.write_all_at(data, at)
-    }
-}
-
-/// Reads and writes at a place, whatever the file's own position is.
-#[cfg(windows)]
-mod positioned {
-    use std::fs::File;
-    use std::io::{Error, ErrorKind, Result};
-    use std::os::windows::fs::FileExt;
-
-    pub(super) fn read(file: &File, at: u64, out: &mut [u8]) -> Result<()> {
-        let mut done = 0;
-        while done < out.len() {
-            match file.seek_read(&mut out[done..], at + done as u64)? {
-                0 => return Err(Error::from(ErrorKind::UnexpectedEof)),
-                read => done += read,
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn write(file: &File, at: u64, data: &[u8]) -> Result<()> {
-        let mut done = 0;
-        while done < data.len() {
-            match file.seek_write(&data[done..], at + done as u64)? {
-                0 => return Err(Error::from(ErrorKind::WriteZero)),
-                written => done += written,
-            }
         }
         Ok(())
     }

@@ -4,19 +4,21 @@ use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use redb::{Database, ReadTransaction, ReadableDatabase, TableDefinition, TableError, WriteTransaction};
 use saltwing_store::directory::{Directory, Found, guard_opening, inspect};
 use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
-    Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
+    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::{BytesTable, TableRange};
-use crate::error::{as_io, commit_error, storage_error};
+use crate::error::{commit_error, storage_error};
+use crate::journal::Journal;
 use crate::page_file::PageFile;
 
 /// The name under which directories and capabilities know this store.
@@ -34,9 +36,9 @@ static CAPABILITIES: Capabilities = Capabilities {
 /// The file in the directory's `data`.
 const PAGES: &str = "pages";
 
-/// Bytes of buffered writes from which on one of them is followed by a durable commit. Pages that were freed since the
-/// last one cannot be used again, and a killed process loses what came since.
-const BUFFERED_BYTES_MAX: usize = 64 << 20;
+/// Where redb keeps the number of the first batch that only the journal has.
+const JOURNAL: TableDefinition<&str, u64> = TableDefinition::new("journal");
+const BASE: &str = "base";
 
 /// An ordered store in a directory, kept by redb.
 pub struct RedbStore {
@@ -47,13 +49,12 @@ pub struct RedbStore {
 /// its file.
 pub(crate) struct Inner {
     database: Database,
-    /// The names of the tables, by space.
-    names: Vec<String>,
+    /// Locked while a batch goes into the journal and into redb, so that both have the same order.
+    journal: Mutex<Journal>,
+    /// The journal's file, to be synced beside writers.
+    journal_file: File,
+    names: TableNames,
     group: GroupSync,
-    /// Whether there are commits behind the last durable one.
-    is_ahead: AtomicBool,
-    /// Bytes of keys and values in these.
-    ahead_bytes: AtomicUsize,
     /// A write or a sync has failed: what is on the disk is not known.
     failed: AtomicBool,
     /// The damage that was met first. redb takes no call after it, and says no more about it.
@@ -105,13 +106,9 @@ impl Inner {
         }
     }
 
-    fn table_name(&self, space: Space) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
-        TableDefinition::new(self.names.get(usize::from(space.id())).map_or("", String::as_str))
-    }
-
     /// The table of a space at the moment of a transaction; `None` if nothing was written to it since it was empty.
     fn table(&self, transaction: &ReadTransaction, space: Space) -> Result<Option<BytesTable>, redb::Error> {
-        match transaction.open_table(self.table_name(space)) {
+        match transaction.open_table(self.names.of(space)) {
             Ok(table) => Ok(Some(table)),
             Err(TableError::TableDoesNotExist(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -123,45 +120,41 @@ impl Inner {
         Ok(table.get(key)?.map(|value| Bytes::new(value.value())))
     }
 
-    /// A commit that a durable one will cover.
-    fn commit_ahead(
-        &self,
-        bytes: usize,
-        change: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
-    ) -> Result<(), StoreError> {
+    /// Writes a batch to the journal and to redb. It is on the disk after the next sync of the journal.
+    fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
+        let mut journal = self.journal.lock();
         self.write(|| {
+            journal.append(&batch)?;
             let mut transaction = self.database.begin_write()?;
             transaction.set_durability(redb::Durability::None)?;
-            change(&transaction)?;
+            apply(&self.names, &transaction, batch)?;
             Ok(transaction.commit()?)
         })?;
-        self.is_ahead.store(true, Ordering::SeqCst);
-        if self.ahead_bytes.fetch_add(bytes, Ordering::SeqCst) + bytes >= BUFFERED_BYTES_MAX {
-            return self.commit_durably();
+        match journal.is_full() {
+            true => self.end_round(&mut journal),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    /// Brings all commits to the disk.
-    fn commit_durably(&self) -> Result<(), StoreError> {
-        // A writer that has not returned may set this again in between: then the next sync finds nothing to do.
-        if !self.is_ahead.swap(false, Ordering::SeqCst) {
-            return Ok(());
-        }
-        self.ahead_bytes.store(0, Ordering::SeqCst);
+    /// Has redb bring all batches to the disk, so that the journal can begin anew.
+    fn end_round(&self, journal: &mut Journal) -> Result<(), StoreError> {
         self.write(|| {
-            let mut transaction = self.database.begin_write()?;
-            // Pages, then the header that names them; with what opening needs to know of free pages.
-            transaction.set_two_phase_commit(true);
-            transaction.set_quick_repair(true);
-            Ok(transaction.commit()?)
+            commit_durably(self.database.begin_write()?, journal.newest() + 1)?;
+            Ok(journal.begin_round()?)
         })
+    }
+
+    /// Brings all batches to the disk that were written before this call.
+    fn sync_journal(&self) -> io::Result<()> {
+        let newest = self.journal.lock().newest();
+        self.journal_file.sync_data()?;
+        self.journal.lock().acknowledge(newest)
     }
 
     /// Waits for the sync of a round.
     fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
-        round.wait(|| self.commit_durably().map_err(as_io)).map_err(|error| StoreError::io("sync", self.path(), error))
+        round.wait(|| self.sync_journal()).map_err(|error| StoreError::io("sync", self.path(), error))
     }
 
     /// After the first failure everybody is told to open again.
@@ -180,28 +173,54 @@ impl Inner {
     }
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Else the next opening replays the journal.
+        if !self.failed.load(Ordering::SeqCst) && !self.group.has_failed() {
+            let mut journal = self.journal.lock();
+            if !journal.is_empty() {
+                let _ = self.end_round(&mut journal);
+            }
+        }
+    }
+}
+
+/// The names of the tables, by space.
+struct TableNames(Vec<String>);
+
+impl TableNames {
+    fn new() -> Self {
+        Self((0..=u8::MAX).map(|id| format!("space_{id:03}")).collect())
+    }
+
+    fn of(&self, space: Space) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
+        TableDefinition::new(self.0.get(usize::from(space.id())).map_or("", String::as_str))
+    }
+}
+
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// Costs a few reads, after a crash too.
+/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 32 MiB of batches.
 ///
 /// # Errors
-/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for a file that cannot be read; [`StoreError::Io`].
+/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
+/// [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
-    let file = open_file(&directory)?;
-    let database = guard_opening(directory.path(), || {
-        redb::Builder::new()
-            .set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX))
-            .create_with_backend(PageFile::new(file))
-            .map_err(|error| storage_error("open", directory.path(), error.into()))
+    let names = TableNames::new();
+    let (database, journal) = guard_opening(directory.path(), || {
+        let is_new = !matches!(inspect(directory.path())?, Found::Database(marker) if marker.ready);
+        let open = || open_files(&directory.data_path(), is_new, &names, options.cache_bytes);
+        open().map_err(|error| storage_error("open", directory.path(), error))
     })?;
+    let journal_file = journal.file().map_err(|error| StoreError::io("open", directory.path(), error))?;
     directory.set_ready()?;
     let inner = Inner {
         database,
-        names: (0..=u8::MAX).map(|id| format!("space_{id:03}")).collect(),
+        journal: Mutex::new(journal),
+        journal_file,
+        names,
         group: GroupSync::new(options.trace),
-        is_ahead: AtomicBool::new(false),
-        ahead_bytes: AtomicUsize::new(0),
         failed: AtomicBool::new(false),
         damage: OnceLock::new(),
         readonly: options.access == Access::ReadOnly,
@@ -210,39 +229,79 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
     Ok(RedbStore { inner: Arc::new(inner) })
 }
 
-/// The file of pages; made if the database is being created, and only then: redb would make an empty database of an
-/// empty file.
-fn open_file(directory: &Directory) -> Result<File, StoreError> {
-    let folder = directory.data_path();
-    let path = folder.join(PAGES);
-    let is_new = !matches!(inspect(directory.path())?, Found::Database(marker) if marker.ready);
-    let corrupt = |why: &str| StoreError::Corrupt { path: directory.path().to_path_buf(), why: why.to_owned() };
-    let file = File::options().read(true).write(true).create(is_new).truncate(false).open(&path);
-    let file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => corrupt("the file data/pages is missing"),
-        _ => StoreError::io("open", &path, error),
-    })?;
-    let failed = |error| StoreError::io("open", &path, error);
-    if is_new {
-        file.sync_all().map_err(failed)?;
-        if cfg!(unix) {
-            File::open(&folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+/// Opens redb and the journal, and brings what only the journal has into redb. The files are made if `is_new`.
+fn open_files(
+    folder: &Path,
+    is_new: bool,
+    names: &TableNames,
+    cache_bytes: u64,
+) -> Result<(Database, Journal), redb::Error> {
+    let file = open_pages(folder, is_new)?;
+    let database = redb::Builder::new()
+        .set_cache_size(usize::try_from(cache_bytes).unwrap_or(usize::MAX))
+        .create_with_backend(PageFile::new(file))?;
+    let base = match database.begin_read()?.open_table(JOURNAL) {
+        Ok(table) => table.get(BASE)?.map(|base| base.value()),
+        Err(TableError::TableDoesNotExist(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut journal = Journal::open(folder, is_new, base.unwrap_or(FIRST_BATCH))?;
+    if is_new && cfg!(unix) {
+        // The names of the files.
+        File::open(folder)?.sync_all()?;
+    }
+    let transaction = database.begin_write()?;
+    journal.replay(|batch| apply(names, &transaction, batch))?;
+    match journal.is_empty() {
+        true => transaction.abort()?,
+        false => {
+            commit_durably(transaction, journal.newest() + 1)?;
+            journal.begin_round()?;
         }
-    } else if file.metadata().map_err(failed)?.len() == 0 {
-        return Err(corrupt("the file data/pages is empty"));
+    }
+    Ok((database, journal))
+}
+
+/// The number of a new database's first batch.
+const FIRST_BATCH: u64 = 1;
+
+/// Commits a transaction, with all before it, by two phases: pages, then the header that names them. It records what
+/// opening needs to know of free pages, and the number of the first batch that redb does not have.
+fn commit_durably(mut transaction: WriteTransaction, base: u64) -> Result<(), redb::Error> {
+    transaction.open_table(JOURNAL)?.insert(BASE, base)?;
+    transaction.set_two_phase_commit(true);
+    transaction.set_quick_repair(true);
+    Ok(transaction.commit()?)
+}
+
+/// The file of pages; made only if the database is: of an empty file redb would make an empty database.
+fn open_pages(folder: &Path, is_new: bool) -> io::Result<File> {
+    let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("the file data/{PAGES} {why}"));
+    let file = File::options().read(true).write(true).create(is_new).truncate(false).open(folder.join(PAGES));
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => damaged("is missing"),
+        _ => error,
+    })?;
+    if !is_new && file.metadata()?.len() == 0 {
+        return Err(damaged("is empty"));
     }
     Ok(file)
 }
 
-/// Puts the mutations of a batch into their tables, in order.
-fn apply(inner: &Inner, transaction: &WriteTransaction, batch: WriteBatch) -> Result<(), redb::Error> {
+/// Puts the mutations of a batch into their tables, in order. The deletion of the empty key clears its space.
+fn apply(names: &TableNames, transaction: &WriteTransaction, batch: WriteBatch) -> Result<(), redb::Error> {
     let mut tables = Vec::new();
     for mutation in batch.into_mutations() {
         let space = mutation.space();
+        if mutation.key().is_empty() {
+            tables.retain(|(of, _)| *of != space);
+            transaction.delete_table(names.of(space))?;
+            continue;
+        }
         let place = match tables.iter().position(|(of, _)| *of == space) {
             Some(place) => place,
             None => {
-                tables.push((space, transaction.open_table(inner.table_name(space))?));
+                tables.push((space, transaction.open_table(names.of(space))?));
                 tables.len() - 1
             }
         };
@@ -282,14 +341,14 @@ impl OrderedKv for RedbStore {
         batch.check(&CAPABILITIES)?;
         let write = |batch: WriteBatch| match batch.is_empty() {
             true => Ok(()),
-            false => inner.commit_ahead(batch.bytes(), |transaction| apply(inner, transaction, batch)),
+            false => inner.commit(batch),
         };
         match durability {
             Durability::Buffered => write(batch),
             Durability::Synced => {
                 let round = inner.group.enter();
                 write(batch)?;
-                let synced = round.wait(|| inner.commit_durably().map_err(as_io));
+                let synced = round.wait(|| inner.sync_journal());
                 synced.map_err(|error| commit_error(inner.path(), redb::Error::Io(error)))
             }
         }
@@ -298,8 +357,10 @@ impl OrderedKv for RedbStore {
     fn clear(&self, space: Space) -> Result<(), StoreError> {
         let inner = &self.inner;
         inner.refuse_writes()?;
-        // Commits are ordered: none that is durable leaves one before it out.
-        inner.commit_ahead(0, |transaction| Ok(transaction.delete_table(inner.table_name(space)).map(drop)?))
+        // A batch like others: none that is on the disk leaves one before it out.
+        let mut batch = WriteBatch::new();
+        batch.delete(space, b"");
+        inner.commit(batch)
     }
 
     fn sync(&self) -> Result<(), StoreError> {
@@ -309,6 +370,15 @@ impl OrderedKv for RedbStore {
     fn announce(&self) -> Announced<'_> {
         let inner = &self.inner;
         Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.sync()?;
+        let mut journal = self.inner.journal.lock();
+        match journal.is_empty() || self.inner.readonly {
+            true => Ok(()),
+            false => self.inner.end_round(&mut journal),
+        }
     }
 }
 
