@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
     Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
@@ -29,6 +29,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: true,
+    durability: DurabilityScope::Power,
     key_bytes_max: KEY_BYTES_MAX,
 };
 

@@ -1,4 +1,6 @@
-//! The ordered key-value contract on sled 0.34, a log-structured B+ tree.
+//! The ordered key-value contract on sled 0.34, a log-structured B+ tree. *Experimental*: an acknowledged synced write
+//! survives a killed process, and need not survive a power cut or a crash of the operating system
+//! ([`DurabilityScope::Process`](saltwing_store::DurabilityScope)).
 //!
 //! ```text
 //!  one tree:   [space, 1 byte] [key]
@@ -9,14 +11,15 @@
 //! comes by, so a walk may see a batch in part; who needs one moment keeps
 //! writers away meanwhile.
 //!
-//! A synced write waits for sled to flush its log, with others in
-//! [`GroupSync`](saltwing_store::group_sync::GroupSync). A buffered one may be lost
+//! A synced write waits for sled to flush its log, and for the syncs that sled leaves out (module `file_sync`), with
+//! others in [`GroupSync`](saltwing_store::group_sync::GroupSync). A buffered one may be lost
 //! when the process dies: sled gathers it in memory for up to half a second.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod cursor;
 mod error;
+mod file_sync;
 mod space_key;
 mod store;
 

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KEY_BYTES_MAX, KeyBounds,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
     Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::SpaceRange;
 use crate::error::{as_io, commit_error, storage_error};
+use crate::file_sync::FileSync;
 use crate::space_key;
 
 /// The name under which directories and capabilities know this store.
@@ -25,6 +26,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: false,
     persistent: true,
+    durability: DurabilityScope::Process,
     key_bytes_max: KEY_BYTES_MAX,
 };
 
@@ -43,6 +45,7 @@ pub struct SledStore {
 /// What the store and its cursors share. Fields drop in order: the lock goes last.
 pub(crate) struct Inner {
     pub(crate) database: sled::Db,
+    files: FileSync,
     group: GroupSync,
     /// A write or a flush has failed: what sled has in memory is not what it wrote.
     failed: AtomicBool,
@@ -70,7 +73,8 @@ impl Inner {
     }
 
     fn flush(&self) -> io::Result<()> {
-        self.database.flush().map(drop).map_err(as_io)
+        self.database.flush().map_err(as_io)?;
+        self.files.sync()
     }
 }
 
@@ -87,9 +91,12 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<SledStore, S
     let database = guard_opening(directory.path(), || {
         open_sled(&config).map_err(|error| storage_error("open", directory.path(), error))
     })?;
+    let files = FileSync::open(&directory.data_path())
+        .map_err(|error| StoreError::io("sync", &directory.data_path(), error))?;
     directory.set_ready()?;
     let inner = Inner {
         database,
+        files,
         group: GroupSync::new(options.trace),
         failed: AtomicBool::new(false),
         readonly: options.access == Access::ReadOnly,

@@ -15,8 +15,8 @@
 //! 1. after any list of batches a space reads as a sorted map to which the same
 //!    mutations were applied in the same order, also after reopening;
 //! 2. a batch is there as a whole or not at all, across spaces, crashes included;
-//! 3. a [`Durability::Synced`] write that was acknowledged is there after a crash;
-//!    [`Durability::Buffered`] writes that survive one are the first so many of them;
+//! 3. a [`Durability::Synced`] write that was acknowledged is there after a crash of the kinds that
+//!    [`Capabilities::durability`] names; [`Durability::Buffered`] writes that survive one are the first so many of them;
 //! 4. a reverse cursor yields a forward cursor's entries, backwards;
 //! 5. a snapshot never changes, whatever is written beside it;
 //! 6. a space that was cleared is empty, and no crash brings back a part of it under later writes.
@@ -48,5 +48,5 @@ pub use directory::{Access, OpenOptions};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{Announced, AtomicScope, Capabilities, Cursor, Durability, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
+pub use store::{Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
 pub use trace::Trace;

@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 
 use crate::store::KEY_BYTES_MAX;
 use crate::{
-    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, Mutation, OrderedKv, Snapshot, Space,
+    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KeyBounds, Mutation, OrderedKv, Snapshot, Space,
     StoreError, WriteBatch,
 };
 
@@ -16,6 +16,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: false,
+    durability: DurabilityScope::None,
     key_bytes_max: KEY_BYTES_MAX,
 };
 

@@ -44,10 +44,21 @@ pub enum AtomicScope {
     Batch,
 }
 
+/// What an acknowledged [`Durability::Synced`] write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DurabilityScope {
+    /// Nothing: it is gone with the process.
+    None,
+    /// A killed process; not a power cut, nor a crash of the operating system.
+    Process,
+    /// A power cut, as far as the device keeps what it was asked to sync.
+    Power,
+}
+
 /// What a store can do, as data: no caller asks which store it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// `fjall`, `sled` or `memory`.
+    /// `fjall`, `redb`, `sled` or `memory`.
     pub name: &'static str,
     /// What [`OrderedKv::write`] is atomic over.
     pub atomic: AtomicScope,
@@ -55,6 +66,8 @@ pub struct Capabilities {
     pub snapshots: bool,
     /// Whether anything is there after the process ends.
     pub persistent: bool,
+    /// What an acknowledged synced write survives.
+    pub durability: DurabilityScope,
     /// The longest key that can be written, in bytes.
     pub key_bytes_max: usize,
 }
@@ -65,8 +78,8 @@ pub enum Durability {
     /// Promises order, not survival: a crash may take the last so many of these
     /// writes, never one without all later ones.
     Buffered,
-    /// On the disk before it is acknowledged. Writers at the same time share one
-    /// sync (group commit).
+    /// On the disk before it is acknowledged, as far as [`Capabilities::durability`] says. Writers at the same time
+    /// share one sync (group commit).
     Synced,
 }
 

@@ -1,0 +1,54 @@
+//! redb's errors in the contract's words.
+
+use std::io;
+use std::path::Path;
+
+use saltwing_store::StoreError;
+
+/// An error while opening or reading.
+pub(crate) fn storage_error(op: &'static str, path: &Path, error: redb::Error) -> StoreError {
+    let path_buf = path.to_path_buf();
+    match error {
+        redb::Error::DatabaseAlreadyOpen => StoreError::Locked { path: path_buf },
+        redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Poisoned { path: path_buf },
+        redb::Error::Io(cause) if is_damage(cause.kind()) => {
+            StoreError::Corrupt { path: path_buf, why: cause.to_string() }
+        }
+        redb::Error::Io(cause) => StoreError::io(op, path, cause),
+        other => StoreError::Corrupt { path: path_buf, why: other.to_string() },
+    }
+}
+
+/// An error of a write or a sync: redb may have written the batch.
+pub(crate) fn commit_error(path: &Path, error: redb::Error) -> StoreError {
+    match storage_error("write", path, error) {
+        StoreError::Io { source, .. } => StoreError::CommitUnknown { source },
+        other => other,
+    }
+}
+
+fn is_damage(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::{commit_error, storage_error};
+
+    #[test]
+    fn errors_keep_what_the_caller_can_do() {
+        let path = Path::new("db");
+        let io = |kind: io::ErrorKind| redb::Error::Io(io::Error::from(kind));
+        assert_eq!(commit_error(path, io(io::ErrorKind::StorageFull)).code(), "disk_full");
+        assert_eq!(storage_error("read", path, io(io::ErrorKind::StorageFull)).code(), "disk_full");
+        assert_eq!(commit_error(path, io(io::ErrorKind::Other)).code(), "commit_unknown");
+        assert_eq!(storage_error("read", path, io(io::ErrorKind::Other)).code(), "io");
+        assert_eq!(storage_error("read", path, io(io::ErrorKind::InvalidData)).code(), "corrupt");
+        assert_eq!(commit_error(path, redb::Error::PreviousIo).code(), "io");
+        assert_eq!(storage_error("open", path, redb::Error::DatabaseAlreadyOpen).code(), "locked");
+        assert_eq!(storage_error("open", path, redb::Error::Corrupted(String::new())).code(), "corrupt");
+    }
+}

@@ -1,0 +1,400 @@
+//! The store.
+
+use std::fs::File;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use redb::{Database, ReadTransaction, ReadableDatabase, TableDefinition, TableError, WriteTransaction};
+use saltwing_store::directory::{Directory, Found, guard_opening, inspect};
+use saltwing_store::group_sync::{GroupSync, Round};
+use saltwing_store::{
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
+    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+};
+
+use crate::cursor::{BytesTable, TableRange};
+use crate::error::{commit_error, storage_error};
+use crate::journal::Journal;
+use crate::page_file::PageFile;
+
+/// The name under which directories and capabilities know this store.
+pub const NAME: &str = "redb";
+
+static CAPABILITIES: Capabilities = Capabilities {
+    name: NAME,
+    atomic: AtomicScope::Batch,
+    snapshots: true,
+    persistent: true,
+    durability: DurabilityScope::Power,
+    key_bytes_max: KEY_BYTES_MAX,
+};
+
+/// The file in the directory's `data`.
+const PAGES: &str = "pages";
+
+/// Where redb keeps the number of the first batch that only the journal has.
+const JOURNAL: TableDefinition<&str, u64> = TableDefinition::new("journal");
+const BASE: &str = "base";
+
+/// An ordered store in a directory, kept by redb.
+pub struct RedbStore {
+    inner: Arc<Inner>,
+}
+
+/// What the store, its cursors and its snapshots share. Fields drop in order: the lock goes when the database has closed
+/// its file.
+pub(crate) struct Inner {
+    database: Database,
+    /// Locked while a batch goes into the journal and into redb, so that both have the same order.
+    journal: Mutex<Journal>,
+    /// The journal's file, to be synced beside writers.
+    journal_file: File,
+    names: TableNames,
+    group: GroupSync,
+    /// A write or a sync has failed: what is on the disk is not known.
+    failed: AtomicBool,
+    /// The damage that was met first. redb takes no call after it, and says no more about it.
+    damage: OnceLock<String>,
+    readonly: bool,
+    directory: Directory,
+}
+
+impl Inner {
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Runs calls of redb's that read.
+    pub(crate) fn read<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        self.guarded(call, |error| storage_error("read", self.path(), error))
+    }
+
+    /// Runs calls of redb's that write; after an error nothing more is written.
+    fn write<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        let done = self.guarded(call, |error| commit_error(self.path(), error));
+        if done.is_err() {
+            self.failed.store(true, Ordering::SeqCst);
+        }
+        done
+    }
+
+    /// Runs calls of redb's. One that panics has met what its file should not hold.
+    fn guarded<T>(
+        &self,
+        call: impl FnOnce() -> Result<T, redb::Error>,
+        translate: impl FnOnce(redb::Error) -> StoreError,
+    ) -> Result<T, StoreError> {
+        let corrupt = |why: &String| StoreError::Corrupt { path: self.path().to_path_buf(), why: why.clone() };
+        // What a panic leaves half changed is redb's own, which says so from then on.
+        let error = match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(error)) => translate(error),
+            Err(panic) => {
+                let said = panic.downcast_ref::<String>().map(String::as_str);
+                let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("redb gave up");
+                corrupt(&said.to_owned())
+            }
+        };
+        match error {
+            StoreError::Corrupt { why, .. } => Err(corrupt(self.damage.get_or_init(|| why))),
+            StoreError::Poisoned { .. } if let Some(why) = self.damage.get() => Err(corrupt(why)),
+            other => Err(other),
+        }
+    }
+
+    /// The table of a space at the moment of a transaction; `None` if nothing was written to it since it was empty.
+    fn table(&self, transaction: &ReadTransaction, space: Space) -> Result<Option<BytesTable>, redb::Error> {
+        match transaction.open_table(self.names.of(space)) {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn get(&self, transaction: &ReadTransaction, space: Space, key: &[u8]) -> Result<Option<Bytes>, redb::Error> {
+        let Some(table) = self.table(transaction, space)? else { return Ok(None) };
+        Ok(table.get(key)?.map(|value| Bytes::new(value.value())))
+    }
+
+    /// Writes a batch to the journal and to redb. It is on the disk after the next sync of the journal.
+    fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
+        let mut journal = self.journal.lock();
+        self.write(|| {
+            journal.append(&batch)?;
+            let mut transaction = self.database.begin_write()?;
+            transaction.set_durability(redb::Durability::None)?;
+            apply(&self.names, &transaction, batch)?;
+            Ok(transaction.commit()?)
+        })?;
+        match journal.is_full() {
+            true => self.end_round(&mut journal),
+            false => Ok(()),
+        }
+    }
+
+    /// Has redb bring all batches to the disk, so that the journal can begin anew.
+    fn end_round(&self, journal: &mut Journal) -> Result<(), StoreError> {
+        self.write(|| {
+            commit_durably(self.database.begin_write()?, journal.newest() + 1)?;
+            Ok(journal.begin_round()?)
+        })
+    }
+
+    /// Brings all batches to the disk that were written before this call.
+    fn sync_journal(&self) -> io::Result<()> {
+        let newest = self.journal.lock().newest();
+        self.journal_file.sync_data()?;
+        self.journal.lock().acknowledge(newest)
+    }
+
+    /// Waits for the sync of a round.
+    fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
+        round.wait(|| self.sync_journal()).map_err(|error| StoreError::io("sync", self.path(), error))
+    }
+
+    /// After the first failure everybody is told to open again.
+    fn refuse_poisoned(&self) -> Result<(), StoreError> {
+        if self.failed.load(Ordering::SeqCst) || self.group.has_failed() {
+            return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
+        }
+        Ok(())
+    }
+
+    fn refuse_writes(&self) -> Result<(), StoreError> {
+        if self.readonly {
+            return Err(StoreError::ReadOnly { path: self.path().to_path_buf() });
+        }
+        self.refuse_poisoned()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Else the next opening replays the journal.
+        if !self.failed.load(Ordering::SeqCst) && !self.group.has_failed() {
+            let mut journal = self.journal.lock();
+            if !journal.is_empty() {
+                let _ = self.end_round(&mut journal);
+            }
+        }
+    }
+}
+
+/// The names of the tables, by space.
+struct TableNames(Vec<String>);
+
+impl TableNames {
+    fn new() -> Self {
+        Self((0..=u8::MAX).map(|id| format!("space_{id:03}")).collect())
+    }
+
+    fn of(&self, space: Space) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
+        TableDefinition::new(self.0.get(usize::from(space.id())).map_or("", String::as_str))
+    }
+}
+
+/// Opens the database in the directory `path`, as the options say.
+///
+/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 32 MiB of batches.
+///
+/// # Errors
+/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
+/// [`StoreError::Io`].
+pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, StoreError> {
+    let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
+    let names = TableNames::new();
+    let (database, journal) = guard_opening(directory.path(), || {
+        let is_new = !matches!(inspect(directory.path())?, Found::Database(marker) if marker.ready);
+        let open = || open_files(&directory.data_path(), is_new, &names, options.cache_bytes);
+        open().map_err(|error| storage_error("open", directory.path(), error))
+    })?;
+    let journal_file = journal.file().map_err(|error| StoreError::io("open", directory.path(), error))?;
+    directory.set_ready()?;
+    let inner = Inner {
+        database,
+        journal: Mutex::new(journal),
+        journal_file,
+        names,
+        group: GroupSync::new(options.trace),
+        failed: AtomicBool::new(false),
+        damage: OnceLock::new(),
+        readonly: options.access == Access::ReadOnly,
+        directory,
+    };
+    Ok(RedbStore { inner: Arc::new(inner) })
+}
+
+/// Opens redb and the journal, and brings what only the journal has into redb. The files are made if `is_new`.
+fn open_files(
+    folder: &Path,
+    is_new: bool,
+    names: &TableNames,
+    cache_bytes: u64,
+) -> Result<(Database, Journal), redb::Error> {
+    let file = open_pages(folder, is_new)?;
+    let database = redb::Builder::new()
+        .set_cache_size(usize::try_from(cache_bytes).unwrap_or(usize::MAX))
+        .create_with_backend(PageFile::new(file))?;
+    let base = match database.begin_read()?.open_table(JOURNAL) {
+        Ok(table) => table.get(BASE)?.map(|base| base.value()),
+        Err(TableError::TableDoesNotExist(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut journal = Journal::open(folder, is_new, base.unwrap_or(FIRST_BATCH))?;
+    if is_new && cfg!(unix) {
+        // The names of the files.
+        File::open(folder)?.sync_all()?;
+    }
+    let transaction = database.begin_write()?;
+    journal.replay(|batch| apply(names, &transaction, batch))?;
+    match journal.is_empty() {
+        true => transaction.abort()?,
+        false => {
+            commit_durably(transaction, journal.newest() + 1)?;
+            journal.begin_round()?;
+        }
+    }
+    Ok((database, journal))
+}
+
+/// The number of a new database's first batch.
+const FIRST_BATCH: u64 = 1;
+
+/// Commits a transaction, with all before it, by two phases: pages, then the header that names them. It records what
+/// opening needs to know of free pages, and the number of the first batch that redb does not have.
+fn commit_durably(mut transaction: WriteTransaction, base: u64) -> Result<(), redb::Error> {
+    transaction.open_table(JOURNAL)?.insert(BASE, base)?;
+    transaction.set_two_phase_commit(true);
+    transaction.set_quick_repair(true);
+    Ok(transaction.commit()?)
+}
+
+/// The file of pages; made only if the database is: of an empty file redb would make an empty database.
+fn open_pages(folder: &Path, is_new: bool) -> io::Result<File> {
+    let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("the file data/{PAGES} {why}"));
+    let file = File::options().read(true).write(true).create(is_new).truncate(false).open(folder.join(PAGES));
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => damaged("is missing"),
+        _ => error,
+    })?;
+    if !is_new && file.metadata()?.len() == 0 {
+        return Err(damaged("is empty"));
+    }
+    Ok(file)
+}
+
+/// Puts the mutations of a batch into their tables, in order. The deletion of the empty key clears its space.
+fn apply(names: &TableNames, transaction: &WriteTransaction, batch: WriteBatch) -> Result<(), redb::Error> {
+    let mut tables = Vec::new();
+    for mutation in batch.into_mutations() {
+        let space = mutation.space();
+        if mutation.key().is_empty() {
+            tables.retain(|(of, _)| *of != space);
+            transaction.delete_table(names.of(space))?;
+            continue;
+        }
+        let place = match tables.iter().position(|(of, _)| *of == space) {
+            Some(place) => place,
+            None => {
+                tables.push((space, transaction.open_table(names.of(space))?));
+                tables.len() - 1
+            }
+        };
+        let Some((_, table)) = tables.get_mut(place) else { continue };
+        match mutation {
+            Mutation::Put { key, value, .. } => drop(table.insert(&*key, &*value)?),
+            Mutation::Delete { key, .. } => drop(table.remove(&*key)?),
+        }
+    }
+    Ok(())
+}
+
+impl OrderedKv for RedbStore {
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        let inner = &self.inner;
+        inner.read(|| inner.get(&inner.database.begin_read()?, space, key))
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let inner = &self.inner;
+        let table = inner.read(|| inner.table(&inner.database.begin_read()?, space))?;
+        Ok(Box::new(RangeCursor::new(TableRange::new(inner.clone(), table), bounds, direction)))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        let transaction = self.inner.read(|| Ok(self.inner.database.begin_read()?))?;
+        Ok(Box::new(RedbSnapshot { transaction, inner: self.inner.clone() }))
+    }
+
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
+        let inner = &self.inner;
+        inner.refuse_writes()?;
+        batch.check(&CAPABILITIES)?;
+        let write = |batch: WriteBatch| match batch.is_empty() {
+            true => Ok(()),
+            false => inner.commit(batch),
+        };
+        match durability {
+            Durability::Buffered => write(batch),
+            Durability::Synced => {
+                let round = inner.group.enter();
+                write(batch)?;
+                let synced = round.wait(|| inner.sync_journal());
+                synced.map_err(|error| commit_error(inner.path(), redb::Error::Io(error)))
+            }
+        }
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        let inner = &self.inner;
+        inner.refuse_writes()?;
+        // A batch like others: none that is on the disk leaves one before it out.
+        let mut batch = WriteBatch::new();
+        batch.delete(space, b"");
+        inner.commit(batch)
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.announce().wait()
+    }
+
+    fn announce(&self) -> Announced<'_> {
+        let inner = &self.inner;
+        Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.sync()?;
+        let mut journal = self.inner.journal.lock();
+        match journal.is_empty() || self.inner.readonly {
+            true => Ok(()),
+            false => self.inner.end_round(&mut journal),
+        }
+    }
+}
+
+/// One moment of all tables. The database goes last.
+struct RedbSnapshot {
+    transaction: ReadTransaction,
+    inner: Arc<Inner>,
+}
+
+impl Snapshot for RedbSnapshot {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.inner.read(|| self.inner.get(&self.transaction, space, key))
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let table = self.inner.read(|| self.inner.table(&self.transaction, space))?;
+        Ok(Box::new(RangeCursor::new(TableRange::new(self.inner.clone(), table), bounds, direction)))
+    }
+}
