@@ -1,9 +1,13 @@
 //! Spaces as fjall's keyspaces.
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fjall::{Database, Keyspace};
-use parking_lot::RwLock;
+use fjall::{AbstractTree, Database, Keyspace};
+use parking_lot::{Mutex, RwLock};
 use saltwing_store::Space;
 
 use crate::reclaim::options;
@@ -11,6 +15,10 @@ use crate::reclaim::options;
 /// The keyspaces that exist, by space.
 pub(crate) struct Keyspaces {
     now: RwLock<Spaces>,
+    /// fjall's folder of keyspaces.
+    folder: PathBuf,
+    /// By keyspace, the number of the list of tables up to which its names are on the disk.
+    lists_synced: Mutex<HashMap<PathBuf, u64>>,
 }
 
 /// The keyspaces of one moment.
@@ -36,8 +44,9 @@ impl Spaces {
 
 impl Keyspaces {
     /// Those that the database has already.
-    pub(crate) fn load(database: &Database) -> fjall::Result<Self> {
-        let keyspaces = Self { now: RwLock::new(Spaces(Arc::new(vec![None; usize::from(u8::MAX) + 1]))) };
+    pub(crate) fn load(database: &Database, data: &Path) -> fjall::Result<Self> {
+        let now = RwLock::new(Spaces(Arc::new(vec![None; usize::from(u8::MAX) + 1])));
+        let keyspaces = Self { now, folder: data.join("keyspaces"), lists_synced: Mutex::default() };
         for id in 0..=u8::MAX {
             let space = Space::new(id);
             if database.keyspace_exists(&name(space)) {
@@ -63,9 +72,29 @@ impl Keyspaces {
             return Ok(keyspace);
         }
         // Two writers may both come here; fjall gives both the same keyspace.
+        let is_new = !database.keyspace_exists(&name(space));
         let keyspace = database.keyspace(&name(space), options)?;
+        if is_new {
+            // fjall syncs what is in the new folder, and not the name of the folder.
+            sync_folder(&self.folder)?;
+        }
         self.now.write().set(space, Some(keyspace.clone()));
         Ok(keyspace)
+    }
+
+    /// Brings the names of new files of values to the disk: fjall syncs the files, and not the folder that they are in. Called before
+    /// each sync of the journal, so that they are there before anything is acknowledged that needs them.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        let (spaces, ()) = self.moment(|| ());
+        let mut synced = self.lists_synced.lock();
+        for keyspace in spaces.iter().filter(|keyspace| keyspace.is_kv_separated()) {
+            let list = keyspace.tree.current_version().id();
+            if synced.get(keyspace.path()) != Some(&list) {
+                sync_folder(&keyspace.path().join("blobs"))?;
+                synced.insert(keyspace.path().to_path_buf(), list);
+            }
+        }
+        Ok(())
     }
 
     /// Drops a keyspace with all that is in it, on the disk before this returns; nobody writes to it. It is made anew
@@ -75,6 +104,14 @@ impl Keyspaces {
         database.delete_keyspace(keyspace)?;
         self.now.write().set(space, None);
         Ok(())
+    }
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => File::open(path)?.sync_all(),
+        // Elsewhere a directory cannot be opened as a file, nor need it be.
+        false => Ok(()),
     }
 }
 

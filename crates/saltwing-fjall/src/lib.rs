@@ -24,11 +24,15 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod commits;
 mod cursor;
 mod error;
+mod journal;
+mod journals;
 mod keyspaces;
 mod reclaim;
 mod store;
+mod version_lists;
 
 pub use saltwing_store::{Access, OpenOptions};
 pub use store::{FjallStore, NAME, open};

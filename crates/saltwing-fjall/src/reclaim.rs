@@ -9,7 +9,11 @@
 //! then the disk has a memory's worth of dead values for each of these tables. [`reclaim`] has it done now, where
 //! much is to be gained.
 
-use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions};
+use fjall::{
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, OwnedWriteBatch,
+};
+
+use crate::commits::{Commits, Unwritten};
 
 /// Bytes from which on values lie apart.
 const APART_BYTES: u32 = 4 << 10;
@@ -77,9 +81,16 @@ pub(crate) fn reclaim(keyspace: &Keyspace) -> fjall::Result<bool> {
 
 /// Has fjall remove the files that compactions have replaced. It looks for them when memory of any keyspace is written out: one
 /// that is no space has something in memory for it.
-pub(crate) fn let_files_go(database: &Database) -> fjall::Result<()> {
+pub(crate) fn let_files_go(database: &Database, commits: &Commits) -> fjall::Result<()> {
     let keyspace = database.keyspace("reclaimed", KeyspaceCreateOptions::default)?;
-    keyspace.insert("last", [])?;
+    let fill = |batch: &mut OwnedWriteBatch| {
+        batch.insert(&keyspace, "last", []);
+        Ok(())
+    };
+    match commits.write(database, None, 1, fill) {
+        Ok(()) => {}
+        Err(Unwritten::Nothing(error) | Unwritten::Unknown(error)) => return Err(error),
+    }
     keyspace.rotate_memtable().map(drop)
 }
 

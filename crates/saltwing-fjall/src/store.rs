@@ -11,15 +11,18 @@ use fjall::{CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode, R
 use parking_lot::RwLock;
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::{GroupSync, Round};
+use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
     Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
+use crate::commits::{self, Commits, Unwritten};
 use crate::cursor::KeyspaceRange;
 use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
+use crate::journals::{self, SALVAGE};
 use crate::keyspaces::{Keyspaces, Spaces};
-use crate::reclaim;
+use crate::{reclaim, version_lists};
 
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "fjall";
@@ -56,6 +59,7 @@ pub struct FjallStore {
 /// lock goes when the database has ended its threads.
 pub(crate) struct Inner {
     pub(crate) keyspaces: Keyspaces,
+    commits: Commits,
     database: Database,
     /// Held by writes while they are applied; alone by who drops a keyspace.
     writing: RwLock<()>,
@@ -63,6 +67,7 @@ pub(crate) struct Inner {
     /// fjall has said that it takes no more writes.
     poisoned: AtomicBool,
     readonly: bool,
+    notices: Vec<String>,
     directory: Directory,
 }
 
@@ -72,12 +77,16 @@ impl Inner {
     }
 
     fn sync_journal(&self) -> io::Result<()> {
-        self.database.persist(PersistMode::SyncData).map_err(|error| {
-            if matches!(error, fjall::Error::Poisoned) {
-                self.poisoned.store(true, Ordering::SeqCst);
-            }
-            io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
-        })
+        self.keyspaces.sync_names()?;
+        let persist = || {
+            self.database.persist(PersistMode::SyncData).map_err(|error| {
+                if matches!(error, fjall::Error::Poisoned) {
+                    self.poisoned.store(true, Ordering::SeqCst);
+                }
+                io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
+            })
+        };
+        self.commits.synced(persist)
     }
 
     /// Waits for the sync of a round.
@@ -110,33 +119,79 @@ impl Inner {
 /// read; [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
-    let (database, keyspaces) = guard_opening(directory.path(), || {
-        let open = || -> fjall::Result<(Database, Keyspaces)> {
+    let found = if directory.is_ready() { watermark::read(directory.path())? } else { Found::Missing };
+    let (verdict, mut notices) = check_files(&directory, found)?;
+    let required = verdict.required;
+    let (cuts, notice) = verdict.cut(directory.path())?;
+    notices.extend(notice);
+    let (database, keyspaces, marks, newest) = open_database(&directory, &options)?;
+    if newest < required {
+        // Not for fjall to write to what is to be salvaged.
+        drop((keyspaces, marks, database));
+        cuts.iter().rev().try_for_each(journals::Made::undo)?;
+        return Err(missing_commits(&directory, newest, required));
+    }
+    let watermark = Watermark::open(directory.path(), found)?;
+    directory.set_ready()?;
+    // fjall has synced its journals before it replayed them.
+    watermark.acknowledge(newest).map_err(|error| StoreError::io("write", directory.path(), error))?;
+    let commits = Commits::new(marks, newest, watermark);
+    let group = GroupSync::new(options.trace);
+    let readonly = options.access == Access::ReadOnly;
+    let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
+    let inner = Inner { keyspaces, commits, database, writing, group, poisoned, readonly, notices, directory };
+    Ok(FjallStore { inner: Arc::new(inner) })
+}
+
+/// Checks what fjall would trust. Changes nothing.
+fn check_files(directory: &Directory, found: Found) -> Result<(journals::Verdict, Vec<String>), StoreError> {
+    if !directory.is_ready() {
+        return Ok(Default::default());
+    }
+    let mut notices = Vec::new();
+    if found == Found::Damaged {
+        notices.push(format!(
+            "{}: the file WATERMARK was damaged and is made anew; it only says which commits must be there",
+            directory.path().display()
+        ));
+    }
+    version_lists::check(&directory.data_path())?;
+    Ok((journals::check(&directory.data_path(), found.marks())?, notices))
+}
+
+/// Has fjall open its files; with the keyspace of marks, and the newest number in it.
+fn open_database(
+    directory: &Directory,
+    options: &OpenOptions,
+) -> Result<(Database, Keyspaces, Keyspace, u64), StoreError> {
+    guard_opening(directory.path(), || {
+        let open = || -> fjall::Result<_> {
             let builder = Database::builder(directory.data_path()).cache_size(options.cache_bytes);
             // What is large comes compressed from above.
             let database =
                 builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
-            let keyspaces = Keyspaces::load(&database)?;
-            Ok((database, keyspaces))
+            let keyspaces = Keyspaces::load(&database, &directory.data_path())?;
+            let (marks, newest) = commits::newest(&database)?;
+            Ok((database, keyspaces, marks, newest))
         };
         open().map_err(|error| storage_error("open", directory.path(), &error))
-    })?;
-    directory.set_ready()?;
-    let group = GroupSync::new(options.trace);
-    let readonly = options.access == Access::ReadOnly;
-    let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
-    Ok(FjallStore { inner: Arc::new(Inner { keyspaces, database, writing, group, poisoned, readonly, directory }) })
+    })
+}
+
+fn missing_commits(directory: &Directory, newest: u64, required: u64) -> StoreError {
+    let why = format!(
+        "commits up to {required} were acknowledged, and the newest one there is {newest}. \
+         Nothing was changed; {SALVAGE}"
+    );
+    StoreError::Corrupt { path: directory.data_path(), why }
 }
 
 impl FjallStore {
-    /// The same batch in fjall's form; makes the keyspaces that it needs.
-    fn translate(&self, batch: WriteBatch) -> Result<OwnedWriteBatch, StoreError> {
+    /// The same batch in fjall's form, behind what it has already; makes the keyspaces that it needs.
+    fn translate(&self, batch: WriteBatch, translated: &mut OwnedWriteBatch) -> fjall::Result<()> {
         let Inner { database, keyspaces, .. } = &*self.inner;
-        let mut translated = OwnedWriteBatch::with_capacity(database.clone(), batch.len());
         for mutation in batch.into_mutations() {
-            let keyspace = keyspaces
-                .get_or_create(database, mutation.space())
-                .map_err(|error| storage_error("make a keyspace", self.inner.path(), &error))?;
+            let keyspace = keyspaces.get_or_create(database, mutation.space())?;
             match mutation {
                 Mutation::Put { key, value, .. } => {
                     translated.insert(&keyspace, ByteView::from(key), ByteView::from(value));
@@ -146,11 +201,18 @@ impl FjallStore {
                 }
             }
         }
-        Ok(translated)
+        Ok(())
     }
 
-    fn commit(&self, batch: OwnedWriteBatch, persist: Option<PersistMode>) -> Result<(), StoreError> {
-        batch.durability(persist).commit().map_err(|error| commit_error(self.inner.path(), &error))
+    /// Writes a batch to the journal, with its mark.
+    fn commit(&self, batch: WriteBatch, persist: Option<PersistMode>) -> Result<(), StoreError> {
+        let Inner { database, commits, .. } = &*self.inner;
+        let entries = batch.len();
+        match commits.write(database, persist, entries, |marked| self.translate(batch, marked)) {
+            Ok(()) => Ok(()),
+            Err(Unwritten::Nothing(error)) => Err(storage_error("make a keyspace", self.inner.path(), &error)),
+            Err(Unwritten::Unknown(error)) => Err(commit_error(self.inner.path(), &error)),
+        }
     }
 
     /// All keys of a keyspace as a batch of deletes; `None` when there are many.
@@ -169,7 +231,8 @@ impl FjallStore {
 
     /// Has all memory written out, beside what runs here: the journal that it came from can go then.
     fn write_out(&self) -> Result<(), StoreError> {
-        for keyspace in self.inner.keyspaces.moment(|| ()).0.iter() {
+        let (spaces, ()) = self.inner.keyspaces.moment(|| ());
+        for keyspace in spaces.iter().chain([self.inner.commits.keyspace()]) {
             keyspace.rotate_memtable().map_err(|error| storage_error("write out", self.inner.path(), &error))?;
         }
         Ok(())
@@ -186,14 +249,24 @@ impl FjallStore {
     /// Whether all keyspaces have their memory on the disk, or never will.
     fn is_written_out(&self) -> bool {
         let (spaces, ()) = self.inner.keyspaces.moment(|| ());
-        spaces.iter().all(|keyspace| keyspace.sealed_memtable_count() == 0)
-            || self.inner.database.persist(PersistMode::Buffer).is_err()
+        self.has_no_sealed_memory(&spaces) || self.inner.database.persist(PersistMode::Buffer).is_err()
+    }
+}
+
+impl FjallStore {
+    fn has_no_sealed_memory(&self, spaces: &Spaces) -> bool {
+        let mut keyspaces = spaces.iter().chain([self.inner.commits.keyspace()]);
+        keyspaces.all(|keyspace| keyspace.sealed_memtable_count() == 0)
     }
 }
 
 impl OrderedKv for FjallStore {
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn notices(&self) -> &[String] {
+        &self.inner.notices
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
@@ -226,8 +299,10 @@ impl OrderedKv for FjallStore {
         if durability == Durability::Synced && batch.is_empty() {
             return self.sync();
         }
+        if batch.is_empty() {
+            return Ok(());
+        }
         let writing = self.inner.writing.read();
-        let batch = self.translate(batch)?;
         match durability {
             Durability::Synced => {
                 let round = self.inner.group.enter();
@@ -285,7 +360,7 @@ impl OrderedKv for FjallStore {
             is_any_compacted |= reclaim::reclaim(keyspace).map_err(failed)?;
         }
         if is_any_compacted {
-            reclaim::let_files_go(&self.inner.database).map_err(failed)?;
+            reclaim::let_files_go(&self.inner.database, &self.inner.commits).map_err(failed)?;
         }
         Ok(())
     }
@@ -304,8 +379,14 @@ impl OrderedKv for FjallStore {
         if self.inner.readonly {
             return Ok(());
         }
+        let newest = self.inner.commits.written();
         self.write_out()?;
         self.wait_for_written_out();
+        let (spaces, ()) = self.inner.keyspaces.moment(|| ());
+        self.inner.keyspaces.sync_names().map_err(|error| StoreError::io("sync", self.inner.path(), error))?;
+        if self.has_no_sealed_memory(&spaces) && self.inner.refuse_poisoned().is_ok() {
+            self.inner.commits.settle(newest)?;
+        }
         Ok(())
     }
 }

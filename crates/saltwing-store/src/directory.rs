@@ -5,6 +5,8 @@
 //!   SALTWING   the marker: format, store, state; three lines of text
 //!   LOCK       locked by the process that has the database open; stays empty
 //!   data/      the store's own files
+//!   WATERMARK  which commits were on the disk, where the store numbers them (the module `watermark`)
+//!   TORN/      ends of logs that a crash has torn, cut off at an opening and kept
 //! ```
 //!
 //! The marker is what tells a database from any other directory, one store from
@@ -141,6 +143,11 @@ impl Directory {
     /// Where the store keeps its files; exists.
     pub fn data_path(&self) -> PathBuf {
         self.path.join(DATA)
+    }
+
+    /// Whether the store has made its files before; if not, there is nothing in [`Self::data_path`].
+    pub fn is_ready(&self) -> bool {
+        self.ready
     }
 
     /// Says that the store has made its files. Call it after every opening.
@@ -304,7 +311,10 @@ fn not_ours(path: &Path, why: String) -> StoreError {
 }
 
 /// Makes sure that a directory's entries survive a crash.
-fn sync_directory(path: &Path) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub fn sync_directory(path: &Path) -> Result<(), StoreError> {
     // Elsewhere a directory cannot be opened as a file, nor need it be.
     if cfg!(unix) {
         File::open(path)

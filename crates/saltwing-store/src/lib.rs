@@ -22,14 +22,15 @@
 //! 6. a space that was cleared is empty, and no crash brings back a part of it under later writes.
 //!
 //! # Left to others
-//! Locking a directory and telling whose it is: [`directory`]. Faults on demand:
-//! [`fault`]. Order of rows, versions, expiry: the crates above.
+//! Locking a directory and telling whose it is: [`directory`]. Which commits were on the disk: [`commit_number`],
+//! [`watermark`]. Faults on demand: [`fault`]. Order of rows, versions, expiry: the crates above.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod batch;
 mod bounds;
 mod bytes;
+pub mod commit_number;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod directory;
@@ -40,6 +41,7 @@ mod memory;
 mod range_cursor;
 mod store;
 pub mod trace;
+pub mod watermark;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
 pub use bounds::{Direction, KeyBounds};

@@ -92,6 +92,11 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// What this store can do.
     fn capabilities(&self) -> &Capabilities;
 
+    /// What the opening found and mended, for the user: one sentence each.
+    fn notices(&self) -> &[String] {
+        &[]
+    }
+
     /// The newest value of `key`; `None` where there is none.
     ///
     /// A batch may be seen here before its writer got its acknowledgement, and two
@@ -232,6 +237,10 @@ pub trait Cursor: Send {
 impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
     fn capabilities(&self) -> &Capabilities {
         (**self).capabilities()
+    }
+
+    fn notices(&self) -> &[String] {
+        (**self).notices()
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {

@@ -151,6 +151,10 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
         self.inner.capabilities()
     }
 
+    fn notices(&self) -> &[String] {
+        self.inner.notices()
+    }
+
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         self.faults.get(space, || self.current(|store| store.get(space, key)))
     }

@@ -1,0 +1,95 @@
+//! Numbers for batches: each batch in the journal carries a mark, and the newest number on the disk is kept in the
+//! database's watermark (see [`saltwing_store::commit_number`]).
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
+use parking_lot::Mutex;
+use saltwing_store::commit_number::CommitMark;
+use saltwing_store::watermark::Watermark;
+
+/// The keyspace of marks, in which the newest one counts. It is never dropped: fjall goes on behind the highest order number
+/// that it finds in keyspaces, so that order numbers grow in the journal from batch to batch.
+const KEYSPACE: &str = "commits";
+/// Memory for marks that were replaced: tens of thousands of them.
+const MEMTABLE_BYTES: u64 = 4 << 20;
+
+/// The numbering of one open database.
+pub(crate) struct Commits {
+    keyspace: Keyspace,
+    /// The number of the last batch. Held while the next one is written: numbers are in the order of the journal.
+    last: Mutex<u64>,
+    /// The same, for who syncs.
+    written: AtomicU64,
+    watermark: Watermark,
+}
+
+/// Why a batch was not written.
+pub(crate) enum Unwritten {
+    /// It could not be filled: nothing reached the journal.
+    Nothing(fjall::Error),
+    /// The journal may hold it.
+    Unknown(fjall::Error),
+}
+
+/// The number of the newest batch that the database has; 0 is none.
+pub(crate) fn newest(database: &Database) -> fjall::Result<(Keyspace, u64)> {
+    let keyspace =
+        database.keyspace(KEYSPACE, || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES))?;
+    let mark = keyspace.get(CommitMark::KEY)?;
+    let number = match &mark {
+        None => 0,
+        // Its table's checksum held: it is what was written.
+        Some(mark) => CommitMark::decode(mark).map_or(0, |mark| mark.number),
+    };
+    Ok((keyspace, number))
+}
+
+impl Commits {
+    pub(crate) fn new(keyspace: Keyspace, newest: u64, watermark: Watermark) -> Self {
+        Self { keyspace, last: Mutex::new(newest), written: AtomicU64::new(newest), watermark }
+    }
+
+    pub(crate) fn keyspace(&self) -> &Keyspace {
+        &self.keyspace
+    }
+
+    /// The number of the newest batch that was written.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::SeqCst)
+    }
+
+    /// Writes a batch of so many entries, which `fill` puts in, with its mark.
+    pub(crate) fn write(
+        &self,
+        database: &Database,
+        persist: Option<PersistMode>,
+        entries: usize,
+        fill: impl FnOnce(&mut OwnedWriteBatch) -> fjall::Result<()>,
+    ) -> Result<(), Unwritten> {
+        let mut last = self.last.lock();
+        let mut batch = OwnedWriteBatch::with_capacity(database.clone(), entries + 1).durability(persist);
+        let synced = self.watermark.acknowledged();
+        let mark = CommitMark { number: *last + 1, synced, order_min: database.seqno() };
+        // First, so that a torn batch can still be told by it.
+        batch.insert(&self.keyspace, CommitMark::KEY, mark.encode().as_slice());
+        fill(&mut batch).map_err(Unwritten::Nothing)?;
+        batch.commit().map_err(Unwritten::Unknown)?;
+        *last += 1;
+        self.written.store(*last, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Syncs by `sync`, and keeps which batches that has covered before anybody is told.
+    pub(crate) fn synced(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let written = self.written();
+        sync()?;
+        self.watermark.acknowledge(written)
+    }
+
+    /// Says that batches up to `number` are in tables.
+    pub(crate) fn settle(&self, number: u64) -> Result<(), saltwing_store::StoreError> {
+        self.watermark.settle(number)
+    }
+}

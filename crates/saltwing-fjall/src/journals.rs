@@ -1,0 +1,361 @@
+//! The journals of a database before fjall opens them: where they end, and whether that is where they should.
+//!
+//! Batches are numbered without gaps ([`CommitMark`]). What follows the last good batch is one of three things:
+//!
+//! * zeros, or nothing: the end;
+//! * the torn end: batches that a crash has caught on their way to the disk. Nobody was told of them, since the newest
+//!   number that was on the disk is not above the last good one. The end is cut off, and a copy is kept;
+//! * damage: a number at or above the bad place was on the disk. Opening is refused, and nothing is changed.
+//!
+//! After an orderly close every batch is in tables as well ([`Marks::settled`]): then the journals are not needed, and whatever
+//! is wrong with them is cut off as a torn end is.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use saltwing_store::StoreError;
+use saltwing_store::directory::sync_directory;
+use saltwing_store::watermark::Marks;
+
+use crate::journal::{Batch, Journal, Next};
+
+/// Where the cut ends of journals are kept, in the database's directory.
+const TORN: &str = "TORN";
+
+/// The most by which fjall's order number may exceed the lower bound in a batch's mark. What runs in the background takes
+/// numbers too, a handful for each table.
+const ORDER_SLACK: u64 = 1 << 24;
+
+/// What the journals hold.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    /// The number that the tables and journals together must reach; 0 is none.
+    pub(crate) required: u64,
+    /// What must be cut off, oldest journal first.
+    pub(crate) cuts: Vec<Cut>,
+    /// Why, in the words of a notice.
+    why: Option<String>,
+}
+
+/// The end of a journal, to be cut off.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    journal: PathBuf,
+    /// Bytes that stay, if the file does.
+    at: u64,
+    /// Whether the file goes too: the last journal is the one that fjall writes to.
+    is_removed: bool,
+}
+
+/// A cut that was made.
+#[derive(Debug)]
+pub(crate) struct Made {
+    cut: Cut,
+    /// Where the end is kept; `None` if it was zeros.
+    copy: Option<PathBuf>,
+    /// Bytes of the journal before.
+    bytes: u64,
+}
+
+/// The batches of all journals, in order.
+#[derive(Default)]
+struct Sequence {
+    /// The last good batch's number.
+    number: Option<u64>,
+    order: Option<u64>,
+    /// The newest number that a good batch says was on the disk.
+    synced: u64,
+}
+
+/// The first bad place.
+struct Bad {
+    /// Which journal, counting from the oldest.
+    journal: usize,
+    at: u64,
+    why: &'static str,
+    /// The number of the batch there, if it can still be read.
+    number: Option<u64>,
+}
+
+/// What good batches behind the bad place say.
+#[derive(Default)]
+struct Behind {
+    synced: u64,
+    number: u64,
+    /// The journal that the last one is in, and its place there.
+    last: Option<(usize, u64)>,
+}
+
+impl Sequence {
+    /// Goes on by a batch, if it comes next.
+    fn follow(&mut self, batch: &Batch) -> Result<(), &'static str> {
+        let Some(mark) = batch.mark else { return Ok(()) };
+        if self.number.is_some_and(|number| number + 1 != mark.number) {
+            return Err("batches are missing before this one");
+        }
+        let in_order = self.order.is_none_or(|order| order < batch.order);
+        let bounds = mark.order_min..=mark.order_min.saturating_add(ORDER_SLACK);
+        if !in_order || !bounds.contains(&batch.order) {
+            return Err("the batch's order number does not hold");
+        }
+        (self.number, self.order) = (Some(mark.number), Some(batch.order));
+        self.synced = self.synced.max(mark.synced);
+        Ok(())
+    }
+}
+
+/// Reads all journals in `data`, and holds them to what was on the disk. Changes nothing.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] for damage, with the file and the place; [`StoreError::Io`].
+pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
+    let paths = list(data)?;
+    if paths.is_empty() {
+        return replace_missing(data, marks);
+    }
+    let mut sequence = Sequence::default();
+    let (bad, end) = first_bad(&paths, &mut sequence)?;
+    let required = marks.acknowledged.max(sequence.synced);
+    let is_short = sequence.number.is_some_and(|number| number < required);
+    let short = Bad { journal: paths.len() - 1, at: end, why: "commits are missing at its end", number: None };
+    let Some(bad) = bad.or(is_short.then_some(short)) else {
+        return Ok(Verdict { required, ..Verdict::default() });
+    };
+    let behind = look_behind(&paths, &bad)?;
+    let required = required.max(behind.synced);
+    let Some(path) = paths.get(bad.journal) else { return Ok(Verdict::default()) };
+    let newest = sequence.number.unwrap_or(0).max(behind.number);
+    let is_settled = marks.settled > 0 && marks.settled >= required && marks.settled >= newest;
+    let is_torn = is_torn(&sequence, &bad, &behind, required);
+    if !is_torn && !is_settled {
+        return Err(damaged(path, &bad, &behind, required));
+    }
+    // Where no batch is needed all go: the bad one may be that before the place.
+    let (kept, at, why) = match is_settled {
+        true => (paths.len() - 1, 0, "damaged, and no row needs it any more"),
+        false => (bad.journal, bad.at, "not written whole, and never acknowledged"),
+    };
+    let why = format!("{} from byte {} on: {why}", path.display(), bad.at);
+    let cuts = paths.iter().enumerate().filter(|(journal, _)| is_settled || *journal >= kept);
+    let cuts = cuts.map(|(journal, path)| {
+        let is_removed = journal != kept;
+        Cut { journal: path.clone(), at: if is_removed { 0 } else { at }, is_removed }
+    });
+    Ok(Verdict { required, cuts: cuts.collect(), why: Some(why) })
+}
+
+/// Whether a bad place is the torn end of the journals, and no damage.
+fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bool {
+    let is_before_another = behind.last.is_some_and(|(journal, _)| journal > bad.journal);
+    let was_on_disk = bad.number.is_some_and(|number| number <= required);
+    // A journal is closed when all of it is on the disk, and only then is there a next one.
+    if is_before_another || was_on_disk {
+        return false;
+    }
+    match sequence.number {
+        // What follows was on its way as well.
+        Some(number) => number >= required,
+        // Batches of releases that did not number them.
+        None if required == 0 && behind.number == 0 => behind.last.is_none(),
+        // The tables must have all numbers up to the one required: that shows when fjall has opened them.
+        None => true,
+    }
+}
+
+impl Verdict {
+    /// Cuts off what must be, having copied it. Returns the cuts, and what is to be told.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], [`StoreError::DiskFull`].
+    pub(crate) fn cut(self, directory: &Path) -> Result<(Vec<Made>, Option<String>), StoreError> {
+        let made: Vec<Made> = self.cuts.into_iter().map(|cut| cut.make(directory)).collect::<Result<_, _>>()?;
+        let kept = made.iter().find_map(|made| made.copy.as_ref());
+        let kept = kept.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
+        Ok((made, self.why.map(|why| format!("{why}{kept}"))))
+    }
+}
+
+impl Cut {
+    fn make(self, directory: &Path) -> Result<Made, StoreError> {
+        let failed = |error| StoreError::io("cut", &self.journal, error);
+        let mut journal = OpenOptions::new().read(true).write(true).open(&self.journal).map_err(failed)?;
+        let bytes = journal.metadata().map_err(failed)?.len();
+        let copy = copy_end(&mut journal, &self, directory)?;
+        if self.is_removed {
+            fs::remove_file(&self.journal).map_err(failed)?;
+            self.journal.parent().map_or(Ok(()), sync_directory)?;
+        } else {
+            journal.set_len(self.at).and_then(|()| journal.sync_all()).map_err(failed)?;
+        }
+        Ok(Made { copy, bytes, cut: self })
+    }
+}
+
+impl Made {
+    /// Puts the end back, and takes the copy away.
+    pub(crate) fn undo(&self) -> Result<(), StoreError> {
+        let undo = || -> io::Result<()> {
+            let mut journal = OpenOptions::new().create(true).truncate(false).write(true).open(&self.cut.journal)?;
+            journal.set_len(self.cut.at)?;
+            journal.seek(SeekFrom::Start(self.cut.at))?;
+            if let Some(copy) = &self.copy {
+                io::copy(&mut File::open(copy)?, &mut journal)?;
+            }
+            journal.set_len(self.bytes)?;
+            journal.sync_all()?;
+            self.copy.as_ref().map_or(Ok(()), fs::remove_file)
+        };
+        undo().map_err(|error| StoreError::io("put back the end of", &self.cut.journal, error))
+    }
+}
+
+/// Copies what is behind a cut, but for zeros at the end; the copy is on the disk when this returns.
+fn copy_end(journal: &mut File, cut: &Cut, directory: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let folder = directory.join(TORN);
+    let name = cut.journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let copy = |journal: &mut File| -> io::Result<Option<PathBuf>> {
+        let length = length_without_zeros(journal, cut.at)?;
+        if length <= cut.at {
+            return Ok(None);
+        }
+        fs::create_dir_all(&folder)?;
+        let free = (0..).map(|n: u32| folder.join(format!("{name}-from-{}.{n}", cut.at))).find(|path| !path.exists());
+        let Some(path) = free else { return Ok(None) };
+        let mut copy = File::create_new(&path)?;
+        journal.seek(SeekFrom::Start(cut.at))?;
+        io::copy(&mut journal.take(length - cut.at), &mut copy)?;
+        copy.sync_all()?;
+        Ok(Some(path))
+    };
+    let copy = copy(journal).map_err(|error| StoreError::io("copy the torn end of", &cut.journal, error))?;
+    if copy.is_some() {
+        sync_directory(&folder)?;
+        sync_directory(directory)?;
+    }
+    Ok(copy)
+}
+
+/// Bytes of a file without the zeros at its end, at least `from`.
+fn length_without_zeros(file: &mut File, from: u64) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(from))?;
+    let (mut at, mut length, mut buffer) = (from, from, vec![0; 1 << 20]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(length);
+        }
+        if let Some(last) = buffer.get(..read).and_then(|bytes| bytes.iter().rposition(|byte| *byte != 0)) {
+            length = at + last as u64 + 1;
+        }
+        at += read as u64;
+    }
+}
+
+/// The journals, oldest first.
+fn list(data: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = |error| StoreError::io("list the journals in", data, error);
+    let mut journals = Vec::new();
+    for entry in fs::read_dir(data).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jnl")) {
+            continue;
+        }
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
+        let is_journal = entry.file_type().map_err(failed)?.is_file() && path.extension().is_some_and(|e| e == "jnl");
+        match number {
+            Some(number) if is_journal => journals.push((number, path)),
+            _ => return Err(StoreError::Corrupt { path, why: "not a journal, though it has the name of one".into() }),
+        }
+    }
+    journals.sort();
+    Ok(journals.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Puts an empty journal in the place of none: without one fjall would not look for the highest order number in tables, and
+/// number new batches as if they were older.
+fn replace_missing(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
+    let path = data.join("0.jnl");
+    if marks.settled == 0 || marks.settled < marks.acknowledged {
+        let why = format!("the journal is missing. Nothing was changed; {SALVAGE}");
+        return Err(StoreError::Corrupt { path, why });
+    }
+    File::create_new(&path).map_err(|error| StoreError::io("create", &path, error))?;
+    sync_directory(data)?;
+    let why = format!("{} was missing, and no row needs it any more: it was made anew", path.display());
+    Ok(Verdict { required: marks.acknowledged, cuts: Vec::new(), why: Some(why) })
+}
+
+/// Reads all journals up to the first bad place, or to the end of the last one.
+fn first_bad(paths: &[PathBuf], sequence: &mut Sequence) -> Result<(Option<Bad>, u64), StoreError> {
+    let mut end = 0;
+    for (index, path) in paths.iter().enumerate() {
+        let failed = |error| StoreError::io("read", path, error);
+        let mut journal = Journal::open(path).map_err(failed)?;
+        loop {
+            let bad = |at, why, number| Ok((Some(Bad { journal: index, at, why, number }), at));
+            match journal.next().map_err(failed)? {
+                Next::Batch(batch) => {
+                    if let Err(why) = sequence.follow(&batch) {
+                        return bad(batch.start, why, None);
+                    }
+                }
+                // A closed journal holds batches: fjall closes it when there are too many.
+                Next::End if journal.position() == 0 && index + 1 < paths.len() => {
+                    return bad(0, "a closed journal is empty", None);
+                }
+                Next::End => break end = journal.position(),
+                Next::Bad { why, mark } => {
+                    return bad(journal.position(), why, mark.map(|mark| mark.number));
+                }
+            }
+        }
+    }
+    Ok((None, end))
+}
+
+/// Looks for good batches behind a bad place.
+fn look_behind(paths: &[PathBuf], bad: &Bad) -> Result<Behind, StoreError> {
+    let mut behind = Behind::default();
+    for (index, path) in paths.iter().enumerate().skip(bad.journal) {
+        let failed = |error| StoreError::io("read", path, error);
+        let mut journal = Journal::open(path).map_err(failed)?;
+        if index == bad.journal {
+            journal.skip_to(bad.at).map_err(failed)?;
+        }
+        loop {
+            let batch = match journal.next().map_err(failed)? {
+                // The bad place itself, if it is a batch out of order.
+                Next::Batch(batch) => Some(batch),
+                Next::End => None,
+                Next::Bad { .. } => journal.find_batch().map_err(failed)?,
+            };
+            let Some(batch) = batch else { break };
+            behind.last = Some((index, batch.start));
+            if let Some(mark) = batch.mark {
+                behind.synced = behind.synced.max(mark.synced);
+                behind.number = behind.number.max(mark.number);
+            }
+        }
+    }
+    Ok(behind)
+}
+
+fn damaged(path: &Path, bad: &Bad, behind: &Behind, required: u64) -> StoreError {
+    let number = bad.number.map_or(String::new(), |number| format!(", in commit {number}"));
+    let later = match behind.last {
+        Some((journal, at)) if journal == bad.journal => format!("; a whole batch follows at byte {at}"),
+        Some(_) => "; whole batches follow in a later journal".to_owned(),
+        None => String::new(),
+    };
+    let acknowledged = match required {
+        0 => String::new(),
+        _ => format!("; commits up to {required} were acknowledged"),
+    };
+    let why = format!("{} at byte {}{number}{later}{acknowledged}. Nothing was changed; {SALVAGE}", bad.why, bad.at);
+    StoreError::Corrupt { path: path.to_path_buf(), why }
+}
+
+/// The way out of damage.
+pub(crate) const SALVAGE: &str = "restore a backup, or run `saltwing salvage`";
