@@ -31,6 +31,7 @@ use sqlparser::ast::{Query, Statement};
 use crate::asked::Reading;
 use crate::average::ExactAverage;
 use crate::correlation::Correlation;
+use crate::declared::declared_name;
 use crate::extreme::Extreme;
 use crate::join_order::for_lookups;
 use crate::label::Labels;
@@ -320,13 +321,14 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// The result's columns: named by the statement's plan, typed by the analyzed one.
 fn result_columns(named: &LogicalPlan, typed: &LogicalPlan, labels: &Labels) -> Vec<ResultColumn> {
-    let names = names_of(named).schema().fields();
+    let named = names_of(named);
     let types = typed.schema().fields();
     types
         .iter()
-        .zip(names)
-        .map(|(field, name)| ResultColumn {
-            label: labels.of(name),
+        .zip(named.schema().fields())
+        .enumerate()
+        .map(|(index, (field, name))| ResultColumn {
+            label: labels.of(name.name(), declared_name(named, index).as_deref()),
             ty: result_type(field),
             nullable: field.is_nullable(),
         })

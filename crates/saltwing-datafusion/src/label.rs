@@ -6,10 +6,6 @@
 
 use std::collections::HashMap;
 
-use arrow::datatypes::Field;
-
-use crate::sql_field::declared_name;
-
 /// Stands between a name and the number that makes it unique; in no name of a statement.
 const MARK: char = '\u{2}';
 
@@ -44,22 +40,18 @@ impl Labels {
         self.result.insert(internal.to_owned(), label.to_owned());
     }
 
-    /// The label of a result's column.
-    pub(crate) fn of(&self, field: &Field) -> String {
-        if let Some(label) = self.result.get(field.name()) {
+    /// The label of a result's column: by its name in the plan, and the name of the table's column that it passes on.
+    pub(crate) fn of(&self, name: &str, declared: Option<&str>) -> String {
+        if let Some(label) = self.result.get(name) {
             return label.clone();
         }
-        let name = plain(field.name());
-        let named = field.clone().with_name(name);
-        let declared = declared_name(&named).or_else(|| self.aliases.get(name).map(String::as_str));
-        match declared {
-            Some(declared) => declared.to_owned(),
+        let name = plain(name);
+        let declared_as = |name: &str| declared.filter(|declared| declared.to_lowercase() == name);
+        let label = declared_as(name)
+            .or_else(|| self.aliases.get(name).map(String::as_str))
             // DataFusion numbers the columns of a derived table that has a name twice: `a:1`.
-            None => match declared_name(&field.clone().with_name(without_number(name))) {
-                Some(declared) => declared.to_owned(),
-                None => name.to_owned(),
-            },
-        }
+            .or_else(|| declared_as(without_number(name)));
+        label.unwrap_or(name).to_owned()
     }
 }
 
@@ -78,9 +70,6 @@ fn without_number(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql_field::column_field;
-    use arrow::datatypes::DataType;
-    use saltwing_types::SqlType;
 
     #[test]
     fn labels_come_back() {
@@ -88,14 +77,13 @@ mod tests {
         let unique = labels.unique("a");
         labels.result(&unique, "A");
         let alias = labels.alias("Foo");
-        let field = |name: &str| Field::new(name, DataType::Int64, true);
-        assert_eq!(labels.of(&field(&unique)), "A");
-        assert_eq!(labels.of(&field(&alias)), "Foo");
+        assert_eq!(labels.of(&unique, None), "A");
+        assert_eq!(labels.of(&alias, None), "Foo");
         let unique = labels.unique("foo");
-        assert_eq!(labels.of(&field(&unique)), "Foo");
-        assert_eq!(labels.of(&field("a + 1")), "a + 1");
-        let phone = column_field("Phone", SqlType::BigInt, false);
-        assert_eq!(labels.of(&phone), "Phone");
-        assert_eq!(labels.of(&phone.with_name("phone:1")), "Phone");
+        assert_eq!(labels.of(&unique, None), "Foo");
+        assert_eq!(labels.of("a + 1", None), "a + 1");
+        assert_eq!(labels.of("phone", Some("Phone")), "Phone");
+        assert_eq!(labels.of("phone:1", Some("Phone")), "Phone");
+        assert_eq!(labels.of("other", Some("Phone")), "other");
     }
 }

@@ -29,6 +29,7 @@
 mod asked;
 mod average;
 mod correlation;
+mod declared;
 mod engine;
 mod error;
 mod expr_function;

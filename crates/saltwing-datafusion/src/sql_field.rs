@@ -1,8 +1,10 @@
-//! SQL types and declared names in Arrow fields.
+//! SQL types in Arrow fields.
 //!
 //! DataFusion carries a field's metadata along with the column. So a column that is
-//! only passed on keeps its SQL type (CHAR(5) is no VARCHAR, TIME is no DATE) and the
-//! name it was declared with; one that was computed has the type that its Arrow type stands for.
+//! only passed on keeps its SQL type (CHAR(5) is no VARCHAR, TIME is no DATE); one that was
+//! computed has the type that its Arrow type stands for. Nothing but the type is kept there: DataFusion takes
+//! columns of different metadata for columns of different types, and would not bring them together in a UNION. The names that
+//! columns were declared with are found in the plan ([`crate::declared`]).
 
 use arrow::datatypes::Field;
 use saltwing_expr::{arrow_type, sql_type};
@@ -10,8 +12,6 @@ use saltwing_types::SqlType;
 
 /// The key of the SQL type.
 const TYPE_KEY: &str = "saltwing.type";
-/// The key of the declared name.
-const NAME_KEY: &str = "saltwing.name";
 
 /// A field of an SQL type. Its name is as DataFusion is to know it.
 pub(crate) fn typed_field(name: &str, ty: SqlType, nullable: bool) -> Field {
@@ -23,10 +23,9 @@ fn type_metadata(ty: SqlType) -> Option<(String, String)> {
     (sql_type(&arrow_type(ty)) != Some(ty)).then(|| (TYPE_KEY.to_owned(), ty.to_string()))
 }
 
-/// A field of a table's column: known by its name in lower case, shown as declared.
+/// A field of a table's column, known by its name in lower case.
 pub(crate) fn column_field(declared: &str, ty: SqlType, nullable: bool) -> Field {
-    let metadata = type_metadata(ty).into_iter().chain([(NAME_KEY.to_owned(), declared.to_owned())]);
-    Field::new(declared.to_lowercase(), arrow_type(ty), nullable).with_metadata(metadata.collect())
+    typed_field(&declared.to_lowercase(), ty, nullable)
 }
 
 /// The SQL type of a field; `None` where SQL has no such type.
@@ -34,12 +33,6 @@ pub(crate) fn field_type(field: &Field) -> Option<SqlType> {
     let stated = field.metadata().get(TYPE_KEY).and_then(|text| type_by_name(text));
     // Metadata may outlive a cast: the Arrow type has the last word.
     stated.filter(|ty| arrow_type(*ty) == *field.data_type()).or_else(|| sql_type(field.data_type()))
-}
-
-/// The declared name of a field that passes a table's column on under its own name.
-pub(crate) fn declared_name(field: &Field) -> Option<&str> {
-    let declared = field.metadata().get(NAME_KEY)?;
-    (declared.to_lowercase() == *field.name()).then_some(declared)
 }
 
 /// Reads what [`SqlType`] displays.
@@ -115,9 +108,8 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_column_loses_its_declared_name() {
-        let column = column_field("Phone", SqlType::BigInt, false);
-        assert_eq!((column.name().as_str(), declared_name(&column)), ("phone", Some("Phone")));
-        assert_eq!(declared_name(&column.with_name("other")), None);
+    fn columns_of_one_type_differ_in_their_names_alone() {
+        let (a, b) = (column_field("Phone", SqlType::Time, false), column_field("city", SqlType::Time, false));
+        assert_eq!((a.name().as_str(), a.metadata()), ("phone", b.metadata()));
     }
 }

@@ -45,6 +45,11 @@ impl TableSource {
         called
     }
 
+    /// The name that a field's column was declared with.
+    pub(crate) fn declared_name(&self, field: usize) -> Option<String> {
+        Some(self.of.table.schema().field(*self.columns.get(field)?).name().clone())
+    }
+
     /// Whether nothing bounds a scan with these filters, and with values for these fields.
     ///
     /// # Errors

@@ -128,31 +128,33 @@ pub fn row_compare(op: CompareOp, a: Vec<Expr>, b: Vec<Expr>) -> Typed {
 
 /// `e IN (..)`.
 pub fn in_list(e: Expr, list: Vec<Expr>, negated: bool) -> Typed {
-    let mut e = e;
-    let mut met = Vec::with_capacity(list.len());
-    for item in list {
-        let (left, right) = meet(e, item)?;
-        e = left;
-        met.push(right);
-    }
-    let test = Expr::InList(Box::new(e), met);
-    if negated { not(test) } else { Ok(test) }
+    let row = vec![e];
+    row_in_list(row, list.into_iter().map(|item| vec![item]).collect(), negated)
 }
 
 /// `(a, b) IN ((1, 2), ..)`.
 pub fn row_in_list(row: Vec<Expr>, rows: Vec<Vec<Expr>>, negated: bool) -> Typed {
-    let mut row = row;
-    let mut met = Vec::with_capacity(rows.len());
-    for other in rows {
-        let (left, right) = meet_rows(row, other)?;
-        row = left;
-        met.push(right);
+    let is_fixed = row.iter().all(|e| !is_free(e));
+    let (mut row, mut met) = meet_list(row, rows)?;
+    // A literal takes the type of what it meets, and the last item may be the first that has one.
+    if !is_fixed {
+        (row, met) = meet_list(row, met)?;
     }
     let test = match row.len() {
         1 => Expr::InList(Box::new(row.swap_remove(0)), met.into_iter().flatten().collect()),
         _ => Expr::RowInList(row, met),
     };
     if negated { not(test) } else { Ok(test) }
+}
+
+fn meet_list(mut row: Vec<Expr>, rows: Vec<Vec<Expr>>) -> Result<(Vec<Expr>, Vec<Vec<Expr>>), ValueError> {
+    let mut met = Vec::with_capacity(rows.len());
+    for other in rows {
+        let (left, right) = meet_rows(row, other)?;
+        row = left;
+        met.push(right);
+    }
+    Ok((row, met))
 }
 
 fn meet_rows(a: Vec<Expr>, b: Vec<Expr>) -> Result<(Vec<Expr>, Vec<Expr>), ValueError> {
@@ -185,9 +187,13 @@ fn as_text(e: Expr, place: &str) -> Typed {
     }
 }
 
+/// Whether an operand takes its type from what it meets.
+fn is_free(e: &Expr) -> bool {
+    matches!(e, Expr::Literal(..) | Expr::Param(_, None))
+}
+
 /// Brings two sides of a comparison together: literals and parameters take the other side's type.
 fn meet(a: Expr, b: Expr) -> Result<(Expr, Expr), ValueError> {
-    let is_free = |e: &Expr| matches!(e, Expr::Literal(..) | Expr::Param(_, None));
     let (a, b) = match (is_free(&a), is_free(&b), a.sql_type(), b.sql_type()) {
         (true, false, _, Some(ty)) => (meet_type(a, ty)?, b),
         (false, true, Some(ty), _) => (a, meet_type(b, ty)?),

@@ -195,7 +195,7 @@ impl Lowerer<'_> {
     /// A column that stands for an expression of which only the type matters.
     fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
         let field = expr.to_field(self.schema)?.1;
-        let name = column_text(expr, &field);
+        let name = column_text(expr);
         Ok(field_type(&field)
             .map(|ty| Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })))
     }

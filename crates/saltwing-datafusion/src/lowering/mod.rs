@@ -18,24 +18,23 @@ use datafusion::common::{Column, DFSchema, Result};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{
-    Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, Projection, SubqueryAlias, Union,
-};
+use datafusion::logical_expr::{Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, SubqueryAlias};
 use datafusion::optimizer::AnalyzerRule;
-use saltwing_types::{ColumnRef, Expr, Function, SqlType, typing};
+use saltwing_types::{ColumnRef, Expr, SqlType};
 
 use crate::error::span_of;
 use crate::expr_function::ExprFunction;
-use crate::label::plain;
 use crate::operation::{Operation, OperationFunction, compare_op};
 use crate::outer_join::without_extra_rows;
-use crate::sql_field::{declared_name, field_type};
+use crate::sql_field::field_type;
 use crate::table_source::TableSource;
 use crate::translation::{Leaves, balanced, chain, translate};
 use crate::{RelationalError, RelationalErrorKind};
 
 mod meeting;
+mod set_operation;
 mod sources;
+mod volatile;
 
 use sources::Sources;
 
@@ -63,15 +62,17 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::Filter(mut filter) => {
             filter.input = without_extra_rows(&filter.input, &filter.predicate)?;
             filter.predicate = above_aggregate(lowerer.condition(filter.predicate)?, &filter.input);
-            LogicalPlan::Filter(filter)
+            volatile::kept_in_place(filter)?
         }
         LogicalPlan::Join(mut join) => {
             let mut conditions = lowerer.equalities(&mut join)?;
             conditions.extend(join.filter.map(|filter| lowerer.condition(filter)).transpose()?);
-            join.filter = balanced(conditions, Operator::And);
-            LogicalPlan::Join(join)
+            join.filter = balanced(conditions, Operator::And)
+                .map(|filter| volatile::tied_to_pairs(filter, &join.left, &join.right));
+            set_operation::with_counts(join)?
         }
-        LogicalPlan::Union(union) => LogicalPlan::Union(brought_together(union)?),
+        LogicalPlan::Union(union) => LogicalPlan::Union(set_operation::brought_together(union)?),
+        LogicalPlan::RecursiveQuery(query) => LogicalPlan::RecursiveQuery(set_operation::of_one_type(query)?),
         LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
         other => {
             let names = NamePreserver::new(&other);
@@ -124,49 +125,6 @@ fn called(mut alias: SubqueryAlias) -> SubqueryAlias {
         alias.input = Arc::new(LogicalPlan::TableScan(scan));
     }
     alias
-}
-
-/// The parts of a UNION with each column in one type, as CASE would bring them together.
-fn brought_together(mut union: Union) -> Result<Union> {
-    let mut common = Vec::with_capacity(union.schema.fields().len());
-    for place in 0..union.schema.fields().len() {
-        let column = |input: &Arc<LogicalPlan>| {
-            let field = input.schema().fields().get(place)?;
-            let (name, nullable) = (plain(field.name()).to_owned(), field.is_nullable());
-            let ty = field_type(field)?;
-            Some(Expr::Column(ColumnRef { index: place, name, ty, nullable, span: None }))
-        };
-        let columns: Option<Vec<Expr>> = union.inputs.iter().map(column).collect();
-        let together = columns.map(|columns| typing::call(Function::Coalesce, columns)).transpose();
-        common.push(together.map_err(RelationalError::from)?.and_then(|together| together.sql_type()));
-    }
-    for input in &mut union.inputs {
-        let types: Vec<Option<SqlType>> = input.schema().fields().iter().map(|field| field_type(field)).collect();
-        if types == common || common.iter().zip(&types).all(|(common, ty)| common.is_none() || common == ty) {
-            continue;
-        }
-        let exprs = input
-            .schema()
-            .iter()
-            .zip(common.iter().zip(&types))
-            .map(|((qualifier, field), (common, ty))| {
-                let column = PlanExpr::from((qualifier, field));
-                match (common, ty) {
-                    (Some(common), Some(ty)) if common != ty => {
-                        let name = field.name().clone();
-                        let own = ColumnRef { index: 0, name, ty: *ty, nullable: field.is_nullable(), span: None };
-                        let cast = typing::cast(Expr::Column(own), *common).map_err(RelationalError::from)?;
-                        let call = ExprFunction::call(cast, vec![column]);
-                        Ok(call.alias_qualified(qualifier.cloned(), field.name()))
-                    }
-                    _ => Ok(column),
-                }
-            })
-            .collect::<Result<Vec<_>>>()?;
-        *input = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, input.clone())?));
-    }
-    // As the planner made it, of what the parts are now.
-    Union::try_new_with_loose_types(union.inputs)
 }
 
 /// Lowers the expressions of one node.
@@ -327,8 +285,10 @@ impl Leaves for Arguments<'_> {
         let arg = if is_column { expr.clone() } else { self.lowerer.parts(expr.clone())? };
         let field = arg.to_field(self.lowerer.schema)?.1;
         let Some(ty) = field_type(&field) else { return Ok(None) };
-        let name = column_text(&arg, &field);
-        let index = self.args.iter().position(|known| *known == arg).unwrap_or_else(|| {
+        let name = column_text(&arg);
+        // Two calls of random() are two values.
+        let known = if arg.is_volatile() { None } else { self.args.iter().position(|known| *known == arg) };
+        let index = known.unwrap_or_else(|| {
             self.args.push(arg);
             self.computed.push(!is_column);
             self.args.len() - 1
@@ -351,11 +311,9 @@ impl Leaves for Arguments<'_> {
 }
 
 /// How texts name an argument.
-fn column_text(expr: &PlanExpr, field: &arrow::datatypes::Field) -> String {
+fn column_text(expr: &PlanExpr) -> String {
     match expr {
-        PlanExpr::Column(Column { name, .. }) | PlanExpr::OuterReferenceColumn(_, Column { name, .. }) => {
-            declared_name(field).map_or_else(|| name.clone(), str::to_owned)
-        }
+        PlanExpr::Column(Column { name, .. }) | PlanExpr::OuterReferenceColumn(_, Column { name, .. }) => name.clone(),
         PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
         PlanExpr::ScalarFunction(call) => match ExprFunction::of(call) {
             Some(own) => own.to_string(),

@@ -6,11 +6,11 @@ use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use sqlparser::ast::{
-    self, Expr, Ident, JoinConstraint, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor,
+    self, Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor,
     WildcardAdditionalOptions,
 };
 
-use super::{Renaming, Result, Rewriter, constraint, lower, lower_object, not_supported};
+use super::{Renaming, Result, Rewriter, lower, lower_object, not_supported};
 use crate::label::plain;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -75,9 +75,6 @@ impl Rewriter<'_> {
             .collect();
         let hidden: Vec<(Option<ObjectName>, Vec<&str>)> =
             factors.into_iter().map(|factor| (factor_name(factor), self.hidden_columns(factor))).collect();
-        let all_merged = select.from.iter_mut().flat_map(|t| &mut t.joins).any(|join| {
-            matches!(constraint(&mut join.join_operator), Some(JoinConstraint::Using(_) | JoinConstraint::Natural))
-        });
         let mut items = Vec::with_capacity(select.projection.len());
         for item in std::mem::take(&mut select.projection) {
             match item {
@@ -85,9 +82,6 @@ impl Rewriter<'_> {
                     if let [(_, columns)] = hidden.as_slice() {
                         items.push(SelectItem::Wildcard(without(options, columns)));
                         continue;
-                    }
-                    if all_merged {
-                        return Err(not_supported("* over JOIN .. USING in a statement that names a hidden column"));
                     }
                     for (name, columns) in &hidden {
                         let Some(name) = name.clone() else {
@@ -161,7 +155,7 @@ fn repeated_names(items: &[SelectItem]) -> Result<HashSet<String>> {
 }
 
 /// The name of an item that is a column.
-fn column_name(expr: &Expr) -> Option<String> {
+pub(super) fn column_name(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Nested(inner) => column_name(inner),
         Expr::Identifier(name) => Some(name.value.to_lowercase()),
@@ -188,7 +182,7 @@ fn qualified_wildcard(name: ObjectName, options: WildcardAdditionalOptions) -> S
 }
 
 /// A wildcard without some columns.
-fn without(mut options: WildcardAdditionalOptions, columns: &[&str]) -> WildcardAdditionalOptions {
+pub(super) fn without(mut options: WildcardAdditionalOptions, columns: &[&str]) -> WildcardAdditionalOptions {
     for column in columns {
         let name = Ident::with_quote('"', *column);
         match &mut options.opt_except {
@@ -248,7 +242,8 @@ pub(super) fn order_by_items(query: &mut Query) {
     if select.distinct.is_none() {
         return;
     }
-    for item in list {
+    // A number is an item's place already.
+    for item in list.iter_mut().filter(|item| !matches!(item.expr, Expr::Value(_))) {
         let named = select.projection.iter().find_map(|selected| match selected {
             SelectItem::ExprWithAlias { expr, alias } if *expr == item.expr => Some(alias.clone()),
             _ => None,

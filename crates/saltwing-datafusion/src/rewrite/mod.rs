@@ -9,8 +9,11 @@
 
 mod families;
 mod items;
+mod merging;
 mod operations;
 mod predicates;
+mod relations;
+mod windows;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -23,8 +26,7 @@ use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{Span, Value, text, typing};
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query,
-    Select, SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut,
-    WindowType,
+    Select, SelectItem, SetExpr, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
 };
 
 use self::families::Scope;
@@ -77,6 +79,11 @@ pub(crate) fn prepare(
     renaming: Renaming,
 ) -> Result<Prepared> {
     let mut query = query.clone();
+    let mut merged_items = None;
+    if merging::has_merges(&query) {
+        merged_items = Some(merging::merge_columns(&mut query, catalog, items)?);
+    }
+    let items = merged_items.as_deref().unwrap_or(items);
     let mut look = Look::default();
     let _ = Visit::visit(&query, &mut look);
     let mut rewriter = Rewriter {
@@ -184,6 +191,11 @@ impl VisitorMut for Rewriter<'_> {
             _ => Scope::default(),
         };
         self.scopes.push(scope);
+        if let SetExpr::Select(select) = query.body.as_mut()
+            && let Err(error) = windows::resolve_windows(select, query.order_by.as_mut())
+        {
+            return ControlFlow::Break(error);
+        }
         broken(self.query(query))
     }
 
@@ -276,11 +288,6 @@ fn lower_object(name: &mut ObjectName) {
 
 fn lower_call(call: &mut ast::Function) {
     lower_object(&mut call.name);
-    match &mut call.over {
-        Some(WindowType::NamedWindow(name)) => lower(name),
-        Some(WindowType::WindowSpec(spec)) => spec.window_name.iter_mut().for_each(lower),
-        None => {}
-    }
 }
 
 /// The clauses of a query and its names.
@@ -366,32 +373,12 @@ impl Rewriter<'_> {
                 lower_object(name);
             }
         }
+        windows::resolve_windows(select, None)?;
         self.name_items(select)?;
         predicates::quantified_as_in(select)?;
         predicates::as_values(select)?;
         for condition in select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify) {
             predicates::unknown_as_values(condition)?;
-        }
-        for window in &mut select.named_window {
-            lower(&mut window.0);
-            if let ast::NamedWindowExpr::NamedWindow(name) = &mut window.1 {
-                lower(name);
-            }
-        }
-        select.from.iter_mut().try_for_each(|table| self.joins(table))
-    }
-
-    fn joins(&self, table: &mut TableWithJoins) -> Result<()> {
-        for join in &mut table.joins {
-            match constraint(&mut join.join_operator) {
-                Some(JoinConstraint::Using(columns)) => columns.iter_mut().for_each(lower_object),
-                Some(JoinConstraint::Natural) if self.names_hidden => {
-                    return Err(
-                        not_supported("NATURAL JOIN in a statement that names a hidden column").help("write USING")
-                    );
-                }
-                _ => {}
-            }
         }
         Ok(())
     }
@@ -416,10 +403,7 @@ impl Rewriter<'_> {
             | TableFactor::TableFunction { alias, .. }
             | TableFactor::Function { alias, .. }
             | TableFactor::UNNEST { alias, .. } => alias.iter_mut().try_for_each(|alias| self.alias(alias))?,
-            TableFactor::NestedJoin { table_with_joins, alias } => {
-                alias.iter_mut().try_for_each(|alias| self.alias(alias))?;
-                self.joins(table_with_joins)?;
-            }
+            TableFactor::NestedJoin { alias, .. } => alias.iter_mut().try_for_each(|alias| self.alias(alias))?,
             _ => {}
         }
         Ok(())
@@ -441,6 +425,26 @@ impl Rewriter<'_> {
 }
 
 fn constraint(join: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+    match join {
+        JoinOperator::Join(c)
+        | JoinOperator::Inner(c)
+        | JoinOperator::Left(c)
+        | JoinOperator::LeftOuter(c)
+        | JoinOperator::Right(c)
+        | JoinOperator::RightOuter(c)
+        | JoinOperator::FullOuter(c)
+        | JoinOperator::CrossJoin(c)
+        | JoinOperator::Semi(c)
+        | JoinOperator::LeftSemi(c)
+        | JoinOperator::RightSemi(c)
+        | JoinOperator::Anti(c)
+        | JoinOperator::LeftAnti(c)
+        | JoinOperator::RightAnti(c) => Some(c),
+        _ => None,
+    }
+}
+
+fn constraint_of(join: &JoinOperator) -> Option<&JoinConstraint> {
     match join {
         JoinOperator::Join(c)
         | JoinOperator::Inner(c)

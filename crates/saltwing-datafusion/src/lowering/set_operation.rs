@@ -1,0 +1,105 @@
+//! The parts of UNION, INTERSECT, EXCEPT and recursive queries: their types, and how often a row counts.
+
+use std::sync::Arc;
+
+use datafusion::common::{Column, JoinType, NullEquality, Result};
+use datafusion::functions_window::expr_fn::row_number;
+use datafusion::logical_expr::{
+    Distinct, Expr as PlanExpr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery,
+    Union,
+};
+use saltwing_types::{ColumnRef, Expr, Function, SqlType, typing};
+
+use crate::RelationalError;
+use crate::expr_function::ExprFunction;
+use crate::label::plain;
+use crate::sql_field::field_type;
+
+/// The number of a row among those that are equal to it, on either side; no statement can write these names.
+const LEFT_NUMBER: &str = "\u{1}left_number";
+const RIGHT_NUMBER: &str = "\u{1}right_number";
+
+/// The parts of a UNION with each column in one type, as CASE would bring them together.
+pub(super) fn brought_together(mut union: Union) -> Result<Union> {
+    let mut common = Vec::with_capacity(union.schema.fields().len());
+    for place in 0..union.schema.fields().len() {
+        let column = |input: &Arc<LogicalPlan>| {
+            let field = input.schema().fields().get(place)?;
+            let (name, nullable) = (plain(field.name()).to_owned(), field.is_nullable());
+            let ty = field_type(field)?;
+            Some(Expr::Column(ColumnRef { index: place, name, ty, nullable, span: None }))
+        };
+        let columns: Option<Vec<Expr>> = union.inputs.iter().map(column).collect();
+        let together = columns.map(|columns| typing::call(Function::Coalesce, columns)).transpose();
+        common.push(together.map_err(RelationalError::from)?.and_then(|together| together.sql_type()));
+    }
+    for input in &mut union.inputs {
+        *input = as_types(input, &common)?;
+    }
+    // As the planner made it, of what the parts are now.
+    Union::try_new_with_loose_types(union.inputs)
+}
+
+/// A recursive query whose further rows have the types of the first ones: they are read as such in the next round.
+pub(super) fn of_one_type(query: RecursiveQuery) -> Result<RecursiveQuery> {
+    let types: Vec<_> = query.static_term.schema().fields().iter().map(|field| field_type(field)).collect();
+    let recursive = as_types(&query.recursive_term, &types)?;
+    RecursiveQuery::try_new(query.name, query.static_term, recursive, query.is_distinct)
+}
+
+/// A plan with its columns cast to these types, as far as SQL has types for both.
+fn as_types(input: &Arc<LogicalPlan>, wanted: &[Option<SqlType>]) -> Result<Arc<LogicalPlan>> {
+    let types: Vec<Option<SqlType>> = input.schema().fields().iter().map(|field| field_type(field)).collect();
+    if wanted.iter().zip(&types).all(|(wanted, ty)| wanted.is_none() || ty.is_none() || wanted == ty) {
+        return Ok(input.clone());
+    }
+    let exprs = input
+        .schema()
+        .iter()
+        .zip(wanted.iter().zip(&types))
+        .map(|((qualifier, field), (wanted, ty))| {
+            let column = PlanExpr::from((qualifier, field));
+            match (wanted, ty) {
+                (Some(wanted), Some(ty)) if wanted != ty => {
+                    let name = field.name().clone();
+                    let own = ColumnRef { index: 0, name, ty: *ty, nullable: field.is_nullable(), span: None };
+                    let cast = typing::cast(Expr::Column(own), *wanted).map_err(RelationalError::from)?;
+                    let call = ExprFunction::call(cast, vec![column]);
+                    Ok(call.alias_qualified(qualifier.cloned(), field.name()))
+                }
+                _ => Ok(column),
+            }
+        })
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, input.clone())?)))
+}
+
+/// INTERSECT ALL and EXCEPT ALL with counts: the n-th of equal rows on the left meets the n-th on the right.
+///
+/// DataFusion plans them as semi and anti joins, in which one row on the right meets all that are equal to it.
+/// Other joins, and set operations whose left side has each row once, stay as they are.
+pub(super) fn with_counts(mut join: Join) -> Result<LogicalPlan> {
+    let is_set_operation = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+        && join.null_equality == NullEquality::NullEqualsNull;
+    if !is_set_operation || matches!(*join.left, LogicalPlan::Distinct(Distinct::All(_))) {
+        return Ok(LogicalPlan::Join(join));
+    }
+    let columns: Vec<PlanExpr> = join.left.schema().iter().map(PlanExpr::from).collect();
+    join.left = Arc::new(numbered(&join.left, LEFT_NUMBER)?);
+    join.right = Arc::new(numbered(&join.right, RIGHT_NUMBER)?);
+    let number = |name: &str| PlanExpr::Column(Column::new_unqualified(name));
+    join.on.push((number(LEFT_NUMBER), number(RIGHT_NUMBER)));
+    let plan = LogicalPlan::Join(join).recompute_schema()?;
+    LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// A plan with the number of each row among those that are equal to it.
+fn numbered(plan: &Arc<LogicalPlan>, name: &str) -> Result<LogicalPlan> {
+    let columns: Vec<PlanExpr> = plan.schema().iter().map(PlanExpr::from).collect();
+    // Any order will do, but a window wants one.
+    let order = columns.first().map(|column| column.clone().sort(true, true)).into_iter().collect();
+    let number = row_number().partition_by(columns.clone()).order_by(order).build()?;
+    let numbered = LogicalPlanBuilder::from(plan.clone()).window([number])?;
+    let number = numbered.schema().columns().pop().map(|column| PlanExpr::Column(column).alias(name));
+    numbered.project(columns.into_iter().chain(number))?.build()
+}

@@ -1,0 +1,55 @@
+//! Conditions that call `random()` and its kin: they are checked where they stand, once for each row there.
+//!
+//! DataFusion moves a condition below aggregates, DISTINCT and joins by the columns in it. One without columns goes to
+//! the bottom, and two equal ones become one. That is right for conditions which always give the same.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::logical_expr::{Expr as PlanExpr, Filter, LogicalPlan, Operator, Projection, lit};
+use saltwing_types::{ColumnRef, Expr, SqlType};
+
+use crate::expr_function::ExprFunction;
+use crate::translation::{balanced, chain};
+
+/// The column of a condition that was computed; no statement can write its name.
+const CONDITION: &str = "\u{1}volatile";
+
+/// A filter whose volatile conditions are computed as columns: these DataFusion neither moves nor repeats.
+pub(super) fn kept_in_place(filter: Filter) -> Result<LogicalPlan> {
+    let conjuncts = chain(&filter.predicate, Operator::And).into_iter().cloned();
+    let (volatile, plain): (Vec<PlanExpr>, Vec<PlanExpr>) = conjuncts.partition(PlanExpr::is_volatile);
+    let Some(condition) = balanced(volatile, Operator::And) else { return Ok(LogicalPlan::Filter(filter)) };
+    let input = match balanced(plain, Operator::And) {
+        Some(plain) => Arc::new(LogicalPlan::Filter(Filter::try_new(plain, filter.input)?)),
+        None => filter.input,
+    };
+    let columns: Vec<PlanExpr> = input.schema().iter().map(PlanExpr::from).collect();
+    let computed = columns.iter().cloned().chain([condition.alias(CONDITION)]).collect();
+    let computed = LogicalPlan::Projection(Projection::try_new(computed, input)?);
+    let condition = computed.schema().columns().pop().map_or_else(|| lit(true), PlanExpr::Column);
+    let kept = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(computed))?);
+    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(kept))?))
+}
+
+/// A join's condition whose volatile parts name a column of each side: they are checked for pairs of rows.
+pub(super) fn tied_to_pairs(condition: PlanExpr, left: &LogicalPlan, right: &LogicalPlan) -> PlanExpr {
+    if !condition.is_volatile() {
+        return condition;
+    }
+    let sides: Vec<PlanExpr> = [left, right]
+        .iter()
+        .filter_map(|side| side.schema().columns().into_iter().next())
+        .map(PlanExpr::Column)
+        .collect();
+    let tied = chain(&condition, Operator::And).into_iter().map(|conjunct| match conjunct.is_volatile() {
+        false => conjunct.clone(),
+        true => {
+            let name = "condition".to_owned();
+            let truth = ColumnRef { index: 0, name, ty: SqlType::Boolean, nullable: true, span: None };
+            let args = std::iter::once(conjunct.clone()).chain(sides.iter().cloned()).collect();
+            ExprFunction::call(Expr::Column(truth), args)
+        }
+    });
+    balanced(tied.collect(), Operator::And).unwrap_or(condition)
+}

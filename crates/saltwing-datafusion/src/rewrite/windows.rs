@@ -1,0 +1,130 @@
+//! Named windows: `OVER w`, `OVER (w ORDER BY k)`, `WINDOW w2 AS (w ..)`.
+//!
+//! DataFusion looks a name up only where it stands alone behind OVER, and drops it inside brackets. So each
+//! reference gives way to what it stands for, by the rules of the standard.
+
+use std::ops::ControlFlow;
+
+use saltwing_sql::expr_span;
+use sqlparser::ast::{
+    Expr, Ident, NamedWindowExpr, OrderBy, Query, Select, VisitMut, VisitorMut, WindowSpec, WindowType,
+};
+
+use super::Result;
+use crate::{RelationalError, RelationalErrorKind};
+
+/// Puts the windows of a SELECT in the place of their names, also in the ORDER BY behind it.
+///
+/// # Errors
+/// Names of no window or of several; additions to a window that the standard forbids.
+pub(super) fn resolve_windows(select: &mut Select, order_by: Option<&mut OrderBy>) -> Result<()> {
+    let mut windows = Windows { list: Vec::new(), depth: 0 };
+    for definition in std::mem::take(&mut select.named_window) {
+        let (name, window) = (definition.0, definition.1);
+        if windows.find(&name).is_some() {
+            return Err(syntax(format!("window {} is defined twice", name.value), &name));
+        }
+        let window = match window {
+            NamedWindowExpr::NamedWindow(of) => windows.get(&of)?.clone(),
+            NamedWindowExpr::WindowSpec(spec) => windows.resolved(spec)?,
+        };
+        windows.list.push((name.value.to_lowercase(), window));
+    }
+    let mut visited = VisitMut::visit(select, &mut windows);
+    if let (ControlFlow::Continue(()), Some(order_by)) = (&visited, order_by) {
+        visited = VisitMut::visit(order_by, &mut windows);
+    }
+    match visited {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+/// The windows of one SELECT by their names in lower case.
+struct Windows {
+    list: Vec<(String, WindowSpec)>,
+    /// How many subqueries deep: these have windows of their own.
+    depth: usize,
+}
+
+impl VisitorMut for Windows {
+    type Break = RelationalError;
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<RelationalError> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<RelationalError> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
+        let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
+        if self.depth > 0 {
+            return ControlFlow::Continue(());
+        }
+        let Some(over) = call.over.take() else { return ControlFlow::Continue(()) };
+        let resolved = match over {
+            WindowType::NamedWindow(name) => self.get(&name).cloned(),
+            WindowType::WindowSpec(spec) => self.resolved(spec),
+        };
+        match resolved {
+            Ok(spec) => {
+                call.over = Some(WindowType::WindowSpec(spec));
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+}
+
+impl Windows {
+    fn find(&self, name: &Ident) -> Option<&WindowSpec> {
+        let lower = name.value.to_lowercase();
+        self.list.iter().find(|(known, _)| *known == lower).map(|(_, window)| window)
+    }
+
+    fn get(&self, name: &Ident) -> Result<&WindowSpec> {
+        self.find(name).ok_or_else(|| {
+            let near = saltwing_types::suggest(&name.value, self.list.iter().map(|(known, _)| known.as_str()));
+            let error = syntax(format!("no window {} in the WINDOW clause", name.value), name);
+            match near {
+                Some(near) => error.help(format!("there is {near}")),
+                None => error.help("a window is named behind HAVING: WINDOW w AS (PARTITION BY .. ORDER BY ..)"),
+            }
+        })
+    }
+
+    /// A window that may build on a named one.
+    fn resolved(&self, mut spec: WindowSpec) -> Result<WindowSpec> {
+        let Some(name) = spec.window_name.take() else { return Ok(spec) };
+        let base = self.get(&name)?;
+        let refused = |what: &str, help: &str| {
+            let error = syntax(format!("window {} cannot be built on: {what}", name.value), &name);
+            Err(error.help(help.to_owned()))
+        };
+        if base.window_frame.is_some() {
+            return refused(
+                "it has a frame",
+                &format!("write OVER {} without brackets, or no frame in it", name.value),
+            );
+        }
+        if !spec.partition_by.is_empty() {
+            return refused("what builds on it has a PARTITION BY", "write PARTITION BY in the named window alone");
+        }
+        if !base.order_by.is_empty() && !spec.order_by.is_empty() {
+            return refused("both have an ORDER BY", "write ORDER BY in one of them");
+        }
+        spec.partition_by = base.partition_by.clone();
+        if spec.order_by.is_empty() {
+            spec.order_by = base.order_by.clone();
+        }
+        Ok(spec)
+    }
+}
+
+fn syntax(text: String, name: &Ident) -> RelationalError {
+    RelationalError::from(RelationalErrorKind::Syntax(text)).at(expr_span(&Expr::Identifier(name.clone())))
+}
