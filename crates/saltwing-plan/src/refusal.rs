@@ -1,5 +1,5 @@
 //! The text of a refused full scan: what is missing, why the rest does not
-//! count, how to fix it, how to override it.
+//! count, how to fix it.
 
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::table::ROW_ID_COLUMN;
@@ -38,17 +38,18 @@ pub struct Refusal {
 impl Refusal {
     /// One line: what is refused and what is missing.
     pub fn message(&self) -> String {
-        let what = if self.inputs.is_empty() { "column" } else { "part" };
-        format!(
-            "this would read all of {}: no condition bounds {}, the first {what} of its key ({})",
-            self.table,
-            self.leading,
-            self.key.join(", ")
-        )
+        format!("this would read all of {}: {}", self.table, self.missing())
     }
 
-    /// Several lines: why the conditions do not count, how to fix it, how to override it.
-    pub fn help(&self) -> String {
+    /// What is missing, without the table's name.
+    pub fn missing(&self) -> String {
+        let what = if self.inputs.is_empty() { "column" } else { "part" };
+        format!("no condition bounds {}, the first {what} of its key ({})", self.leading, self.key.join(", "))
+    }
+
+    /// Why the conditions do not count, and what would help: a sentence each. How to override the refusal hangs on the
+    /// statement, which is not known here.
+    pub fn reasons(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for (column, condition) in &self.bound {
             lines.push(format!("{condition} bounds {column}, but not the columns before it"));
@@ -58,11 +59,7 @@ impl Refusal {
         }
         lines.extend(self.limit.clone());
         lines.extend(self.fixes.iter().cloned());
-        lines.push(format!(
-            "to read it all the same: SELECT /*+ FULL_SCAN({}) */ .., or SET full_scan = 'allow'",
-            self.table
-        ));
-        lines.join("\n")
+        lines
     }
 }
 
