@@ -2,7 +2,7 @@
 //! count, how to fix it.
 
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::table::ROW_ID_COLUMN;
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
 use crate::computed::{self, Part};
@@ -141,7 +141,9 @@ fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColum
     }
     let is_leading = |column: &ColumnRef| named.iter().any(|key| key.column() == Some(column.index));
     let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
-    if let Some(column) = indexable.filter(|column| !is_leading(column)) {
+    // The physical key is no column that a key could start with.
+    let is_hidden = |column: &ColumnRef| column.name == ROW_KEY_COLUMN;
+    if let Some(column) = indexable.filter(|column| !is_leading(column) && !is_hidden(column)) {
         fixes.push(format!("or keep these rows in a table whose key starts with {}", column.name));
     }
     fixes
