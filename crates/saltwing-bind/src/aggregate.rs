@@ -223,6 +223,23 @@ impl Collector {
         self.rebase(&mut e, keys).then_some(e)
     }
 
+    /// Whether a condition of HAVING says something about the groups' keys alone, so that it holds of all rows of a group
+    /// or of none, and cannot fail: then it is a condition over rows too, and bounds what is read.
+    pub(crate) fn is_of_keys(&self, e: &Expr, keys: &[Expr]) -> bool {
+        let (mut is_plain, mut has_column) = (true, false);
+        e.walk(&mut |e| match e {
+            Expr::Column(column) => {
+                has_column = true;
+                is_plain &= self.is_table_column(column) && keys.contains(e);
+            }
+            Expr::Arith(..) | Expr::Negate(..) | Expr::Cast(..) | Expr::Case { .. } | Expr::Call(..) => {
+                is_plain = false;
+            }
+            _ => {}
+        });
+        is_plain && has_column
+    }
+
     fn rebase(&self, e: &mut Expr, keys: &[Expr]) -> bool {
         if let Some(place) = keys.iter().position(|key| key == e) {
             *e = key_column(place, e);

@@ -5,6 +5,8 @@ use saltwing_plan::PlanError;
 use saltwing_sql::SqlError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
+use crate::access::RefusedScans;
+
 /// An error of this crate: what, where, and what to do about it.
 #[derive(Debug)]
 pub struct BindError {
@@ -37,9 +39,9 @@ pub enum BindErrorKind {
     /// A condition or a key that cannot be planned.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A table access that the guard refuses.
-    #[error("{0}")]
-    FullScanRefused(String),
+    /// Table accesses that the guard refuses.
+    #[error("{}", .0.message())]
+    FullScanRefused(Box<RefusedScans>),
     /// No column of this name.
     #[error("{table} has no column {column}")]
     NoSuchColumn {

@@ -242,6 +242,10 @@ impl Parts {
             }
         }
         let keys = self.keys;
+        if !keys.is_empty() {
+            let of_keys = self.having.iter().filter(|e| collector.is_of_keys(e, &keys));
+            self.select.conditions.extend(of_keys.cloned().flat_map(conditions));
+        }
         let over_groups = |e: Expr| match collector.over_groups(e, &keys) {
             Some(e) => Ok(e),
             None => foreign("a column that is neither grouped nor aggregated"),

@@ -20,7 +20,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
-use saltwing_bind::access::{AccessReport, Guard};
+use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::statement::SourceText;
@@ -353,15 +353,22 @@ pub(crate) fn judged(
     mode: Mode,
 ) -> Result<(Vec<TableRead>, Vec<String>), RelationalError> {
     let (mut reads, mut warnings) = (Vec::new(), Vec::new());
+    let mut refused: Option<RefusedScans> = None;
     for node in scans(plan)? {
         let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
         let access = scan.access()?.clone().with_overrides(guard);
         if mode == Mode::Execute {
-            warnings.extend(access.judge()?);
+            match access.refused() {
+                Some(other) => refused = Some(refused.map_or_else(|| other.clone(), |known| known.and(other.clone()))),
+                None => warnings.extend(access.judge()?),
+            }
         }
         reads.push(TableRead { access, counters: scan.context().counters.clone() });
     }
-    Ok((reads, warnings))
+    match refused {
+        Some(refused) => Err(refused.into_error().into()),
+        None => Ok((reads, warnings)),
+    }
 }
 
 pub(crate) struct TableRead {

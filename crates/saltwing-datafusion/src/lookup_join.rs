@@ -1,8 +1,8 @@
 //! Joins that look their inner table up by its key.
 //!
-//! Where a join's equalities bound the key of a table that nothing else bounds, and the
-//! other side is bounded, the table is not read whole: rows of the other side are taken
-//! [`LOOKUP_ROWS`] at a time, the table is read for their keys alone, and the join runs over these.
+//! Where a join's equalities bound the key of a table that nothing else bounds, the table is not read whole, whether the
+//! other side is bounded, may be read whole by an override, or is refused (then it alone is to blame): rows of
+//! the other side are taken [`LOOKUP_ROWS`] at a time, the table is read for their keys alone, and the join runs over these.
 //! Where both ways are allowed, estimates choose: a key that is looked up takes as long as [`LOOKUP_WORTH`] rows that
 //! are read one after the other.
 //!
@@ -72,20 +72,23 @@ impl LookupJoinExec {
         if join.null_aware || join.null_equality() != NullEquality::NullEqualsNothing {
             return Ok(None);
         }
-        for side in [Outer::Left, Outer::Right] {
-            if let Some(lookup) = Self::from_side(join, side)? {
-                return Ok(Some(lookup));
+        for reading in [OuterReading::Bounded, OuterReading::Permitted, OuterReading::Refused] {
+            for side in [Outer::Left, Outer::Right] {
+                if let Some(lookup) = Self::from_side(join, side, reading)? {
+                    return Ok(Some(lookup));
+                }
             }
         }
         Ok(None)
     }
 
-    fn from_side(join: &HashJoinExec, side: Outer) -> Result<Option<Self>> {
+    /// The join with lookups for the rows of one side, if that is read so.
+    fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<Option<Self>> {
         let (outer, inner) = match side {
             Outer::Left => (join.left(), join.right()),
             Outer::Right => (join.right(), join.left()),
         };
-        if output_of(*join.join_type(), side, join.filter().is_some()).is_none() || !is_bounded(outer)? {
+        if output_of(*join.join_type(), side, join.filter().is_some()).is_none() || reading_of(outer)? != reading {
             return Ok(None);
         }
         let Some(inner) = Path::below_groups(inner) else { return Ok(None) };
@@ -95,8 +98,14 @@ impl LookupJoinExec {
             return Ok(None);
         }
         let is_needed = is_refused(scan)?;
-        let is_quicker = is_quicker(outer, scan)?;
-        if !is_quicker.unwrap_or(is_needed) && (!is_needed || is_permitted(scan)?) {
+        let is_worth_it = match reading {
+            OuterReading::Bounded => {
+                is_quicker(outer, scan)?.unwrap_or(is_needed) || (is_needed && !is_permitted(scan)?)
+            }
+            // Who allowed one full scan asked for no other; and one that is refused is alone at fault.
+            OuterReading::Permitted | OuterReading::Refused => is_needed && !is_permitted(scan)?,
+        };
+        if !is_worth_it {
             return Ok(None);
         }
         let keys = lookup_keys(join, side, outer, &inner);
@@ -305,15 +314,29 @@ fn uses_keys(scan: &TableScanExec, keys: usize) -> Result<bool> {
     Ok(predicates.iter().rev().take(keys).any(|predicate| predicate.use_ != Use::Residual))
 }
 
-fn is_bounded(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+/// How the guard judges what the outer rows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum OuterReading {
+    /// Every scan is allowed by itself.
+    Bounded,
+    /// A full scan among them is allowed by an override.
+    Permitted,
+    /// A full scan among them is refused.
+    Refused,
+}
+
+fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> {
+    let mut worst = OuterReading::Bounded;
     for node in scans(plan)? {
-        if let Some(scan) = node.downcast_ref::<TableScanExec>()
-            && scan.access()?.access().verdict.allowed != Some(true)
-        {
-            return Ok(false);
-        }
+        let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
+        let reading = match scan.access()?.access().verdict.allowed {
+            Some(true) => OuterReading::Bounded,
+            _ if is_permitted(scan)? => OuterReading::Permitted,
+            _ => OuterReading::Refused,
+        };
+        worst = worst.max(reading);
     }
-    Ok(true)
+    Ok(worst)
 }
 
 impl fmt::Debug for LookupJoinExec {

@@ -184,7 +184,9 @@ fn side(e: &Expr) -> Side {
         _ if e.columns().is_empty() => Side::Constant,
         Expr::Call(function, ..) => Side::Wrapped(format!("function {}", function.name())),
         Expr::Cast(_, ty) => Side::Wrapped(format!("cast to {ty}")),
-        Expr::Arith(..) | Expr::Negate(..) if e.columns().len() > 1 => Side::Wrapped("arithmetic".into()),
+        Expr::Arith(..) | Expr::Negate(..) if e.columns().len() > 1 => {
+            Side::Wrapped("arithmetic of several columns".into())
+        }
         Expr::Arith(..) | Expr::Negate(..) => Side::Wrapped("arithmetic that neither rises nor falls".into()),
         Expr::Case { .. } => Side::Wrapped("CASE".into()),
         _ => Side::Wrapped("a condition".into()),

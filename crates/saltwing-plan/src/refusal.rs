@@ -1,8 +1,8 @@
 //! The text of a refused full scan: what is missing, why the rest does not
-//! count, how to fix it, how to override it.
+//! count, how to fix it.
 
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::table::ROW_ID_COLUMN;
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
 use crate::computed::{self, Part};
@@ -38,17 +38,18 @@ pub struct Refusal {
 impl Refusal {
     /// One line: what is refused and what is missing.
     pub fn message(&self) -> String {
-        let what = if self.inputs.is_empty() { "column" } else { "part" };
-        format!(
-            "this would read all of {}: no condition bounds {}, the first {what} of its key ({})",
-            self.table,
-            self.leading,
-            self.key.join(", ")
-        )
+        format!("this would read all of {}: {}", self.table, self.missing())
     }
 
-    /// Several lines: why the conditions do not count, how to fix it, how to override it.
-    pub fn help(&self) -> String {
+    /// What is missing, without the table's name.
+    pub fn missing(&self) -> String {
+        let what = if self.inputs.is_empty() { "column" } else { "part" };
+        format!("no condition bounds {}, the first {what} of its key ({})", self.leading, self.key.join(", "))
+    }
+
+    /// Why the conditions do not count, and what would help: a sentence each. How to override the refusal hangs on the
+    /// statement, which is not known here.
+    pub fn reasons(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for (column, condition) in &self.bound {
             lines.push(format!("{condition} bounds {column}, but not the columns before it"));
@@ -58,11 +59,7 @@ impl Refusal {
         }
         lines.extend(self.limit.clone());
         lines.extend(self.fixes.iter().cloned());
-        lines.push(format!(
-            "to read it all the same: SELECT /*+ FULL_SCAN({}) */ .., or SET full_scan = 'allow'",
-            self.table
-        ));
-        lines.join("\n")
+        lines
     }
 }
 
@@ -144,7 +141,9 @@ fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColum
     }
     let is_leading = |column: &ColumnRef| named.iter().any(|key| key.column() == Some(column.index));
     let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
-    if let Some(column) = indexable.filter(|column| !is_leading(column)) {
+    // The physical key is no column that a key could start with.
+    let is_hidden = |column: &ColumnRef| column.name == ROW_KEY_COLUMN;
+    if let Some(column) = indexable.filter(|column| !is_leading(column) && !is_hidden(column)) {
         fixes.push(format!("or keep these rows in a table whose key starts with {}", column.name));
     }
     fixes

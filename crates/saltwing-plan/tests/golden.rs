@@ -96,7 +96,7 @@ fn plan(lines: &[&str]) -> Result<String, String> {
         (Some(_), None) => writeln!(text, "open      {}", access.verdict.rule.as_str()).unwrap(),
         (Some(refusal), _) => {
             writeln!(text, "refused   {}", refusal.message()).unwrap();
-            refusal.help().lines().for_each(|line| writeln!(text, "help      {line}").unwrap());
+            refusal.reasons().iter().for_each(|line| writeln!(text, "help      {line}").unwrap());
         }
     }
     Ok(text)

@@ -32,7 +32,7 @@ fn follows_verb(tokens: &[TokenWithSpan], before: usize) -> bool {
 fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
     let inside = sql.get(raw.inside.clone()).unwrap_or("");
     let mut hints: Vec<Hint> = Vec::new();
-    let (mut at, mut in_args) = (raw.start, false);
+    let (mut at, mut in_args, mut qualified) = (raw.start, false, false);
     for (kind, range) in Scanner::new(inside) {
         let text = inside.get(range).unwrap_or("");
         let end = lexer::advance(at, text);
@@ -49,15 +49,26 @@ fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
         match (name, in_args, hints.last_mut()) {
             (Some(name), true, Some(hint)) => {
                 hint.span = hint.span.union(name.span);
-                hint.args.push(name);
+                match hint.args.last_mut().filter(|_| qualified) {
+                    Some(schema) => *schema = behind(schema, &name),
+                    None => hint.args.push(name),
+                }
+                qualified = false;
             }
             (Some(name), ..) => hints.push(Hint { span: name.span, name, args: Vec::new() }),
             (None, _, Some(hint)) if text == "(" || text == ")" => {
                 in_args = text == "(";
                 hint.span = hint.span.union(span);
             }
+            (None, true, Some(hint)) if text == "." => qualified = !hint.args.is_empty(),
             _ => {}
         }
     }
     hints
+}
+
+/// `schema.table` as one name.
+fn behind(schema: &Name, name: &Name) -> Name {
+    let text = format!("{}.{}", schema.text, name.text);
+    Name { text, quoted: schema.quoted || name.quoted, span: schema.span.union(name.span) }
 }

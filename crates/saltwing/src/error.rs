@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use saltwing_bind::BindError;
+use saltwing_bind::access::RefusedScans;
+use saltwing_bind::{BindError, BindErrorKind};
 use saltwing_catalog::CatalogError;
 use saltwing_exec::ExecError;
 use saltwing_sql::SqlError;
@@ -27,6 +28,8 @@ struct Inner {
     help: Option<String>,
     /// The help with Phoenix's number, made when it is asked for.
     full_help: OnceLock<Option<String>>,
+    /// The full scans that the guard refuses.
+    refused: Option<RefusedScans>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -39,6 +42,7 @@ impl Error {
             span: None,
             help: None,
             full_help: OnceLock::new(),
+            refused: None,
             source: None,
         }))
     }
@@ -55,7 +59,15 @@ impl Error {
             cause = inner.source();
         }
         let source = Some(Box::new(error) as Box<dyn std::error::Error + Send + Sync>);
-        Self(Box::new(Inner { code, message, span: None, help: None, full_help: OnceLock::new(), source }))
+        Self(Box::new(Inner {
+            code,
+            message,
+            span: None,
+            help: None,
+            full_help: OnceLock::new(),
+            refused: None,
+            source,
+        }))
     }
 
     #[must_use]
@@ -67,6 +79,21 @@ impl Error {
     #[must_use]
     pub(crate) fn with_help(mut self, help: Option<impl Into<String>>) -> Self {
         self.0.help = self.0.help.or(help.map(Into::into));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn with_refused(mut self, refused: Option<RefusedScans>) -> Self {
+        self.0.refused = refused;
+        self
+    }
+
+    /// One refusal by the guard, of the tables of both.
+    #[must_use]
+    pub(crate) fn and_refused(mut self, other: Self) -> Self {
+        if let (Some(own), Some(others)) = (self.0.refused.take(), other.0.refused) {
+            return own.and(others).into_error().into();
+        }
         self
     }
 
@@ -145,8 +172,16 @@ impl From<SqlError> for Error {
 
 impl From<BindError> for Error {
     fn from(error: BindError) -> Self {
-        let (span, help) = (error.span, error.help.clone());
-        Self::wrap(error.code(), error).at(span).with_help(help)
+        let (span, help, refused) = (error.span, error.help.clone(), refused_by(&error));
+        Self::wrap(error.code(), error).at(span).with_help(help).with_refused(refused)
+    }
+}
+
+/// What the guard refuses, where that is the error.
+pub(crate) fn refused_by(error: &BindError) -> Option<RefusedScans> {
+    match &error.kind {
+        BindErrorKind::FullScanRefused(refused) => Some(refused.as_ref().clone()),
+        _ => None,
     }
 }
 

@@ -6,11 +6,14 @@ use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use saltwing_bind::{Params, candidates};
-use saltwing_datafusion::{Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, Template};
+use saltwing_datafusion::{
+    Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, RelationalErrorKind, Template,
+};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_table::{ScanContext, Threads};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
+use crate::error::refused_by;
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
 use crate::run::{Purpose, QueryRun};
@@ -35,7 +38,11 @@ pub(crate) fn engine(options: &Builder) -> Result<Engine, Error> {
 impl From<RelationalError> for Error {
     fn from(error: RelationalError) -> Self {
         let (span, help) = (error.span, error.help.clone());
-        Self::wrap(error.code(), error).at(span).with_help(help)
+        let refused = match &error.kind {
+            RelationalErrorKind::Bind(error) => refused_by(error),
+            _ => None,
+        };
+        Self::wrap(error.code(), error).at(span).with_help(help).with_refused(refused)
     }
 }
 

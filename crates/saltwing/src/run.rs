@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_bind::access::{AccessRequest, Guard, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
+use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table, delete, query,
     resolve, upsert,
@@ -115,16 +115,18 @@ impl Session {
     pub(crate) fn check(&self, statement: &Statement) -> Result<(), Error> {
         let catalog = self.catalog();
         match statement {
-            Statement::Query(statement) => self.check_query(statement),
-            Statement::Upsert(statement) | Statement::Insert(statement) => {
-                match upsert(statement, false, &catalog, Params::Open)?.source {
+            Statement::Query(statement) => self.check_query(statement, HintVerb::Select),
+            Statement::Upsert(upserted) | Statement::Insert(upserted) => {
+                let is_insert = matches!(statement, Statement::Insert(_));
+                let verb = if is_insert { HintVerb::Insert } else { HintVerb::Upsert };
+                match upsert(upserted, is_insert, &catalog, Params::Open)?.source {
                     BoundSource::Rows(_) => Ok(()),
-                    BoundSource::Query(query) => self.check_query(&statement.source_query(&query)),
+                    BoundSource::Query(query) => self.check_query(&upserted.source_query(&query), verb),
                 }
             }
             Statement::Delete(statement) => match self.plan_delete(statement, &catalog, Params::Open)? {
                 Some(access) => Ok(access.judge().map(drop)?),
-                None => self.check_query(&saltwing_bind::row_key_query(statement)?),
+                None => self.check_query(&saltwing_bind::row_key_query(statement)?, HintVerb::Delete),
             },
             _ => Ok(()),
         }
@@ -156,8 +158,9 @@ impl Session {
         }
     }
 
-    fn check_query(&self, statement: &QueryStatement) -> Result<(), Error> {
-        let run = self.query_run(statement, Params::Open)?;
+    fn check_query(&self, statement: &QueryStatement, verb: HintVerb) -> Result<(), Error> {
+        let mut run = self.query_run(statement, Params::Open)?;
+        run.guard.verb = verb;
         let (run, _) = self.with_subqueries(run, &self.begin(), Purpose::Judge)?;
         match self.plan_direct(&run)? {
             Some(direct) => Ok(direct.access().judge().map(drop)?),
@@ -316,7 +319,8 @@ impl Session {
         params: &[Value],
         context: ScanContext,
     ) -> Result<(u64, Vec<String>), Error> {
-        let run = self.query_run(statement, Params::Given(params))?;
+        let mut run = self.query_run(statement, Params::Given(params))?;
+        run.guard.verb = if target.insert { HintVerb::Insert } else { HintVerb::Upsert };
         let rows = self.start_run(run, context)?;
         if rows.columns.len() != target.columns.len() {
             let text =
@@ -341,7 +345,8 @@ impl Session {
             span: Some(statement.table.span()),
             ..AccessRequest::of(&bound.table, conditions)
         })?;
-        Ok(Some(access.with_overrides(&self.guard(&statement.hints))))
+        let guard = Guard { verb: HintVerb::Delete, ..self.guard(&statement.hints) };
+        Ok(Some(access.with_overrides(&guard)))
     }
 
     fn run_delete(&self, statement: &Delete, params: &[Value]) -> Result<Outcome, Error> {
@@ -370,6 +375,7 @@ impl Session {
         let query = saltwing_bind::row_key_query(statement)?;
         let (view, token) = self.database().shared.tables.begin()?;
         let mut run = self.query_run_on(view, &query, Params::Given(params));
+        run.guard.verb = HintVerb::Delete;
         // Which executor was asked for is a matter of queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;

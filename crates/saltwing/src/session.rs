@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use saltwing_bind::access::Guard;
+use saltwing_bind::access::{Guard, HintVerb};
 use saltwing_plan::Policy;
 use saltwing_sql::statement::{Hint, OptionValue, Set};
 use saltwing_sql::{Statement, parse};
@@ -197,6 +197,7 @@ impl Session {
         let options = &self.database.shared.options;
         Guard {
             hints: hints.to_vec(),
+            verb: HintVerb::default(),
             setting: self.settings().full_scan,
             open_option: options.full_scan,
             forbid: options.forbid_full_scan,
@@ -227,7 +228,7 @@ impl Session {
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let none = || Params::Positional(Vec::new());
         let statements = parse(sql)?.into_iter().map(CachedStatement::new);
-        statements.map(|statement| drain(self.run_parsed(&statement, none())?)).collect()
+        statements.map(|statement| drain(self.run_parsed(&statement?, none())?)).collect()
     }
 
     pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_bind::access::{KeyPart, PlannedSelect, SelectTemplate, plan_select};
-use saltwing_bind::{BoundQuery, Params, query};
+use saltwing_bind::{BoundQuery, Params, check_hints, query};
 use saltwing_catalog::CatalogView;
 use saltwing_exec::SelectPlan;
 use saltwing_sql::statement::QueryStatement;
@@ -63,9 +63,12 @@ pub(crate) struct ReadyPlan {
 }
 
 impl CachedStatement {
-    pub(crate) fn new(parsed: Parsed) -> Self {
+    /// # Errors
+    /// A hint that is none.
+    pub(crate) fn new(parsed: Parsed) -> Result<Self, Error> {
+        check_hints(&parsed.statement)?;
         let parameter_count = parameter_count(&parsed.parameters);
-        Self { parsed, parameter_count, plan: Mutex::new(None), kept: KeptPlan::default() }
+        Ok(Self { parsed, parameter_count, plan: Mutex::new(None), kept: KeptPlan::default() })
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
@@ -152,7 +155,7 @@ impl StatementCache {
         if let Some(known) = self.entries.lock().find(text) {
             return Ok(known);
         }
-        let statement = Arc::new(CachedStatement::new(parse_one(text)?));
+        let statement = Arc::new(CachedStatement::new(parse_one(text)?)?);
         if text.len() <= TEXT_BYTES_MAX && is_kept(&statement.parsed.statement) {
             self.entries.lock().insert(text, statement.clone());
         }

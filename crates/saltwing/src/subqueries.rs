@@ -47,19 +47,32 @@ impl Session {
         purpose: Purpose,
     ) -> Result<(QueryRun<'a>, SubqueryReads), Error> {
         let mut reads = SubqueryReads::default();
+        let mut refused: Option<Error> = None;
         for candidate in candidates(&run.statement) {
             let statement = Cow::Owned(with_placeholders(&candidate.statement, &run.subqueries));
             let alone = QueryRun { statement, ..run.clone() };
             let context = context.for_another_scan();
             let plan = match self.plan_query(&alone, &context, purpose) {
                 Ok(plan) => plan,
-                Err(error) if error.code() == ErrorCode::FullScanRefused => return Err(error),
+                Err(error) if error.code() == ErrorCode::FullScanRefused => {
+                    refused = Some(match refused {
+                        Some(known) => known.and_refused(error),
+                        None => error,
+                    });
+                    // It is planned all the same: the query around it may be refused too.
+                    match self.plan_query(&alone, &context, Purpose::Explain) {
+                        Ok(plan) => plan,
+                        Err(_) => continue,
+                    }
+                }
                 Err(_) => continue,
             };
             let Some(ty) = plan.one_type() else { continue };
             let value = match purpose {
-                Purpose::Execute => Some(self.one_value(&plan, ty, &alone, context.clone(), &mut reads)?),
-                Purpose::Judge | Purpose::Explain => None,
+                Purpose::Execute if refused.is_none() => {
+                    Some(self.one_value(&plan, ty, &alone, context.clone(), &mut reads)?)
+                }
+                _ => None,
             };
             let text = candidate.query.to_string();
             reads.explained.push((text, plan.explained(&context, purpose == Purpose::Execute)));
@@ -68,7 +81,13 @@ impl Session {
         if !run.subqueries.is_empty() {
             run.statement = Cow::Owned(with_placeholders(&run.statement, &run.subqueries));
         }
-        Ok((run, reads))
+        match refused {
+            None => Ok((run, reads)),
+            Some(refused) => match self.plan_query(&run, context, Purpose::Judge) {
+                Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
+                _ => Err(refused),
+            },
+        }
     }
 
     /// Plans a query, and lets the guard judge it unless it is only explained.
@@ -81,7 +100,7 @@ impl Session {
         let Some(direct) = self.plan_direct(run)? else {
             return self.plan_relational(run, context.clone(), purpose).map(QueryPlan::Relational);
         };
-        if purpose == Purpose::Judge {
+        if purpose != Purpose::Explain {
             direct.access().judge()?;
         }
         Ok(QueryPlan::Direct(Arc::new(direct)))

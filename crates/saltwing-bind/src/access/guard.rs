@@ -1,20 +1,22 @@
 //! The guard: what may override a refusal, and the error when nothing does.
 
-use saltwing_plan::{OverrideLadder, Policy, resolve};
+use saltwing_plan::{OverrideLadder, Policy, Refusal, Rule, resolve};
+use saltwing_sql::quote_name;
 use saltwing_sql::statement::Hint;
 use saltwing_types::Value;
 
 use super::TableAccess;
-use crate::error::{BindError, BindErrorKind, Result};
-
-/// The hint that allows a full scan of the tables it names; of all, when it names none.
-const FULL_SCAN_HINT: &str = "FULL_SCAN";
+use super::refused::{HintVerb, RefusedScans, RefusedTable};
+use crate::error::Result;
+use crate::hint::FULL_SCAN;
 
 /// Everything that may override a refusal, as it stands when a statement runs.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     /// The statement's hints.
     pub hints: Vec<Hint>,
+    /// Where they stand.
+    pub verb: HintVerb,
     /// `SET full_scan`.
     pub setting: Option<Policy>,
     /// The option with which the database was opened.
@@ -42,11 +44,11 @@ impl Guard {
             names.into_iter().flatten().any(|n| n.to_lowercase() == name) || def.name.to_string().to_lowercase() == name
         };
         let names_it = |hint: &Hint| hint.args.is_empty() || hint.args.iter().any(|a| is_table(&a.text));
-        self.hints.iter().any(|hint| hint.name.text.eq_ignore_ascii_case(FULL_SCAN_HINT) && names_it(hint))
+        self.hints.iter().any(|hint| hint.name.text.eq_ignore_ascii_case(FULL_SCAN) && names_it(hint))
     }
 
     fn ladder(&self, access: &TableAccess) -> OverrideLadder {
-        let table_option = match access.table.def().option(FULL_SCAN_HINT) {
+        let table_option = match access.table.def().option(FULL_SCAN) {
             Some(Value::Text(word)) => Self::policy(word),
             _ => None,
         };
@@ -65,6 +67,7 @@ impl TableAccess {
     #[must_use]
     pub fn with_overrides(mut self, guard: &Guard) -> Self {
         let ladder = guard.ladder(&self);
+        self.verb = guard.verb;
         self.access.verdict = resolve(self.access.verdict, ladder);
         self
     }
@@ -81,22 +84,31 @@ impl TableAccess {
     /// Lets the access pass, with a warning perhaps, or refuses it. After [`TableAccess::with_overrides`].
     ///
     /// # Errors
-    /// [`BindErrorKind::FullScanRefused`] with the place.
+    /// [`crate::BindErrorKind::FullScanRefused`] with the place.
     pub fn judge(&self) -> Result<Option<String>> {
-        let verdict = &self.access.verdict;
-        match (&verdict.refusal, verdict.allowed) {
-            (Some(refusal), Some(true)) if verdict.warn => Ok(Some(refusal.message())),
-            (Some(refusal), Some(false)) => {
-                let forbidden = verdict.rule == saltwing_plan::Rule::Forbidden;
-                let help = if forbidden { "the operator forbids full scans".to_owned() } else { refusal.help() };
-                let error = BindError::from(BindErrorKind::FullScanRefused(refusal.message()));
-                Err(error.at(refusal.span.or(self.span)).help(help))
-            }
-            (None, Some(false)) => {
-                let name = &self.table.def().name;
-                Err(BindErrorKind::FullScanRefused(format!("this would read all of {name}")).into())
-            }
-            _ => Ok(None),
+        if let Some(refused) = self.refused() {
+            return Err(refused.into_error());
         }
+        let verdict = &self.access.verdict;
+        Ok(verdict.refusal.as_ref().filter(|_| verdict.warn).map(Refusal::message))
+    }
+
+    /// What is to be told where it may not run, for an error that names other tables too. After
+    /// [`TableAccess::with_overrides`].
+    pub fn refused(&self) -> Option<RefusedScans> {
+        let verdict = &self.access.verdict;
+        if !verdict.is_refused() {
+            return None;
+        }
+        let name = &self.table.def().name;
+        let schema = name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema)));
+        let table = RefusedTable {
+            table: format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name)),
+            alias: self.alias.clone(),
+            refusal: verdict.refusal.clone(),
+            span: verdict.refusal.as_ref().and_then(|refusal| refusal.span).or(self.span),
+            forbidden: verdict.rule == Rule::Forbidden,
+        };
+        Some(RefusedScans { tables: vec![table], verb: self.verb })
     }
 }

@@ -7,6 +7,7 @@ mod key_part;
 mod key_template;
 mod planned_ranges;
 mod prefix;
+mod refused;
 mod row_list;
 mod select;
 mod template;
@@ -24,6 +25,7 @@ pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
 pub use key_part::KeyPart;
 pub use prefix::PrefixScans;
+pub use refused::{HintVerb, RefusedScans, RefusedTable};
 pub use select::{PlannedSelect, Reading, plan_select};
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};
 
@@ -80,6 +82,8 @@ pub struct TableAccess {
     alias: Option<String>,
     span: Option<Span>,
     access: Access,
+    /// The verb behind which a hint that overrides a refusal stands.
+    verb: HintVerb,
     /// Conditions that the executor checks itself, as text.
     opaque: Vec<String>,
 }
@@ -122,6 +126,7 @@ fn plan_with(request: AccessRequest<'_>, nulls_apart: bool) -> Result<TableAcces
         alias: request.alias,
         span: request.span,
         access,
+        verb: HintVerb::default(),
         opaque: Vec::new(),
     })
 }

@@ -12,13 +12,18 @@ use crate::span::Cut;
 
 impl Reader<'_> {
     pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: Want) -> Cover {
-        if let Some(constant) = Constant::of(b) {
-            return self.compare_with(op, a, &constant, want);
+        let (op, side, constant, other) = match (Constant::of(b), Constant::of(a)) {
+            (Some(constant), _) => (op, a, constant, b),
+            (None, Some(constant)) => (op.swapped(), b, constant, a),
+            (None, None) => return Cover::unknown(),
+        };
+        if self.subject(side).is_some() {
+            return self.compare_with(op, side, &constant, want);
         }
-        match Constant::of(a) {
-            Some(constant) => self.compare_with(op.swapped(), b, &constant, want),
-            None => Cover::unknown(),
-        }
+        let compared = |value: &Expr| Expr::Compare(op, Box::new(value.clone()), Box::new(other.clone()));
+        self.over_branches(side, want, &compared)
+            .or_else(|| self.compare_condition(op, side, &constant, want))
+            .unwrap_or_else(Cover::unknown)
     }
 
     /// The key column that `expr` is, casts that change no comparison taken off, or the

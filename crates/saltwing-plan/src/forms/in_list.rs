@@ -18,6 +18,12 @@ impl Reader<'_> {
         {
             return cover;
         }
+        let tested = |value: &Expr| Expr::InList(Box::new(value.clone()), list.to_vec());
+        if list.iter().all(Expr::is_constant)
+            && let Some(cover) = self.over_branches(e, want, &tested)
+        {
+            return cover;
+        }
         self.any_of(list, want, &|item, want| self.compare(CompareOp::Eq, e, item, want))
     }
 

@@ -11,6 +11,7 @@
 //! one arm in [`Reader::cover`].
 
 mod boolean;
+mod branches;
 mod compare;
 mod constant;
 mod in_list;
@@ -98,6 +99,9 @@ impl Reader<'_> {
             Expr::Like { text, pattern, escape, ignore_case } => self.like(text, pattern, *escape, *ignore_case, want),
             Expr::Call(Function::StartsWith, args, _) => self.starts_with(args, want),
             Expr::Call(Function::RegexpLike, args, _) => self.regexp(args, want),
+            Expr::Case { .. } | Expr::Call(Function::Coalesce, ..) => {
+                self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown)
+            }
             _ => Cover::unknown(),
         }
     }

@@ -28,7 +28,10 @@ impl Reader<'_> {
                     let cover = self.null_test(subject.position, want);
                     if may_fail { Cover { fit: Fit::Loose, ..cover } } else { cover }
                 }
-                None => Cover::unknown(),
+                None => {
+                    let test = |value: &Expr| Expr::IsNull(Box::new(value.clone()));
+                    self.over_branches(inner, want, &test).unwrap_or_else(Cover::unknown)
+                }
             },
         }
     }

@@ -377,7 +377,8 @@ fn atom(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     let table = world.table;
     let index = tape.below(table.columns.len());
     let (column, ty) = (table.column(index), table.columns[index].ty);
-    match tape.below(24) {
+    match tape.below(26) {
+        24 | 25 => branch_test(world, tape),
         18..=20 => function_test(index, world, tape),
         21 | 22 => on_expression(world, tape),
         0..=3 => typing::compare(tape.pick(&OPS), column, constant(index, world, tape)),
@@ -406,6 +407,43 @@ fn atom(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
             typing::compare(tape.pick(&OPS), typing::cast(column, to)?, constant(index, world, tape))
         }
         _ => Ok(tape.pick(&[Expr::boolean(true), Expr::boolean(false), Expr::Literal(V::Null, T::Boolean)])),
+    }
+}
+
+/// A test of a value that is one of several, and conditions compared with TRUE and FALSE.
+fn branch_test(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
+    let index = tape.below(world.table.columns.len());
+    let column = world.table.column(index);
+    let some = |tape: &mut Tape| constant(index, world, tape);
+    if tape.one_in(3) {
+        let op = tape.pick(&[CompareOp::Eq, CompareOp::NotEq, CompareOp::Lt, CompareOp::GtEq, CompareOp::NotDistinct]);
+        let test = atom(world, tape)?;
+        let truth = tape.pick(&[Expr::boolean(true), Expr::boolean(false), Expr::Literal(V::Null, T::Boolean)]);
+        return if tape.one_in(2) { typing::compare(op, test, truth) } else { typing::compare(op, truth, test) };
+    }
+    let value = match tape.below(4) {
+        0 => typing::call(Function::NullIf, vec![column, some(tape)])?,
+        1 => {
+            let other = world.table.column(tape.below(world.table.columns.len()));
+            typing::call(Function::Coalesce, vec![column.clone(), other])
+                .or_else(|_| typing::call(Function::Coalesce, vec![column, some(tape)]))?
+        }
+        2 => {
+            let (then, otherwise) = (some(tape), some(tape));
+            let when = atom(world, tape)?;
+            typing::case(None, vec![(when, then)], Some(if tape.one_in(2) { column } else { otherwise }))?
+        }
+        _ => typing::call(Function::Coalesce, vec![column, some(tape)])?,
+    };
+    let (a, b) = (some(tape), some(tape));
+    match tape.below(6) {
+        0 => {
+            let test = typing::is_null(value);
+            if tape.one_in(2) { typing::not(test) } else { Ok(test) }
+        }
+        1 => typing::in_list(value, vec![a, b], tape.one_in(3)),
+        2 => typing::between(value, a, b, tape.one_in(3)),
+        _ => typing::compare(tape.pick(&OPS), value, a),
     }
 }
 

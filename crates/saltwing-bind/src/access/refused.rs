@@ -1,0 +1,152 @@
+//! The error of a statement that the guard refuses.
+//!
+//! It names every table that would be read whole, each with its own reason, and the way out in the statement's own
+//! form: a user who follows it is not refused again for the next table.
+
+use saltwing_plan::Refusal;
+use saltwing_types::Span;
+
+use crate::error::{BindError, BindErrorKind};
+
+/// The verb behind which a statement's hints stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HintVerb {
+    /// `SELECT /*+ .. */`
+    #[default]
+    Select,
+    /// `UPSERT /*+ .. */ INTO`
+    Upsert,
+    /// `INSERT /*+ .. */ INTO`
+    Insert,
+    /// `DELETE /*+ .. */ FROM`
+    Delete,
+}
+
+impl HintVerb {
+    /// The statement's words around a hint.
+    fn around(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Select => ("SELECT", ".."),
+            Self::Upsert => ("UPSERT", "INTO .."),
+            Self::Insert => ("INSERT", "INTO .."),
+            Self::Delete => ("DELETE", "FROM .."),
+        }
+    }
+}
+
+/// A table that a statement would read whole, and may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedTable {
+    /// The table, as hints and ALTER TABLE name it.
+    pub table: String,
+    /// How the statement calls it, where that is not its name.
+    pub alias: Option<String>,
+    /// Why; `None` for a table of which nothing more is known.
+    pub refusal: Option<Refusal>,
+    /// The place of the first condition that does not count, or of the table.
+    pub span: Option<Span>,
+    /// Whether the operator forbids full scans, so that no override helps.
+    pub forbidden: bool,
+}
+
+impl RefusedTable {
+    /// The table with its alias, as reasons name it.
+    fn label(&self) -> String {
+        match &self.alias {
+            Some(alias) => format!("{} {alias}", self.table),
+            None => self.table.clone(),
+        }
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        self.refusal.as_ref().map(Refusal::reasons).unwrap_or_default()
+    }
+}
+
+/// A statement that the guard refuses: the tables at fault, at least one, in the order of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedScans {
+    /// The tables.
+    pub tables: Vec<RefusedTable>,
+    /// Where an override stands.
+    pub verb: HintVerb,
+}
+
+impl RefusedScans {
+    /// The tables of both, each use once.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        for table in other.tables {
+            if !self.tables.contains(&table) {
+                self.tables.push(table);
+            }
+        }
+        self
+    }
+
+    /// One line: which tables would be read whole, and what is missing.
+    pub fn message(&self) -> String {
+        if let [RefusedTable { refusal: Some(refusal), .. }] = self.tables.as_slice() {
+            return refusal.message();
+        }
+        let labels: Vec<String> = self.tables.iter().map(RefusedTable::label).collect();
+        match labels.as_slice() {
+            [one] => format!("this would read all of {one}"),
+            many => format!(
+                "this would read all of {} tables, {}: no condition bounds the first column of their keys",
+                many.len(),
+                listed(many)
+            ),
+        }
+    }
+
+    /// Several lines: each table's reasons, and how to override the refusal.
+    pub fn help(&self) -> String {
+        let mut lines = Vec::new();
+        match self.tables.as_slice() {
+            [one] => lines.extend(one.reasons()),
+            many => {
+                for table in many {
+                    let label = table.label();
+                    lines.extend(table.refusal.as_ref().map(|refusal| format!("{label}: {}", refusal.missing())));
+                    lines.extend(table.reasons().into_iter().map(|reason| format!("{label}: {reason}")));
+                }
+            }
+        }
+        match self.tables.iter().any(|table| table.forbidden) {
+            true => lines = vec!["the operator forbids full scans".to_owned()],
+            false => lines.extend(self.overrides()),
+        }
+        lines.join("\n")
+    }
+
+    fn overrides(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.tables.iter().map(|table| table.table.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let (before, behind) = self.verb.around();
+        let what = if names.len() > 1 { "them" } else { "it" };
+        let hint = format!(
+            "to read {what} all the same: {before} /*+ FULL_SCAN({}) */ {behind}, or SET full_scan = 'allow'",
+            names.join(", ")
+        );
+        let options: Vec<String> =
+            names.iter().map(|name| format!("ALTER TABLE {name} SET FULL_SCAN = 'allow'")).collect();
+        vec![hint, format!("for a small table, once and for all: {}", options.join("; "))]
+    }
+
+    /// As an error, with the place of the first table.
+    pub fn into_error(self) -> BindError {
+        let (help, span) = (self.help(), self.tables.iter().find_map(|table| table.span));
+        BindError::from(BindErrorKind::FullScanRefused(Box::new(self))).at(span).help(help)
+    }
+}
+
+/// `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
