@@ -28,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) options: Builder,
     pub(crate) statements: StatementCache,
+    notices: Vec<String>,
     runtime: OnceLock<Runtime>,
     #[cfg(feature = "datafusion")]
     pub(crate) engine: saltwing_datafusion::Engine,
@@ -62,6 +63,7 @@ impl Database {
     }
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
+        let notices = kv.notices().to_vec();
         let tables = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         if !options.readonly {
@@ -82,6 +84,7 @@ impl Database {
             catalog,
             options,
             statements: StatementCache::default(),
+            notices,
             runtime: OnceLock::new(),
             #[cfg(feature = "datafusion")]
             engine,
@@ -93,6 +96,12 @@ impl Database {
     /// A connection: settings of its own over the one database.
     pub fn connect(&self) -> Connection {
         Connection { session: Session::new(self.clone()) }
+    }
+
+    /// What opening the database found and mended, one sentence each: an end of a journal that a crash has torn. Empty after
+    /// nearly every opening.
+    pub fn notices(&self) -> &[String] {
+        &self.shared.notices
     }
 
     /// The name of the store below.

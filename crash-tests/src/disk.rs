@@ -1,0 +1,362 @@
+//! A disk, as a trace says that it was written to, and what is on it after a power cut.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::random::Random;
+use crate::trace::Record;
+
+const PAGE: u64 = 4096;
+
+/// What a power cut leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Rule {
+    /// Names in the order in which they were made, up to the last sync of anything: ext4's journal. Bytes as of the last sync of
+    /// their file.
+    Ext4,
+    /// As ext4, and of pages that were not synced some, at random; of names that were not synced the first so many.
+    Torn,
+    /// As ext4, and files as long as they were, with zeros where nothing was synced.
+    Zero,
+    /// To the letter: a file's name is there when its directory was synced after it was made.
+    Posix,
+    /// Everything: what is left by a process that is killed.
+    Killed,
+}
+
+type Page = Rc<[u8]>;
+type Names = BTreeMap<String, u64>;
+
+#[derive(Default)]
+struct Contents {
+    pages: HashMap<u64, Page>,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Inode {
+    now: Contents,
+    synced: Contents,
+    /// Pages that differ from what is synced.
+    dirty: BTreeSet<u64>,
+}
+
+/// A change of names.
+#[derive(Clone)]
+enum Change {
+    Made(String, u64),
+    Renamed(String, String),
+    Unlinked(String),
+    Folder(String),
+    FolderGone(String),
+}
+
+/// A sync that has begun.
+enum Syncing {
+    File { inode: u64, pages: Vec<(u64, Option<Page>)>, bytes: u64, changes: usize },
+    Folder { path: String, names: Names, folders: BTreeSet<String>, changes: usize },
+}
+
+/// Names of files and folders.
+#[derive(Clone, Default)]
+struct Tree {
+    names: Names,
+    folders: BTreeSet<String>,
+}
+
+/// The disk below one directory.
+pub struct Disk {
+    root: String,
+    files: HashMap<u64, Inode>,
+    /// By the system's number of a file, ours: the system uses numbers again.
+    inodes: HashMap<u64, u64>,
+    now: Tree,
+    /// As POSIX promises.
+    promised: Tree,
+    changes: Vec<Change>,
+    /// Of these, how many a journal of metadata has.
+    changes_synced: usize,
+    syncing: HashMap<u64, Syncing>,
+    /// The serial of the directory's sync of which the names are being listed.
+    listing: u64,
+}
+
+impl Disk {
+    /// An empty disk.
+    pub fn new(root: &Path) -> Self {
+        let root = root.to_string_lossy().into_owned();
+        let tree = Tree { names: Names::new(), folders: BTreeSet::from([root.clone()]) };
+        Self {
+            root,
+            files: HashMap::new(),
+            inodes: HashMap::new(),
+            now: tree.clone(),
+            promised: tree,
+            changes: Vec::new(),
+            changes_synced: 0,
+            syncing: HashMap::new(),
+            listing: 0,
+        }
+    }
+
+    /// Goes on by one record.
+    pub fn apply(&mut self, record: &Record) {
+        let text = || String::from_utf8_lossy(&record.text).into_owned();
+        match record.kind {
+            'C' => self.opened(&text(), record.inode, record.number),
+            'N' => self.listed(&text(), record.inode),
+            'W' => self.file(record.inode, |file| file.write(record.number, &record.text)),
+            'T' => self.file(record.inode, |file| file.cut(record.number)),
+            'F' => self.sync_began(record.inode, record.number),
+            'D' => self.folder_sync_began(text(), record.number),
+            'f' | 'd' => self.sync_ended(record.number),
+            'R' => {
+                if let Some((from, to)) = text().split_once('\0') {
+                    self.change(Change::Renamed(from.to_owned(), to.to_owned()));
+                }
+            }
+            'U' => self.change(Change::Unlinked(text())),
+            'M' => self.change(Change::Folder(text())),
+            'X' => self.change(Change::FolderGone(text())),
+            _ => {}
+        }
+    }
+
+    fn file(&mut self, inode: u64, act: impl FnOnce(&mut Inode)) {
+        if let Some(file) = self.inodes.get(&inode).and_then(|inode| self.files.get_mut(inode)) {
+            act(file);
+        }
+    }
+
+    fn change(&mut self, change: Change) {
+        self.now.apply(&change);
+        self.changes.push(change);
+    }
+
+    fn opened(&mut self, path: &str, inode: u64, how: u64) {
+        let (is_new, is_emptied) = (how & 1 == 1, how & 2 == 2);
+        match self.now.names.get(path) {
+            Some(ours) if !is_new => {
+                self.inodes.insert(inode, *ours);
+                if is_emptied {
+                    self.file(inode, |file| file.cut(0));
+                }
+            }
+            _ => {
+                let ours = self.files.len() as u64;
+                self.files.insert(ours, Inode::default());
+                self.inodes.insert(inode, ours);
+                self.change(Change::Made(path.to_owned(), ours));
+            }
+        }
+    }
+
+    /// A name that a synced directory has: it may be there by a rename that the trace has not seen.
+    fn listed(&mut self, path: &str, inode: u64) {
+        let Some(&ours) = self.inodes.get(&inode) else { return };
+        if self.now.names.get(path) != Some(&ours) {
+            let before = self.now.names.iter().find(|(_, inode)| **inode == ours).map(|(path, _)| path.clone());
+            if let Some(before) = before {
+                self.change(Change::Renamed(before, path.to_owned()));
+            }
+        }
+        // The rename was before the sync began.
+        if let Some(Syncing::Folder { path, names, changes, .. }) = self.syncing.get_mut(&self.listing) {
+            *names = children(&self.now.names, path);
+            *changes = self.changes.len();
+        }
+    }
+
+    fn sync_began(&mut self, inode: u64, serial: u64) {
+        let changes = self.changes.len();
+        let Some(&inode) = self.inodes.get(&inode) else { return };
+        if let Some(file) = self.files.get(&inode) {
+            let pages = file.dirty.iter().map(|page| (*page, file.now.pages.get(page).cloned())).collect();
+            self.syncing.insert(serial, Syncing::File { inode, pages, bytes: file.now.bytes, changes });
+        }
+    }
+
+    fn folder_sync_began(&mut self, path: String, serial: u64) {
+        let names = children(&self.now.names, &path);
+        let folders = self.now.folders.iter().filter(|folder| parent(folder) == path).cloned().collect();
+        self.listing = serial;
+        self.syncing.insert(serial, Syncing::Folder { path, names, folders, changes: self.changes.len() });
+    }
+
+    fn sync_ended(&mut self, serial: u64) {
+        let made = match self.syncing.remove(&serial) {
+            None => return,
+            Some(Syncing::File { inode, pages, bytes, changes }) => {
+                if let Some(file) = self.files.get_mut(&inode) {
+                    file.synced(pages, bytes);
+                }
+                changes
+            }
+            Some(Syncing::Folder { path, names, folders, changes }) => {
+                self.promised.names.retain(|name, _| parent(name) != path);
+                self.promised.names.extend(names);
+                self.promised.folders.retain(|folder| parent(folder) != path || folders.contains(folder));
+                self.promised.folders.extend(folders);
+                changes
+            }
+        };
+        self.changes_synced = self.changes_synced.max(made);
+    }
+
+    /// Writes into the empty directory `to` what a power cut at this moment leaves by a rule.
+    ///
+    /// # Errors
+    /// Those of writing there.
+    pub fn rebuild(&self, rule: Rule, random: &mut Random, to: &Path) -> io::Result<()> {
+        let tree = self.tree(rule, random);
+        for folder in &tree.folders {
+            fs::create_dir_all(self.place(folder, to))?;
+        }
+        for (name, inode) in &tree.names {
+            let Some(file) = self.files.get(inode).filter(|_| tree.folders.contains(parent(name))) else { continue };
+            file.left(rule, random).write_to(&self.place(name, to))?;
+        }
+        Ok(())
+    }
+
+    fn tree(&self, rule: Rule, random: &mut Random) -> Tree {
+        let changes = match rule {
+            Rule::Killed => return self.now.clone(),
+            Rule::Posix => return self.promised.clone(),
+            Rule::Ext4 | Rule::Zero => self.changes_synced,
+            Rule::Torn => {
+                self.changes_synced + random.below((self.changes.len() - self.changes_synced) as u64 + 1) as usize
+            }
+        };
+        let mut tree = Tree { names: Names::new(), folders: BTreeSet::from([self.root.clone()]) };
+        self.changes.iter().take(changes).for_each(|change| tree.apply(change));
+        tree
+    }
+
+    fn place(&self, path: &str, to: &Path) -> std::path::PathBuf {
+        to.join(path.strip_prefix(&self.root).unwrap_or(path).trim_start_matches('/'))
+    }
+}
+
+impl Tree {
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Made(path, inode) => {
+                self.names.insert(path.clone(), *inode);
+            }
+            Change::Renamed(from, to) => {
+                if let Some(inode) = self.names.remove(from) {
+                    self.names.insert(to.clone(), inode);
+                }
+            }
+            Change::Unlinked(path) => {
+                self.names.remove(path);
+            }
+            Change::Folder(path) => {
+                self.folders.insert(path.clone());
+            }
+            Change::FolderGone(path) => {
+                self.folders.remove(path);
+            }
+        }
+    }
+}
+
+impl Inode {
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        let mut at = at;
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            let (page, offset) = (at / PAGE, (at % PAGE) as usize);
+            let count = bytes.len().min(PAGE as usize - offset);
+            let mut whole = self.now.pages.get(&page).map_or_else(|| vec![0; PAGE as usize], |page| page.to_vec());
+            whole[offset..offset + count].copy_from_slice(&bytes[..count]);
+            self.now.pages.insert(page, whole.into());
+            self.dirty.insert(page);
+            at += count as u64;
+            bytes = &bytes[count..];
+        }
+        self.now.bytes = self.now.bytes.max(at);
+    }
+
+    fn cut(&mut self, length: u64) {
+        if length < self.now.bytes {
+            let last = length / PAGE;
+            let gone: Vec<u64> = self.now.pages.keys().copied().filter(|page| *page >= last).collect();
+            for page in gone {
+                self.dirty.insert(page);
+                let kept = self.now.pages.remove(&page).filter(|_| page == last && length % PAGE > 0);
+                if let Some(kept) = kept {
+                    let mut whole = kept.to_vec();
+                    whole[(length % PAGE) as usize..].fill(0);
+                    self.now.pages.insert(page, whole.into());
+                }
+            }
+        }
+        self.now.bytes = length;
+    }
+
+    fn synced(&mut self, pages: Vec<(u64, Option<Page>)>, bytes: u64) {
+        for (page, contents) in pages {
+            let is_newest = match (&contents, self.now.pages.get(&page)) {
+                (Some(synced), Some(now)) => Rc::ptr_eq(synced, now),
+                (synced, now) => synced.is_none() && now.is_none(),
+            };
+            if is_newest {
+                self.dirty.remove(&page);
+            }
+            match contents {
+                Some(contents) => self.synced.pages.insert(page, contents),
+                None => self.synced.pages.remove(&page),
+            };
+        }
+        self.synced.bytes = bytes;
+    }
+
+    fn left(&self, rule: Rule, random: &mut Random) -> Contents {
+        let copy = |contents: &Contents| Contents { pages: contents.pages.clone(), bytes: contents.bytes };
+        match rule {
+            Rule::Killed => copy(&self.now),
+            Rule::Ext4 | Rule::Posix => copy(&self.synced),
+            Rule::Zero => Contents { bytes: self.now.bytes.max(self.synced.bytes), ..copy(&self.synced) },
+            Rule::Torn => {
+                let mut left = copy(&self.synced);
+                let share = random.pick(&[0, 50, 90, 100]);
+                for page in &self.dirty {
+                    if let Some(contents) = self.now.pages.get(page).filter(|_| random.below(100) < share) {
+                        left.pages.insert(*page, contents.clone());
+                        left.bytes = left.bytes.max(self.now.bytes.min((page + 1) * PAGE));
+                    }
+                }
+                if random.below(10) < 3 {
+                    left.bytes = left.bytes.max(self.now.bytes);
+                }
+                left
+            }
+        }
+    }
+}
+
+impl Contents {
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let mut file = File::create(path)?;
+        for (page, contents) in &self.pages {
+            if let Some(count) = self.bytes.checked_sub(page * PAGE).filter(|count| *count > 0) {
+                file.seek(SeekFrom::Start(page * PAGE))?;
+                file.write_all(&contents[..count.min(PAGE) as usize])?;
+            }
+        }
+        file.set_len(self.bytes)
+    }
+}
+
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+fn children(names: &Names, folder: &str) -> Names {
+    names.iter().filter(|(name, _)| parent(name) == folder).map(|(name, inode)| (name.clone(), *inode)).collect()
+}

@@ -1,0 +1,138 @@
+//! What a crash and a disk may do to a database, tried on demand.
+//!
+//! ```text
+//! crash-tests power  --store fjall --cuts 1000 --rule ext4,torn,zero --seed 7
+//! crash-tests damage --store fjall --trials 2000 --left killed --seed 7
+//! ```
+//!
+//! `power` has a writer recorded (`record.c`): every write, sync, rename and unlink, and every acknowledged statement, in one
+//! order. It cuts the trace at many places, rebuilds what the disk would have by each rule (`disk.rs`), and opens that: every
+//! acknowledged statement is there as a whole, the one in flight as a whole or not at all. `damage` changes one file
+//! of a database at a time: the damage is told, or has no effect. Checkers are child processes with limits on memory and time.
+
+mod child;
+mod damage;
+mod disk;
+mod power;
+mod random;
+mod roles;
+mod trace;
+mod workload;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use saltwing::StoreKind;
+
+use crate::disk::Rule;
+use crate::roles::Setup;
+
+#[derive(Parser)]
+#[command(about = "Power cuts rebuilt from a recorded trace, and damaged files")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+    /// The store below the database.
+    #[arg(long, global = true, default_value = "fjall")]
+    store: String,
+    /// What statements, places and damages follow from.
+    #[arg(long, global = true, default_value_t = 1)]
+    seed: u64,
+    /// Threads that write.
+    #[arg(long, global = true, default_value_t = 4)]
+    threads: u64,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Cuts a recorded trace, and opens what is left.
+    Power {
+        /// Places where the trace is cut, for each rule.
+        #[arg(long, default_value_t = 100)]
+        cuts: usize,
+        /// What a cut leaves.
+        #[arg(long, value_delimiter = ',', default_value = "ext4,torn,zero")]
+        rule: Vec<Rule>,
+        /// How long the writer writes.
+        #[arg(long, default_value_t = 6.0)]
+        seconds: f64,
+    },
+    /// Damages files, one at a time.
+    Damage {
+        /// How many damages.
+        #[arg(long, default_value_t = 200)]
+        trials: usize,
+        /// How the database was left.
+        #[arg(long, value_delimiter = ',', default_value = "closed,killed")]
+        left: Vec<damage::Left>,
+        /// How long the writer writes.
+        #[arg(long, default_value_t = 3.0)]
+        seconds: f64,
+    },
+    /// A child's role: writes.
+    #[command(hide = true)]
+    Write {
+        database: PathBuf,
+        told: PathBuf,
+        #[arg(long)]
+        seconds: f64,
+        #[arg(long)]
+        killed: bool,
+    },
+    /// A child's role: holds a database to a log.
+    #[command(hide = true)]
+    Check { database: PathBuf, told: PathBuf },
+    /// A child's role: prints what can be read.
+    #[command(hide = true)]
+    Read { database: PathBuf },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("crash-tests: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> io::Result<u8> {
+    let Arguments { store, seed, threads, task } = arguments;
+    let kind = StoreKind::by_name(store).ok_or_else(|| io::Error::other(format!("there is no store {store}")))?;
+    let setup = Setup { store: kind, seed: *seed, threads: *threads };
+    let (store, seed, threads) = (store.clone(), *seed, *threads);
+    let is_well = match task {
+        Task::Power { cuts, rule, seconds } => {
+            let (cuts, rules, seconds) = (*cuts, rule.clone(), *seconds);
+            let plan = power::Plan { store, seed, threads, cuts, rules, seconds, shown_max: 3 };
+            power::run(&plan, home()?.path())?.unwrap_or(true)
+        }
+        Task::Damage { trials, left, seconds } => {
+            let mut is_well = true;
+            for left in left {
+                let (store, trials, seconds) = (store.clone(), *trials, *seconds);
+                let plan = damage::Plan { store, seed, threads, trials, left: *left, seconds };
+                is_well &= damage::run(&plan, home()?.path())?;
+            }
+            is_well
+        }
+        Task::Write { database, told, seconds, killed } => {
+            let time = Duration::from_secs_f64(*seconds);
+            roles::write(&setup, database, told, time, *killed).map_err(io::Error::other)?;
+            true
+        }
+        Task::Check { database, told } => return Ok(roles::check(&setup, database, &roles::log(told)) as u8),
+        Task::Read { database } => return Ok(roles::read(&setup, database) as u8),
+    };
+    Ok(u8::from(!is_well))
+}
+
+/// In memory, where there is such a place: directories are rebuilt hundreds of times, and no power is lost here.
+fn home() -> io::Result<tempfile::TempDir> {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
+}

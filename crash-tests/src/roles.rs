@@ -1,0 +1,253 @@
+//! What the child processes do: write until they are told to end, check, read everything.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use saltwing::blocking::Connection;
+use saltwing::{Builder, Database, Error, Row, StoreKind, Value};
+
+use crate::workload::{State, Step, Steps, TABLES};
+
+/// Exit code of a checker whose database could not be opened.
+pub const NOT_OPENED: i32 = 3;
+/// Exit code of a checker that found something missing or changed.
+pub const WRONG: i32 = 4;
+
+/// How a database is opened: with blocks and deltas so small that they are merged all the time.
+pub struct Setup {
+    pub store: StoreKind,
+    pub seed: u64,
+    pub threads: u64,
+}
+
+impl Setup {
+    fn builder(&self, path: &Path) -> Builder {
+        Database::builder(path)
+            .store(self.store)
+            .sweep_every(None)
+            .delta_limits(1_500, 150 << 10)
+            .merge_when_idle(Some(Duration::from_millis(150)))
+            .full_scan("allow")
+            .unwrap_or_else(|error| fail(&error.to_string()))
+    }
+}
+
+fn fail(why: &str) -> ! {
+    eprintln!("crash-tests: {why}");
+    std::process::exit(2);
+}
+
+/// Writes by several threads for so long; each acknowledged statement is a line `thread` in the file `told`. The database
+/// is closed at the end unless `is_killed`: then this waits to be killed.
+pub fn write(setup: &Setup, path: &Path, told: &Path, time: Duration, is_killed: bool) -> Result<(), Error> {
+    let database = setup.builder(path).open()?;
+    let connection = database.connect().blocking();
+    for table in TABLES {
+        connection.execute(table, ())?;
+    }
+    let files = told.parent().unwrap_or(Path::new("."));
+    let until = Instant::now() + time;
+    std::thread::scope(|scope| {
+        for thread in 0..setup.threads {
+            let connection = database.connect().blocking();
+            scope.spawn(move || write_thread(setup, thread, &connection, told, files, until));
+        }
+    });
+    println!("written");
+    if is_killed {
+        std::thread::sleep(Duration::from_secs(600));
+    }
+    drop(connection);
+    database.close()
+}
+
+fn write_thread(setup: &Setup, thread: u64, connection: &Connection, told: &Path, files: &Path, until: Instant) {
+    let mut steps = Steps::new(setup.seed, thread);
+    let log = OpenOptions::new().create(true).append(true).open(told);
+    let mut log = log.unwrap_or_else(|error| fail(&error.to_string()));
+    while Instant::now() < until {
+        let step = steps.next();
+        if let Err(error) = step.run(connection, thread, files) {
+            fail(&format!("thread {thread}: {error} in {step:?}").chars().take(600).collect::<String>());
+        }
+        step.apply(&mut steps.state);
+        if log.write_all(format!("{thread}\n").as_bytes()).is_err() {
+            fail("the log cannot be written");
+        }
+    }
+}
+
+/// How many statements of each thread a log says were acknowledged.
+pub fn acknowledged(log: &[u8], threads: u64) -> Vec<u64> {
+    let mut counts = vec![0; threads as usize];
+    for line in String::from_utf8_lossy(log).lines() {
+        if let Some(count) = line.parse::<usize>().ok().and_then(|thread| counts.get_mut(thread)) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+/// Opens a database and holds it to a log; then writes to it, closes it and holds it to the log again. Prints what is wrong.
+pub fn check(setup: &Setup, path: &Path, log: &[u8]) -> i32 {
+    let mut after: Option<Vec<State>> = None;
+    for _ in 0..2 {
+        let database = match setup.builder(path).open() {
+            Ok(database) => database,
+            Err(error) => {
+                println!("not opened: {error}");
+                return NOT_OPENED;
+            }
+        };
+        database.notices().iter().for_each(|notice| println!("notice: {notice}"));
+        let found = match held(setup, &database, log, after.as_deref()) {
+            Ok(found) => found,
+            Err(wrong) => {
+                println!("{wrong}");
+                return WRONG;
+            }
+        };
+        let mut states = found;
+        if let Err(error) = write_more(&database, &mut states) {
+            println!("a statement after opening: {error}");
+            return WRONG;
+        }
+        after = Some(states);
+        if let Err(error) = database.close() {
+            println!("close: {error}");
+            return WRONG;
+        }
+    }
+    0
+}
+
+/// The states that are there, if they are those of the log, or `exact`.
+fn held(setup: &Setup, database: &Database, log: &[u8], exact: Option<&[State]>) -> Result<Vec<State>, String> {
+    let (found, counts) = observe(database, setup.threads).map_err(|error| format!("reading: {error}"))?;
+    let rows = [found.iter().map(|s| s.a.len()).sum::<usize>(), found.iter().map(|s| s.b.len()).sum()];
+    if rows.map(|rows| rows as i64) != counts {
+        return Err(format!("a and b have {rows:?} rows, and count {counts:?}"));
+    }
+    for (thread, (count, found)) in acknowledged(log, setup.threads).iter().zip(&found).enumerate() {
+        if let Some(exact) = exact {
+            if exact.get(thread) != Some(found) {
+                return Err(format!("thread {thread}: other rows after a close"));
+            }
+            continue;
+        }
+        let mut steps = Steps::new(setup.seed, thread as u64);
+        for _ in 0..*count {
+            let step = steps.next();
+            step.apply(&mut steps.state);
+        }
+        let without = steps.state.clone();
+        let step = steps.next();
+        step.apply(&mut steps.state);
+        if *found != without && *found != steps.state {
+            let difference = difference(&without, found);
+            return Err(format!("thread {thread} after {count} statements: {difference}; next {step:.60?}"));
+        }
+    }
+    Ok(found)
+}
+
+fn difference(wanted: &State, found: &State) -> String {
+    fn of<V: PartialEq>(name: &str, wanted: &BTreeMap<i64, V>, found: &BTreeMap<i64, V>) -> String {
+        let missing = wanted.keys().filter(|key| !found.contains_key(key)).count();
+        let extra = found.keys().filter(|key| !wanted.contains_key(key)).count();
+        let other = wanted.iter().filter(|(key, row)| found.get(key).is_some_and(|found| found != *row)).count();
+        format!("{name}: {missing} missing, {extra} extra, {other} changed of {}", wanted.len())
+    }
+    let own = if wanted.own == found.own { "the same" } else { "another" };
+    format!("{}; {}; own table: {own}", of("a", &wanted.a, &found.a), of("b", &wanted.b, &found.b))
+}
+
+fn write_more(database: &Database, states: &mut [State]) -> Result<(), Error> {
+    let connection = database.connect().blocking();
+    for (thread, state) in states.iter_mut().enumerate() {
+        let step = Step::Upsert(vec![(7, (Some(-7), Some("after".into())))]);
+        // Before its table was made a cut leaves nothing to write to.
+        if connection.execute("SELECT count(*) FROM a", ()).is_err() {
+            return Ok(());
+        }
+        step.run(&connection, thread as u64, Path::new("."))?;
+        step.apply(state);
+    }
+    Ok(())
+}
+
+/// What each thread's rows are, read by ranges; and how many a and b count.
+fn observe(database: &Database, threads: u64) -> Result<(Vec<State>, [i64; 2]), Error> {
+    let connection = database.connect().blocking();
+    let tables = rows(&connection, "SHOW TABLES")?;
+    let has = |name: &str| tables.iter().any(|row| row.values().is_ok_and(|row| row.contains(&Value::from(name))));
+    let mut states = vec![State::default(); threads as usize];
+    for (thread, state) in states.iter_mut().enumerate() {
+        for (name, table) in [("a", &mut state.a), ("b", &mut state.b)] {
+            if has(name) {
+                let sql = format!("SELECT k, n, s FROM {name} WHERE th = {thread}");
+                for row in rows(&connection, &sql)? {
+                    table.insert(row.get(0)?, (row.get(1)?, row.get(2)?));
+                }
+            }
+        }
+        if has(&format!("own{thread}")) {
+            let mut own = BTreeMap::new();
+            for row in rows(&connection, &format!("SELECT k, n FROM own{thread}"))? {
+                own.insert(row.get(0)?, row.get(1)?);
+            }
+            state.own = Some(own);
+        }
+    }
+    let count = |name: &str| match has(name) {
+        true => rows(&connection, &format!("SELECT count(*) FROM {name}"))?.first().map_or(Ok(-1), |row| row.get(0)),
+        false => Ok(0),
+    };
+    let counts = [count("a")?, count("b")?];
+    Ok((states, counts))
+}
+
+fn rows(connection: &Connection, sql: &str) -> Result<Vec<Row>, Error> {
+    connection.query(sql, ())?.collect()
+}
+
+/// Prints what can be read, table by table: `rows TABLE CHECKSUM` or `error TABLE TEXT`.
+pub fn read(setup: &Setup, path: &Path) -> i32 {
+    let database = match setup.builder(path).open() {
+        Ok(database) => database,
+        Err(error) => {
+            println!("error opening: {error}");
+            return NOT_OPENED;
+        }
+    };
+    let connection = database.connect().blocking();
+    let own = (0..setup.threads).map(|thread| format!("own{thread}"));
+    for table in ["a".to_owned(), "b".to_owned()].into_iter().chain(own) {
+        match rows(&connection, &format!("SELECT * FROM {table}")) {
+            Ok(rows) => {
+                let mut lines: Vec<String> = rows.iter().map(|row| format!("{:?}", row.values())).collect();
+                lines.sort();
+                println!("rows {table} {} {:016x}", lines.len(), sum(&lines));
+            }
+            Err(error) if error.code() == saltwing::ErrorCode::NoSuchTable => println!("rows {table} none"),
+            Err(error) => println!("error {table}: {error}"),
+        }
+    }
+    0
+}
+
+/// FNV-1a.
+fn sum(lines: &[String]) -> u64 {
+    lines
+        .iter()
+        .flat_map(|line| line.bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A log, empty if there is none.
+pub fn log(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_default()
+}

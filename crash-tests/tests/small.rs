@@ -1,0 +1,22 @@
+//! A small run of each kind; long ones are run by hand (docs/crashes.md).
+
+#![allow(clippy::unwrap_used, missing_docs, reason = "these are tests")]
+
+use std::process::Command;
+
+fn holds(arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_crash-tests")).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    println!("{said}");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_power_cut() {
+    holds(&["power", "--cuts", "20", "--rule", "ext4,torn,zero", "--seconds", "3", "--seed", "11"]);
+}
+
+#[test]
+fn damage_is_told_or_of_no_effect() {
+    holds(&["damage", "--trials", "40", "--seconds", "1.5", "--seed", "11"]);
+}
