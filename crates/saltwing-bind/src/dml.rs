@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_catalog::CatalogView;
 use saltwing_plan::Condition;
-use saltwing_sql::statement::{Delete, QueryStatement, RowSource, Upsert};
+use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
 use saltwing_table::Table;
 use saltwing_types::table::ROW_KEY_COLUMN;
@@ -30,10 +30,26 @@ pub struct UpsertTarget {
     pub table: Arc<Table>,
     /// The columns written, by index, in the order of the values.
     pub columns: Vec<usize>,
-    /// Whether a key that exists is an error.
-    pub insert: bool,
+    /// What becomes of a row whose key is there already.
+    pub on_conflict: OnConflict,
     /// Whether columns that are not written keep what the row has: the row must be read.
     pub partial: bool,
+}
+
+impl UpsertTarget {
+    /// The target of rows of these columns, by index.
+    pub fn new(table: Arc<Table>, columns: Vec<usize>, on_conflict: OnConflict) -> Self {
+        let def = table.def();
+        // What is neither written nor a part of the key keeps its value.
+        let leaves_out = |column: usize| !columns.contains(&column) && def.key.position(column).is_none();
+        let partial = on_conflict == OnConflict::Replace && (0..def.columns.len()).any(leaves_out);
+        Self { table, columns, on_conflict, partial }
+    }
+
+    /// Whether rows are looked up before they are written; those with a hidden key are always new.
+    pub fn reads_rows(&self) -> bool {
+        (self.partial || self.on_conflict != OnConflict::Replace) && !self.table.def().has_hidden_key()
+    }
 }
 
 /// Where the rows come from.
@@ -86,10 +102,8 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
         }
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
-    let def = table.def();
-    // What is neither written nor has a DEFAULT of its own keeps its value.
-    let partial = !insert && (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
-    Ok(BoundUpsert { target: UpsertTarget { table, columns, insert, partial }, source })
+    let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
+    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source })
 }
 
 /// Binds a DELETE.

@@ -31,7 +31,10 @@ use saltwing_types::Expr;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
-pub use dml::{BoundDelete, BoundSource, BoundUpsert, UpsertTarget, delete, row_key_query, target_columns, upsert};
+pub use saltwing_sql::statement::OnConflict;
+pub use dml::{
+    BoundDelete, BoundSource, BoundUpsert, UpsertTarget, delete, row_key_query, target_columns, upsert,
+};
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{Lowered, Lowerer, Params};

@@ -123,7 +123,7 @@ impl Catalog {
             let name = def.name.to_string();
             return Err(CatalogError::DuplicateTable { existing: (existing != name).then_some(existing), name });
         }
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         if let Some(schema) = &schema {
             self.put_schema(&mut view, &mut writes, schema)?;
             // A schema that is there gives its spelling.
@@ -170,7 +170,7 @@ impl Catalog {
     fn put_altered(&self, def: TableDef) -> Result<(), CatalogError> {
         check_definition(&def)?;
         let table = Table::new(Arc::new(def))?;
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         writes.put(&self.own.tables, table_row(table.def())?)?;
         self.raise_format(&mut writes, ALTERED_FORMAT)?;
         self.store.commit(&writes, None, Durability::Synced)?;
@@ -192,7 +192,7 @@ impl Catalog {
         let mut view = CatalogView::clone(&self.snapshot());
         let table = view.resolve(schema, name)?;
         let def = table.def();
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         let row_key =
             self.own.tables.codec().encode(&name_values(&def.name)).map_err(saltwing_table::TableError::from)?;
         writes.delete(&self.own.tables, row_key);
@@ -214,7 +214,7 @@ impl Catalog {
         if view.has_schema(name) {
             return Err(CatalogError::DuplicateSchema(name.into()));
         }
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         self.put_schema(&mut view, &mut writes, name)?;
         self.store.commit(&writes, None, Durability::Synced)?;
         self.publish(view);
@@ -234,7 +234,7 @@ impl Catalog {
         if tables > 0 {
             return Err(CatalogError::SchemaNotEmpty { name: spelt, tables });
         }
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         let row_key =
             self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(saltwing_table::TableError::from)?;
         writes.delete(&self.own.schemas, row_key);
@@ -268,7 +268,7 @@ impl Catalog {
         let id = TableId(u32::try_from(*id).map_err(|_| CatalogError::Corrupt(format!("{id} is no table id")))?);
         self.store.unregister(id);
         self.store.purge(id)?;
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         let row_key = self.own.dropped.codec().encode(dropped).map_err(saltwing_table::TableError::from)?;
         writes.delete(&self.own.dropped, row_key);
         self.store.commit(&writes, None, Durability::Buffered)?;
@@ -310,7 +310,7 @@ impl Catalog {
             }
             None if readonly => Ok(()),
             None => {
-                let mut writes = WriteSet::new();
+                let mut writes = self.store.write_set();
                 writes.put(&self.own.settings, format_row(FIRST_FORMAT))?;
                 self.store.commit(&writes, None, Durability::Synced)?;
                 Ok(())

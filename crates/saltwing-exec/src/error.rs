@@ -29,16 +29,16 @@ pub enum ExecError {
         table: String,
         /// Its values as SQL text.
         key: String,
-        /// Which of the statement's rows has it, from 0.
-        row: usize,
     },
-    /// More rows than one statement may write.
-    #[error("the statement writes {bytes} bytes, above the limit of {limit}")]
+    /// More bytes of rows than one commit may hold.
+    #[error("one commit would hold {rows} rows of {bytes} bytes and more, above commit_bytes_max = {limit}")]
     TooLarge {
-        /// At least so many.
+        /// Encoded bytes of the rows so far.
         bytes: usize,
         /// The limit.
         limit: usize,
+        /// The rows so far.
+        rows: u64,
     },
     /// More memory for groups than a statement may take.
     #[error("the statement's groups take {bytes} bytes, above the limit of {limit}")]
@@ -71,7 +71,10 @@ impl ExecError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),
-            Self::TooLarge { .. } => Some("write in several statements; COPY FROM commits in batches"),
+            Self::TooLarge { .. } => Some(
+                "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT and DELETE in parts of so many rows; or raise \
+                 the limit: SET commit_bytes_max; or write in several statements",
+            ),
             Self::OutOfMemory { .. } => {
                 Some("group by the first key columns: groups then come one by one; or raise the limit of the database")
             }

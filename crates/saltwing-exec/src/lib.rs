@@ -1,6 +1,6 @@
 //! The direct path: statements over one table, without a relational engine and without an async runtime.
 //!
-//! [`select`] reads, as batches or as values of rows, [`mod@write`] writes; `aggregate` makes groups of what is
+//! [`select`] reads, as batches or as values of rows, [`mod@write`] writes, in a [`transaction`](mod@transaction) where it reads too; `aggregate` makes groups of what is
 //! read, and `totals` adds whole columns up. Rows that only a relational engine can make come in as batches, whoever
 //! made them.
 
@@ -14,8 +14,10 @@ mod parts;
 pub mod select;
 mod source;
 mod totals;
+pub mod transaction;
 pub mod write;
 
 pub use error::ExecError;
 pub use select::{DirectRows, SelectPlan, TotalRow};
-pub use write::{DeleteOutcome, Writer};
+pub use transaction::{CommitLimits, Transaction, Unfinished};
+pub use write::{RowFailure, Writer};

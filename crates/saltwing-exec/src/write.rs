@@ -1,26 +1,22 @@
 //! UPSERT, INSERT, DELETE.
 //!
-//! A statement's writes are one commit. One that reads what it writes (INSERT, an
-//! UPSERT of some columns, DELETE) is a transaction of its own: when another commit
-//! comes first it starts over, up to [`TRIES_MAX`] times.
+//! What reads what it writes (INSERT, an UPSERT of some columns or of a query, DELETE) is a [`Transaction`]; an UPSERT of
+//! whole rows reads nothing, and is one commit.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_bind::UpsertTarget;
 use saltwing_bind::access::TableAccess;
+use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
-use saltwing_store::BATCH_BYTES_MAX;
-use saltwing_table::{Durability, EmbeddedTables, ReadView, ScanContext, Table, TableError, WriteSet};
+use saltwing_table::{Durability, EmbeddedTables, ScanContext, Table};
 use saltwing_types::{SqlType, Value, eval, number, text};
 
+use crate::transaction::{CommitLimits, Transaction, Unfinished};
 use crate::ExecError;
-
-/// How often a statement in conflict is run.
-pub const TRIES_MAX: u32 = 100;
 
 /// Writes rows for statements.
 pub struct Writer<'a> {
@@ -28,179 +24,238 @@ pub struct Writer<'a> {
     pub store: &'a EmbeddedTables,
     /// What an acknowledgement promises.
     pub durability: Durability,
-}
-
-/// What a DELETE did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeleteOutcome {
-    /// Rows deleted.
-    pub rows: u64,
+    /// How much one commit may hold.
+    pub limits: CommitLimits,
 }
 
 impl Writer<'_> {
-    /// Writes `rows`, which have a value for each of the statement's columns, brought to its type.
+    /// Writes `rows`, which have a value for each of the statement's columns, brought to its type, in one commit.
     ///
-    /// Returns how many rows were written.
+    /// Returns how many rows were written. `keys` gets the physical key of each of them, in their order.
     ///
     /// # Errors
-    /// [`ExecError::DuplicateKey`], [`ExecError::TooLarge`]; those of rows and keys.
-    pub fn upsert(&self, target: &UpsertTarget, rows: Cow<'_, [Vec<Value>]>) -> Result<u64, ExecError> {
-        let count = rows.len();
+    /// [`RowFailure`] with [`ExecError::DuplicateKey`], [`ExecError::TooLarge`]; those of rows and keys.
+    pub fn upsert(
+        &self,
+        target: &UpsertTarget,
+        rows: &[Vec<Value>],
+        mut keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<u64, RowFailure> {
+        if !target.reads_rows() {
+            return self.put_all(target, rows, keys);
+        }
+        let mut failed = None;
+        let written = self.transaction(self.limits.in_one(), |transaction| {
+            failed = None;
+            if let Some(keys) = &mut keys {
+                keys.clear();
+            }
+            let mut sink = RowSink::new(transaction, target);
+            for (index, row) in rows.iter().enumerate() {
+                let key = sink.put(row, None).inspect_err(|_| failed = Some(index))?;
+                if let Some(keys) = &mut keys {
+                    keys.extend(key);
+                }
+            }
+            Ok(())
+        });
+        let (rows, ()) = written.map_err(|unfinished| RowFailure { row: failed, error: unfinished.error })?;
+        Ok(rows)
+    }
+
+    /// Writes whole rows, whatever was there.
+    fn put_all(
+        &self,
+        target: &UpsertTarget,
+        rows: &[Vec<Value>],
+        mut keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<u64, RowFailure> {
+        let of_all = |error| RowFailure { row: None, error };
         let first_id = match target.table.def().has_hidden_key() {
-            true => Some(self.store.allocate_row_ids(&target.table, rows.len())?.start),
+            true => Some(self.store.allocate_row_ids(&target.table, rows.len()).map_err(|e| of_all(e.into()))?.start),
             false => None,
         };
-        if !target.insert && !target.partial || first_id.is_some() {
-            let mut writes = WriteSet::new();
-            for (i, row) in rows.into_owned().into_iter().enumerate() {
-                writes.put(&target.table, fresh_row(target, row, first_id.map(|id| id + i as i64))?)?;
-                check_size(&writes)?;
-            }
-            self.store.commit(&writes, None, self.durability)?;
-            return Ok(count as u64);
-        }
-        retried(|| {
-            let (view, token) = self.store.begin()?;
-            let writes =
-                if target.insert { self.inserts(target, &rows, &view)? } else { self.merges(target, &rows, &view)? };
-            // What the view alone still sees can be given back.
-            drop(view);
-            self.store.commit(&writes, Some(&token), self.durability)?;
-            Ok(count as u64)
-        })
-    }
-
-    /// Rows whose keys must not be there.
-    fn inserts(&self, target: &UpsertTarget, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
-        let mut writes = WriteSet::new();
-        let mut seen = HashMap::new();
+        let mut writes = self.store.write_set();
         for (index, row) in rows.iter().enumerate() {
-            let row = fresh_row(target, row.clone(), None)?;
-            let key_text = key_text(&target.table, &row);
-            let key = writes.put(&target.table, row)?.to_vec();
-            if seen.insert(key.clone(), ()).is_some() || self.store.contains(view, &target.table, &key)? {
-                let table = target.table.def().name.to_string();
-                return Err(ExecError::DuplicateKey { table, key: key_text, row: index });
+            let row_id = first_id.map(|id| id + index as i64);
+            let put = fresh_row(target, row, row_id).and_then(|row| Ok(writes.put(&target.table, row)?));
+            let key = put.map_err(|error| RowFailure { row: Some(index), error })?;
+            if let Some(keys) = &mut keys {
+                keys.push(key);
             }
-            check_size(&writes)?;
+            self.limits.check(&writes).map_err(of_all)?;
         }
-        Ok(writes)
+        self.store.commit(&writes, None, self.durability).map_err(|error| of_all(error.into()))?;
+        Ok(rows.len() as u64)
     }
 
-    /// Rows over what is there: columns that are not written keep their values.
-    fn merges(&self, target: &UpsertTarget, rows: &[Vec<Value>], view: &ReadView) -> Result<WriteSet, ExecError> {
-        let mut writes = WriteSet::new();
-        let mut written: HashMap<Vec<u8>, Vec<Value>> = HashMap::new();
-        for row in rows {
-            let fresh = fresh_row(target, row.clone(), None)?;
-            let key = target.table.row_key(&fresh)?;
-            let old = match written.remove(&key) {
-                Some(row) => Some(row),
-                None => self.store.get(view, &target.table, &key)?,
-            };
-            let merged = match old {
-                None => fresh,
-                Some(mut old) => {
-                    for (&column, value) in target.columns.iter().zip(row) {
-                        if let Some(place) = old.get_mut(column) {
-                            place.clone_from(value);
-                        }
-                    }
-                    old
-                }
-            };
-            writes.put(&target.table, merged.clone())?;
-            written.insert(key, merged);
-            check_size(&writes)?;
-        }
-        Ok(writes)
+    /// Deletes the rows that an access finds.
+    ///
+    /// # Errors
+    /// The scan's; [`ExecError::TooLarge`].
+    pub fn delete(&self, access: &TableAccess, context: &ScanContext) -> Result<u64, Unfinished<ExecError>> {
+        let table = access.table();
+        let deleted = self.transaction(self.limits, |transaction| {
+            let request = access.scan_request(vec![table.row_key_index()], None);
+            let mut scan = self.store.scan(transaction.view().clone(), request, context.clone())?;
+            while let Some(batch) = scan.next_batch()? {
+                transaction.delete_keys(table, &batch)?;
+            }
+            Ok(())
+        });
+        deleted.map(|(rows, ())| rows)
     }
+}
 
-    /// Writes the rows of a query: batches with as many columns as the statement writes.
+/// What is wrong with rows that are written together.
+#[derive(Debug)]
+pub struct RowFailure {
+    /// The row that it is about, if it is one: its place, from 0.
+    pub row: Option<usize>,
+    /// What is wrong.
+    pub error: ExecError,
+}
+
+impl Transaction<'_> {
+    /// Writes the rows of a query: batches with as many columns as the statement writes, of these types.
     ///
     /// # Errors
     /// As [`Writer::upsert`], and what the batches end with.
     pub fn upsert_batches<E: From<ExecError>>(
-        &self,
+        &mut self,
         target: &UpsertTarget,
         types: &[SqlType],
         batches: impl Iterator<Item = Result<RecordBatch, E>>,
-    ) -> Result<u64, E> {
-        let mut rows = Vec::new();
-        let mut bytes = 0;
+    ) -> Result<(), E> {
+        let has_ids = target.table.def().has_hidden_key();
+        let mut sink = RowSink::new(self, target);
         for batch in batches {
             let batch = batch?;
-            bytes += batch.get_array_memory_size();
-            if bytes > BATCH_BYTES_MAX {
-                return Err(ExecError::TooLarge { bytes, limit: BATCH_BYTES_MAX }.into());
-            }
+            let ids = match has_ids {
+                true => Some(sink.transaction.store().allocate_row_ids(&target.table, batch.num_rows())),
+                false => None,
+            };
+            let first_id = ids.transpose().map_err(ExecError::from)?.map(|ids| ids.start);
             for row in 0..batch.num_rows() {
-                rows.push(row_of_batch(target, types, &batch, row)?);
+                let values = row_of_batch(target, types, &batch, row)?;
+                sink.put(&values, first_id.map(|id| id + row as i64))?;
+                sink.end_part()?;
             }
         }
-        Ok(self.upsert(target, rows.into())?)
+        Ok(())
     }
 
-    /// Deletes the rows that an access finds; `start` makes the access anew for each try.
+    /// Deletes the rows whose physical keys come in the first column of `batches`.
     ///
     /// # Errors
-    /// The scan's; [`ExecError::TooLarge`].
-    pub fn delete(&self, access: &TableAccess, context: &ScanContext) -> Result<DeleteOutcome, ExecError> {
-        let table = access.table();
-        retried(|| {
-            let (view, token) = self.store.begin()?;
-            let request = access.scan_request(vec![table.row_key_index()], None);
-            let mut scan = self.store.scan(view, request, context.clone())?;
-            let mut writes = WriteSet::new();
-            while let Some(batch) = scan.next_batch()? {
-                delete_keys(&mut writes, table, &batch)?;
-            }
-            drop(scan);
-            self.store.commit(&writes, Some(&token), self.durability)?;
-            Ok(DeleteOutcome { rows: writes.len() as u64 })
-        })
-    }
-
-    /// Deletes the rows whose physical keys come in the first column of `batches`, read at `view`'s token.
-    ///
-    /// # Errors
-    /// A conflict is not retried: the batches are gone.
+    /// [`ExecError::TooLarge`], and what the batches end with.
     pub fn delete_batches<E: From<ExecError>>(
-        &self,
+        &mut self,
         table: &Arc<Table>,
-        read_at: &saltwing_table::ReadToken,
         batches: impl Iterator<Item = Result<RecordBatch, E>>,
-    ) -> Result<DeleteOutcome, E> {
-        let mut writes = WriteSet::new();
+    ) -> Result<(), E> {
         for batch in batches {
-            delete_keys(&mut writes, table, &batch?)?;
+            self.delete_keys(table, &batch?)?;
         }
-        self.store.commit(&writes, Some(read_at), self.durability).map_err(ExecError::from)?;
-        Ok(DeleteOutcome { rows: writes.len() as u64 })
+        Ok(())
+    }
+
+    fn delete_keys(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
+        let Some(keys) = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>()) else { return Ok(()) };
+        for key in keys.iter().flatten() {
+            self.delete(table, key)?;
+            self.end_part()?;
+        }
+        Ok(())
     }
 }
 
-/// Runs a transaction until no other commit came first.
-fn retried<T>(mut run: impl FnMut() -> Result<T, ExecError>) -> Result<T, ExecError> {
-    for _ in 0..TRIES_MAX {
-        match run() {
-            Err(ExecError::Table(TableError::Conflict { .. } | TableError::SnapshotTooOld)) => {}
-            other => return other,
-        }
-    }
-    Err(ExecError::Contended(TRIES_MAX))
+/// Takes a statement's rows one by one, and looks up what it must know of those that are there.
+struct RowSink<'s, 't> {
+    transaction: &'s mut Transaction<'t>,
+    target: &'s UpsertTarget,
+    /// Rows of this part over what was there, by key: a later row of the same key goes on from them.
+    merged: HashMap<Vec<u8>, Vec<Value>>,
+    /// Keys of this part, where each may come once.
+    inserted: HashSet<Vec<u8>>,
 }
 
-fn check_size(writes: &WriteSet) -> Result<(), ExecError> {
-    let bytes = writes.bytes();
-    if bytes > BATCH_BYTES_MAX { Err(ExecError::TooLarge { bytes, limit: BATCH_BYTES_MAX }) } else { Ok(()) }
+impl<'s, 't> RowSink<'s, 't> {
+    fn new(transaction: &'s mut Transaction<'t>, target: &'s UpsertTarget) -> Self {
+        Self { transaction, target, merged: HashMap::new(), inserted: HashSet::new() }
+    }
+
+    /// Takes one row: a value for each of the statement's columns. Its physical key; `None` where the row is left out.
+    fn put(&mut self, values: &[Value], row_id: Option<i64>) -> Result<Option<Vec<u8>>, ExecError> {
+        let target = self.target;
+        let table = &target.table;
+        let fresh = fresh_row(target, values, row_id)?;
+        if row_id.is_none() && target.on_conflict != OnConflict::Replace {
+            return self.insert(&fresh);
+        }
+        if row_id.is_some() || !target.partial {
+            return self.transaction.put(table, &fresh).map(Some);
+        }
+        let key = table.row_key(&fresh)?;
+        let old = match self.merged.remove(&key) {
+            Some(row) => Some(row),
+            None => self.transaction.store().get(self.transaction.current(), table, &key)?,
+        };
+        let row = match old {
+            None => fresh.into_owned(),
+            Some(mut row) => {
+                for (&column, value) in target.columns.iter().zip(values) {
+                    if let Some(place) = row.get_mut(column) {
+                        place.clone_from(value);
+                    }
+                }
+                row
+            }
+        };
+        let written = self.transaction.put(table, &row)?;
+        self.merged.insert(key, row);
+        Ok(Some(written))
+    }
+
+    /// Writes a row whose key is new.
+    fn insert(&mut self, row: &[Value]) -> Result<Option<Vec<u8>>, ExecError> {
+        let table = &self.target.table;
+        let key = table.row_key(row)?;
+        let is_known = self.inserted.contains(&key)
+            || self.transaction.store().contains(self.transaction.current(), table, &key)?;
+        match (is_known, self.target.on_conflict) {
+            (true, OnConflict::Ignore) => Ok(None),
+            (true, _) => {
+                let (table, key) = (table.def().name.to_string(), key_text(table, row));
+                Err(ExecError::DuplicateKey { table, key })
+            }
+            (false, _) => {
+                let written = self.transaction.put(table, row)?;
+                self.inserted.insert(key);
+                Ok(Some(written))
+            }
+        }
+    }
+
+    /// Ends a part if it is large enough: what it wrote is looked up from then on.
+    fn end_part(&mut self) -> Result<(), ExecError> {
+        if self.transaction.end_part()? {
+            self.merged.clear();
+            self.inserted.clear();
+        }
+        Ok(())
+    }
 }
 
 /// A row of all columns: those written, and DEFAULTs for the others.
-fn fresh_row(target: &UpsertTarget, values: Vec<Value>, row_id: Option<i64>) -> Result<Vec<Value>, ExecError> {
+fn fresh_row<'v>(
+    target: &UpsertTarget,
+    values: &'v [Value],
+    row_id: Option<i64>,
+) -> Result<Cow<'v, [Value]>, ExecError> {
     let def = target.table.def();
     if target.columns.iter().copied().eq(0..def.columns.len()) {
-        return Ok(values);
+        return Ok(values.into());
     }
     let mut row = Vec::with_capacity(def.columns.len());
     for column in &def.columns {
@@ -212,10 +267,10 @@ fn fresh_row(target: &UpsertTarget, values: Vec<Value>, row_id: Option<i64>) -> 
     }
     for (&column, value) in target.columns.iter().zip(values) {
         if let Some(place) = row.get_mut(column) {
-            *place = value;
+            place.clone_from(value);
         }
     }
-    Ok(row)
+    Ok(row.into())
 }
 
 /// The values of the key's columns; what is computed from them says nothing more.
@@ -239,11 +294,4 @@ fn row_of_batch(
         values.push(number::assign(value, target.ty).map_err(named)?);
     }
     Ok(values)
-}
-
-fn delete_keys(writes: &mut WriteSet, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
-    if let Some(keys) = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>()) {
-        keys.iter().flatten().for_each(|key| writes.delete(table, key.to_vec()));
-    }
-    check_size(writes)
 }

@@ -6,8 +6,9 @@
 //! COPY (query) TO 'file' | STDOUT                [options]
 //! ```
 //! Options are `[WITH] (HEADER [bool], DELIMITER 'c', QUOTE 'c', ESCAPE 'c', NULL 'text',
-//! FORMAT csv, ON_ERROR abort|skip)`; brackets, `=` and commas may be left out, and
-//! `ON ERROR SKIP` may be two words.
+//! FORMAT csv, ON_ERROR abort|skip,
+//! ON_CONFLICT replace|error|ignore)`; brackets, `=` and commas may be left out, and
+//! `ON ERROR` and `ON CONFLICT` may be two words.
 
 use saltwing_types::Span;
 use sqlparser::tokenizer::Token;
@@ -15,9 +16,11 @@ use sqlparser::tokenizer::Token;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::query;
-use crate::statement::{CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnError, Statement};
+use crate::statement::{
+    CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnConflict, OnError, Statement,
+};
 
-const OPTIONS: [&str; 7] = ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR"];
+const OPTIONS: [&str; 8] = ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR", "ON_CONFLICT"];
 
 /// Reads on behind COPY, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -99,6 +102,10 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
         return Err(cursor.expected("an option of COPY"));
     };
     cursor.skip();
+    if word == "ON" && cursor.eat(&["CONFLICT"]) {
+        let value = on_conflict(cursor)?;
+        return set(&mut options.on_conflict, value, cursor.span_from(start), "ON CONFLICT");
+    }
     if word == "ON" {
         cursor.expect(&["ERROR"])?;
         let value = on_error(cursor)?;
@@ -117,7 +124,7 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
         }
         "HEADER" => {
             let value = match cursor.word(0).map(str::to_uppercase).as_deref() {
-                Some("TRUE" | "ON") if !cursor.at(&["ON", "ERROR"]) => Some(true),
+                Some("TRUE" | "ON") if !cursor.at(&["ON", "ERROR"]) && !cursor.at(&["ON", "CONFLICT"]) => Some(true),
                 Some("FALSE" | "OFF") => Some(false),
                 _ => None,
             };
@@ -145,6 +152,10 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
         "ON_ERROR" => {
             let value = on_error(cursor)?;
             set(&mut options.on_error, value, cursor.span_from(start), "ON_ERROR")
+        }
+        "ON_CONFLICT" => {
+            let value = on_conflict(cursor)?;
+            set(&mut options.on_conflict, value, cursor.span_from(start), "ON_CONFLICT")
         }
         // PostgreSQL's old form: WITH CSV HEADER.
         "CSV" => set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT"),
@@ -180,6 +191,16 @@ fn on_error(cursor: &mut Cursor<'_>) -> Result<OnError, SqlError> {
     match text_or_word(cursor, "ABORT or SKIP")?.to_uppercase().as_str() {
         "ABORT" | "STOP" => Ok(OnError::Abort),
         "SKIP" | "IGNORE" => Ok(OnError::Skip),
+        _ => Err(error),
+    }
+}
+
+fn on_conflict(cursor: &mut Cursor<'_>) -> Result<OnConflict, SqlError> {
+    let error = cursor.expected_word(&["REPLACE", "ERROR", "IGNORE"]);
+    match text_or_word(cursor, "REPLACE, ERROR or IGNORE")?.to_uppercase().as_str() {
+        "REPLACE" => Ok(OnConflict::Replace),
+        "ERROR" => Ok(OnConflict::Error),
+        "IGNORE" => Ok(OnConflict::Ignore),
         _ => Err(error),
     }
 }

@@ -14,7 +14,7 @@ use crate::name::{ColumnName, Name, quote_name};
 use crate::scanner::{Kind, Scanner};
 use crate::statement::{
     AlterTable, Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
-    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnError,
+    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict, OnError,
     OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables, Statement,
     TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
 };
@@ -438,6 +438,11 @@ impl Display for CopyOptions {
             self.on_error.map(|it| match it {
                 OnError::Abort => "ON_ERROR abort".to_owned(),
                 OnError::Skip => "ON_ERROR skip".to_owned(),
+            }),
+            self.on_conflict.map(|it| match it {
+                OnConflict::Replace => "ON_CONFLICT replace".to_owned(),
+                OnConflict::Error => "ON_CONFLICT error".to_owned(),
+                OnConflict::Ignore => "ON_CONFLICT ignore".to_owned(),
             }),
         ]
         .into_iter()

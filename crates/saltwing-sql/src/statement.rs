@@ -466,6 +466,8 @@ pub struct CopyOptions {
     pub null: Option<String>,
     /// `ON_ERROR`.
     pub on_error: Option<OnError>,
+    /// `ON_CONFLICT`.
+    pub on_conflict: Option<OnConflict>,
 }
 
 /// The forms that COPY knows.
@@ -482,6 +484,17 @@ pub enum OnError {
     Abort,
     /// Leave the line out, and count it.
     Skip,
+}
+
+/// What becomes of a row to be written whose key is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnConflict {
+    /// It takes the place of the row that is there.
+    Replace,
+    /// It is an error.
+    Error,
+    /// It is left out.
+    Ignore,
 }
 
 /// `SHOW TABLES [FROM schema] [LIKE 'pattern']`.

@@ -59,7 +59,7 @@ fn layout(block_rows: u64) -> LayoutOptions {
 fn commit(tables: &EmbeddedTables, table: &Arc<Table>, rows: impl Iterator<Item = Vec<Value>>) {
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
-        let mut writes = WriteSet::new();
+        let mut writes = tables.write_set();
         for row in rows.by_ref().take(COMMIT_ROWS as usize) {
             writes.put(table, row).unwrap();
         }

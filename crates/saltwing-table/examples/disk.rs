@@ -33,7 +33,7 @@ impl Bench {
     fn write(&mut self, numbers: impl Iterator<Item = u64>, version: u64) {
         let mut numbers = numbers.peekable();
         while numbers.peek().is_some() {
-            let mut writes = WriteSet::new();
+            let mut writes = self.tables.write_set();
             for number in numbers.by_ref().take(COMMIT_ROWS as usize) {
                 writes.put(&self.table, row(number, version)).unwrap();
             }

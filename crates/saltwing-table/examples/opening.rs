@@ -40,7 +40,7 @@ fn fill(path: &Path, rows: u64, commit_rows: u64, base_rows: u64) -> ! {
         let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout).unwrap();
         let table = tables.register(Arc::new(definition())).unwrap();
         for first in rows.clone().step_by(commit_rows as usize) {
-            let mut writes = WriteSet::new();
+            let mut writes = tables.write_set();
             for number in first..rows.end.min(first + commit_rows) {
                 writes.put(&table, row(mixed(number), 0)).unwrap();
             }

@@ -12,15 +12,13 @@ use saltwing_types::{TableDef, TableId, Value};
 
 use crate::division::divide;
 use crate::estimate::{estimate, estimate_columns};
-use crate::packed::delta::StoredRow;
-use crate::packed::delta_record::{Record, RecordBuilder};
+use crate::packed::delta_record::keyed_rows;
 use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
 use crate::row_values::RowShape;
 use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
 use crate::shape::ScanShape;
 use crate::totals::is_known;
 use crate::walk::{find, place};
-use crate::write_set::RowWrite;
 use crate::{
     ColumnEstimate, CommitLog, CommitNo, Division, Estimate, RangeSample, ReadToken, ReadView, ScanContext, Table,
     TableError, WriteSet,
@@ -394,48 +392,38 @@ impl EmbeddedTables {
         read_at: Option<&ReadToken>,
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
-        let records = self.encode(writes);
+        let records = writes.records();
+        let keys = || {
+            records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)))
+        };
         let check = || {
             self.check_definitions(writes)?;
             match read_at {
-                Some(token) => self.log.check(token, writes.keys(), |id| writes.table_name(id)),
+                Some(token) => self.log.check(token, keys(), |id| writes.table_name(id)),
                 None => Ok(()),
             }
         };
-        let record = || self.log.record(writes.keys());
+        let record = || self.log.record(keys(), read_at);
         let (number, announced) = self.packed.write(&records, durability, check, record)?;
         // Outside the lock, so that commits at the same time share one sync.
         announced.map_or(Ok(()), Announced::wait)?;
         Ok(number)
     }
 
+    /// A set of writes whose rows are stamped with the time of now.
+    pub fn write_set(&self) -> WriteSet {
+        WriteSet::new(self.clock().now_ms())
+    }
+
     /// Rows are written by the newest definition of their table only.
     fn check_definitions(&self, writes: &WriteSet) -> Result<(), TableError> {
         let tables = self.packed.tables.read();
-        for of_table in writes.writes.chunk_by(|a, b| Arc::ptr_eq(&a.table, &b.table)) {
-            let Some(RowWrite { table, .. }) = of_table.first() else { continue };
+        for table in writes.tables() {
             if tables.get(&table.def().id).is_some_and(|newest| newest.version() != table.version()) {
                 return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
             }
         }
         Ok(())
-    }
-
-    fn encode(&self, writes: &WriteSet) -> Vec<Record> {
-        let time_ms = self.packed.clock().now_ms();
-        let mut records = RecordBuilder::new();
-        for RowWrite { table, key, row } in &writes.writes {
-            records.add(table.def().id, key, |out| {
-                let Some(row) = row else { return };
-                StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {
-                    Some(layout) if table.is_stored(family, row) => {
-                        layout.encode(time_ms, |slot| table.slot_value(family, slot, row), out);
-                    }
-                    _ => {}
-                });
-            });
-        }
-        records.finish()
     }
 
     /// Brings everything acknowledged to the disk.

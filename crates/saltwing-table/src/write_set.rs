@@ -4,40 +4,42 @@ use std::sync::Arc;
 
 use saltwing_types::{TableId, Value, text};
 
+use crate::packed::delta::StoredRow;
+use crate::packed::delta_record::{Record, RecordBuilder, keyed_rows};
 use crate::row_format::VALUE_BYTES_MAX;
 use crate::{Table, TableError};
 
 /// Puts and deletes of whole rows over any tables, in order: of several on one row the last one counts.
-#[derive(Debug, Default)]
-pub struct WriteSet {
-    pub(crate) writes: Vec<RowWrite>,
-    bytes: usize,
-}
-
+///
+/// Rows are encoded as they come, in the form in which the commit stores them: a set takes as much memory as its commit
+/// takes in the store.
 #[derive(Debug)]
-pub(crate) struct RowWrite {
-    pub(crate) table: Arc<Table>,
-    pub(crate) key: Vec<u8>,
-    /// The values of all columns by index; key columns are not looked at. `None` deletes the row.
-    pub(crate) row: Option<Vec<Value>>,
+pub struct WriteSet {
+    /// The time that rows are stamped with.
+    now_ms: i64,
+    records: RecordBuilder,
+    /// The tables written to, each once.
+    tables: Vec<Arc<Table>>,
+    rows: usize,
 }
 
 impl WriteSet {
-    /// A set that changes nothing.
-    pub fn new() -> Self {
-        Self::default()
+    /// A set that changes nothing; its rows are stamped with this time, in milliseconds since 1970. See
+    /// [`EmbeddedTables::write_set`](crate::EmbeddedTables::write_set).
+    pub fn new(now_ms: i64) -> Self {
+        Self { now_ms, records: RecordBuilder::new(), tables: Vec::new(), rows: 0 }
     }
 
-    /// Writes a row whole. `row` has a value for every column, brought to its type.
+    /// Writes a row whole. `row` has a value for every column, brought to its type; key columns are taken from it too.
     ///
     /// Returns the physical row key.
     ///
     /// # Errors
     /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`]
     /// where the key values have no key; [`TableError::ValueTooLarge`].
-    pub fn put(&mut self, table: &Arc<Table>, row: Vec<Value>) -> Result<&[u8], TableError> {
-        let def = table.def();
-        for (column, value) in def.columns.iter().zip(&row) {
+    pub fn put(&mut self, table: &Arc<Table>, row: impl AsRef<[Value]>) -> Result<Vec<u8>, TableError> {
+        let (def, row) = (table.def(), row.as_ref());
+        for (column, value) in def.columns.iter().zip(row) {
             if value.is_null() && !column.nullable && column.family.is_some() {
                 return Err(TableError::NotNull { table: def.name.to_string(), column: column.name.clone() });
             }
@@ -46,42 +48,61 @@ impl WriteSet {
                 let (table, column) = (def.name.to_string(), column.name.clone());
                 return Err(TableError::ValueTooLarge { table, column, bytes, limit: VALUE_BYTES_MAX });
             }
-            self.bytes += bytes + 8;
         }
-        let key = table.row_key(&row)?;
-        self.bytes += key.len();
-        self.writes.push(RowWrite { table: table.clone(), key, row: Some(row) });
-        Ok(self.writes.last().map_or(&[], |write| &write.key))
+        let key = table.row_key(row)?;
+        let now_ms = self.now_ms;
+        self.add(table, &key, |out| {
+            StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {
+                Some(layout) if table.is_stored(family, row) => {
+                    layout.encode(now_ms, |slot| table.slot_value(family, slot, row), out);
+                }
+                _ => {}
+            });
+        });
+        Ok(key)
     }
 
     /// Deletes a row by its physical key, whether it is there or not.
-    pub fn delete(&mut self, table: &Arc<Table>, key: Vec<u8>) {
-        self.bytes += key.len();
-        self.writes.push(RowWrite { table: table.clone(), key, row: None });
+    pub fn delete(&mut self, table: &Arc<Table>, key: impl AsRef<[u8]>) {
+        self.add(table, key.as_ref(), |_| {});
+    }
+
+    fn add(&mut self, table: &Arc<Table>, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        if !self.tables.iter().any(|known| Arc::ptr_eq(known, table)) {
+            self.tables.push(table.clone());
+        }
+        self.rows += 1;
+        self.records.add(table.def().id, key, write);
     }
 
     /// How many rows are written.
     pub fn len(&self) -> usize {
-        self.writes.len()
+        self.rows
     }
 
     /// Whether nothing is written.
     pub fn is_empty(&self) -> bool {
-        self.writes.is_empty()
+        self.rows == 0
     }
 
-    /// About how many bytes are written.
+    /// How many bytes the rows take, encoded as the commit stores them.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.records.bytes()
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = (TableId, &[u8])> {
-        self.writes.iter().map(|w| (w.table.def().id, w.key.as_slice()))
+    /// The tables written to, each definition once.
+    pub(crate) fn tables(&self) -> &[Arc<Table>] {
+        &self.tables
+    }
+
+    /// The rows as the store takes them.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.records.records()
     }
 
     pub(crate) fn table_name(&self, id: TableId) -> String {
-        let found = self.writes.iter().find(|w| w.table.def().id == id);
-        found.map_or_else(|| id.0.to_string(), |w| w.table.def().name.to_string())
+        let found = self.tables.iter().find(|table| table.def().id == id);
+        found.map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
     }
 }
 
@@ -96,9 +117,11 @@ fn value_bytes(value: &Value) -> usize {
 impl std::fmt::Display for WriteSet {
     /// One line a row: table, key in hex, `put` or `delete`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for write in &self.writes {
-            let what = if write.row.is_some() { "put" } else { "delete" };
-            writeln!(f, "{what} {} {}", write.table.def().name, text::hex(&write.key))?;
+        for record in self.records() {
+            for (key, row) in keyed_rows(&record.bytes) {
+                let what = if row.is_empty() { "delete" } else { "put" };
+                writeln!(f, "{what} {} {}", self.table_name(record.table), text::hex(key))?;
+            }
         }
         Ok(())
     }

@@ -134,14 +134,14 @@ proptest! {
         for step in steps {
             match step {
                 Step::Put(row) => {
-                    let mut writes = WriteSet::new();
+                    let mut writes = store.write_set();
                     writes.put(&table, row.clone()).unwrap();
                     store.commit(&writes, None, Durability::Buffered).unwrap();
                     model.insert(table.codec().encode_logical(&row[..2]).unwrap(), row);
                 }
                 Step::Delete(k, s) => {
                     let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
-                    let mut writes = WriteSet::new();
+                    let mut writes = store.write_set();
                     writes.delete(&table, table.codec().encode(&key).unwrap());
                     store.commit(&writes, None, Durability::Buffered).unwrap();
                     model.remove(&table.codec().encode_logical(&key).unwrap());
@@ -173,7 +173,7 @@ fn rows_expire_and_their_space_comes_back() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), clock.clone()).unwrap();
     let table = store.register(Arc::new(table(0, false, Some(10)))).unwrap();
     let put = |k: i64| {
-        let mut writes = WriteSet::new();
+        let mut writes = store.write_set();
         let key = writes.put(&table, row(k, None, Some(1), Some("x"), Some(2))).unwrap().to_vec();
         store.commit(&writes, None, Durability::Buffered).unwrap();
         key
@@ -199,7 +199,7 @@ fn the_first_committer_wins() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
     let writes = |v| {
-        let mut writes = WriteSet::new();
+        let mut writes = store.write_set();
         writes.put(&table, row(1, None, Some(v), None, None)).unwrap();
         writes
     };
@@ -216,7 +216,7 @@ fn the_first_committer_wins() {
 fn a_view_stays_as_it_was() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(3, false, None))).unwrap();
-    let mut writes = WriteSet::new();
+    let mut writes = store.write_set();
     (0..100).for_each(|k| {
         writes.put(&table, row(k, None, Some(0), None, None)).unwrap();
     });
@@ -235,7 +235,7 @@ fn a_view_stays_as_it_was() {
 fn budgets_and_cancel_stop_a_scan() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
-    let mut writes = WriteSet::new();
+    let mut writes = store.write_set();
     (0..5000).for_each(|k| {
         writes.put(&table, row(k, None, Some(0), None, None)).unwrap();
     });
@@ -283,7 +283,7 @@ fn row_ids_go_on_after_reopening() {
         let table = store.register(def.clone()).unwrap();
         let ids = store.allocate_row_ids(&table, 10).unwrap();
         assert_eq!(ids, start..start + 10);
-        let mut writes = WriteSet::new();
+        let mut writes = store.write_set();
         ids.for_each(|id| {
             writes.put(&table, vec![Value::Int(id)]).unwrap();
         });
@@ -296,7 +296,7 @@ fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
     for (salt, reverse) in [(0, false), (0, true), (3, false), (3, true)] {
         let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
         let table = store.register(Arc::new(table(salt, false, None))).unwrap();
-        let mut writes = WriteSet::new();
+        let mut writes = store.write_set();
         // Two next to each other, one behind all ranges, one beside a point.
         for (k, s) in [(5, None), (40_000, None), (40_001, None), (70_000, Some("a")), (99_999, None), (200_000, None)]
         {
@@ -342,7 +342,7 @@ impl RangeSource for Endless {
 fn a_scan_that_finds_nothing_stops_in_time() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.register(Arc::new(table(0, false, None))).unwrap();
-    let mut writes = WriteSet::new();
+    let mut writes = store.write_set();
     writes.put(&table, row(1, None, Some(0), None, None)).unwrap();
     store.commit(&writes, None, Durability::Buffered).unwrap();
     let absent = KeyRange::point(table.codec().encode_logical(&[Value::Int(0), Value::Null]).unwrap());

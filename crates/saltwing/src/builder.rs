@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
-use saltwing_store::{MemoryStore, OrderedKv, StoreError};
+use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv, StoreError};
 use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock, Threads};
 use saltwing_types::ErrorCode;
 
@@ -17,6 +17,12 @@ use crate::{Database, Error};
 const CACHE_BYTES: u64 = 256 << 20;
 /// Memory that relational queries may take unless said otherwise.
 const QUERY_MEMORY_BYTES: usize = 4 << 30;
+
+/// Bytes of encoded rows that one commit may hold unless said otherwise.
+const COMMIT_BYTES_MAX: usize = 256 << 20;
+/// What `commit_bytes_max` can be raised to: the store's batch takes as much, with some room for its keys.
+pub(crate) const COMMIT_BYTES_TOP: usize = 1_000_000_000;
+const _: () = assert!(COMMIT_BYTES_TOP < BATCH_BYTES_MAX);
 
 /// Rows from which on several threads are used unless said otherwise: a few milliseconds' worth.
 const THREADS_ROWS_MIN: u64 = 131_072;
@@ -57,6 +63,7 @@ pub struct Builder {
     pub(crate) create: bool,
     pub(crate) cache_bytes: u64,
     pub(crate) query_memory_bytes: usize,
+    pub(crate) commit_bytes_max: usize,
     pub(crate) threads: Threads,
     pub(crate) full_scan: Option<Policy>,
     pub(crate) forbid_full_scan: bool,
@@ -76,6 +83,7 @@ impl Builder {
             create: true,
             cache_bytes: CACHE_BYTES,
             query_memory_bytes: QUERY_MEMORY_BYTES,
+            commit_bytes_max: COMMIT_BYTES_MAX,
             threads: Threads {
                 count: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
                 rows_min: THREADS_ROWS_MIN,
@@ -169,6 +177,15 @@ impl Builder {
     #[must_use]
     pub fn query_memory_bytes(mut self, bytes: usize) -> Self {
         self.query_memory_bytes = bytes;
+        self
+    }
+
+    /// Most bytes of encoded rows that one commit may hold: 256 MB unless said otherwise, and no more than a batch of the
+    /// store takes (1 GB). `SET commit_bytes_max` changes it for a connection; a statement that writes more is refused with
+    /// [`ErrorCode::StatementTooLarge`], unless it commits in parts (`SET autocommit_rows`).
+    #[must_use]
+    pub fn commit_bytes_max(mut self, bytes: usize) -> Self {
+        self.commit_bytes_max = bytes.clamp(1, COMMIT_BYTES_TOP);
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use saltwing_bind::access::RefusedScans;
 use saltwing_bind::{BindError, BindErrorKind};
 use saltwing_catalog::CatalogError;
-use saltwing_exec::ExecError;
+use saltwing_exec::{ExecError, Unfinished};
 use saltwing_sql::SqlError;
 use saltwing_store::StoreError;
 use saltwing_table::TableError;
@@ -26,6 +26,7 @@ struct Inner {
     message: String,
     span: Option<Span>,
     help: Option<String>,
+    rows_committed: u64,
     /// The help with Phoenix's number, made when it is asked for.
     full_help: OnceLock<Option<String>>,
     /// The full scans that the guard refuses.
@@ -41,6 +42,7 @@ impl Error {
             message: message.into(),
             span: None,
             help: None,
+            rows_committed: 0,
             full_help: OnceLock::new(),
             refused: None,
             source: None,
@@ -64,6 +66,7 @@ impl Error {
             message,
             span: None,
             help: None,
+            rows_committed: 0,
             full_help: OnceLock::new(),
             refused: None,
             source,
@@ -97,9 +100,27 @@ impl Error {
         self
     }
 
+    /// The error of a statement that commits in parts, and had committed so many rows: the text says so.
+    #[must_use]
+    pub(crate) fn after_commits(mut self, rows: u64) -> Self {
+        let committed = match rows {
+            0 => return self,
+            1 => "1 row is committed and stays".to_owned(),
+            rows => format!("{rows} rows are committed and stay"),
+        };
+        self.0.message = format!("{}; {committed}", self.0.message);
+        self.0.rows_committed = rows;
+        self
+    }
+
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         self.0.code
+    }
+
+    /// Rows that the statement committed before it failed, and that stay; 0 for a statement that is whole or not there.
+    pub fn rows_committed(&self) -> u64 {
+        self.0.rows_committed
     }
 
     /// The SQLSTATE, five characters.
@@ -128,9 +149,10 @@ impl Error {
         }
     }
 
-    /// Whether the same statement may succeed if it is sent again unchanged.
+    /// Whether the same statement may succeed if it is sent again unchanged. It is not where rows are committed already: what they
+    /// were computed from is no longer there.
     pub fn is_retryable(&self) -> bool {
-        self.0.code.is_retryable()
+        self.0.code.is_retryable() && self.0.rows_committed == 0
     }
 
     /// The error as a shell shows it: code and text, the line of `sql` with a caret, the help.
@@ -212,6 +234,13 @@ impl From<ExecError> for Error {
     }
 }
 
+impl<E: Into<Error>> From<Unfinished<E>> for Error {
+    fn from(unfinished: Unfinished<E>) -> Self {
+        let Unfinished { error, rows_committed } = unfinished;
+        error.into().after_commits(rows_committed)
+    }
+}
+
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         TableError::from(error).into()
@@ -233,7 +262,7 @@ fn table_help(error: &TableError) -> Option<String> {
         }
         TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
         TableError::Store(StoreError::BatchTooLarge { .. }) => {
-            Some("write in several statements; COPY FROM commits in batches".into())
+            Some("SET autocommit_rows = 100000 commits in parts; or write in several statements".into())
         }
         _ => None,
     }

@@ -9,15 +9,16 @@ use saltwing_bind::{
     resolve, upsert,
 };
 use saltwing_catalog::CatalogView;
-use saltwing_exec::{ExecError, SelectPlan, Writer};
+use saltwing_exec::{CommitLimits, ExecError, RowFailure, SelectPlan, Writer};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_table::{Budget, ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
+use crate::builder::COMMIT_BYTES_TOP;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
-use crate::session::{ExecutorChoice, Session};
+use crate::session::{ExecutorChoice, Session, Settings};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
 /// A query, and everything that decides how it runs.
@@ -152,7 +153,10 @@ impl Session {
         loop {
             let version = self.catalog().version();
             match run() {
-                Err(error) if error.code() == ErrorCode::Conflict && self.catalog().version() != version => {}
+                Err(error)
+                    if error.code() == ErrorCode::Conflict
+                        && error.rows_committed() == 0
+                        && self.catalog().version() != version => {}
                 other => return other,
             }
         }
@@ -295,41 +299,44 @@ impl Session {
         let catalog = self.catalog();
         let context = self.begin();
         let BoundUpsert { target, source } = upsert(statement, insert, &catalog, Params::Given(params))?;
-        let writer = self.writer();
-        let (rows, notices) = match source {
+        match source {
             BoundSource::Rows(rows) => {
-                let written = writer.upsert(&target, rows.into()).map_err(|error| {
-                    let span = row_span(statement, &error);
-                    Error::from(error).at(span)
+                let written = self.writer().upsert(&target, &rows, None).map_err(|failure| {
+                    let span = row_span(statement, &failure);
+                    Error::from(failure.error).at(span)
                 });
-                (written?, Vec::new())
+                Ok(ExecResult { rows_affected: written?, notices: Vec::new() }.into())
             }
             BoundSource::Query(query) => {
-                self.upsert_query(&writer, &target, &statement.source_query(&query), params, context)?
+                self.upsert_query(&target, &statement.source_query(&query), params, &context)
             }
-        };
-        Ok(ExecResult { rows_affected: rows, notices }.into())
+        }
     }
 
+    /// Writes the rows of a query. Where another commit comes first, the query runs again too.
     fn upsert_query(
         &self,
-        writer: &Writer<'_>,
         target: &UpsertTarget,
         statement: &QueryStatement,
         params: &[Value],
-        context: ScanContext,
-    ) -> Result<(u64, Vec<String>), Error> {
-        let mut run = self.query_run(statement, Params::Given(params))?;
-        run.guard.verb = if target.insert { HintVerb::Insert } else { HintVerb::Upsert };
-        let rows = self.start_run(run, context)?;
-        if rows.columns.len() != target.columns.len() {
-            let text =
-                format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
-            let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
-            return Err(error.with_help(Some("Phoenix: ERROR 1020")));
-        }
-        let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
-        rows.drain(|batches| writer.upsert_batches(target, &types, batches))
+        context: &ScanContext,
+    ) -> Result<Outcome, Error> {
+        let writer = self.writer();
+        let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
+            let mut run = self.query_run_on(transaction.view().clone(), statement, Params::Given(params));
+            run.guard.verb = if target.insert { HintVerb::Insert } else { HintVerb::Upsert };
+            let rows = self.start_run(run, context.clone())?;
+            if rows.columns.len() != target.columns.len() {
+                let text =
+                    format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
+                let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
+                return Err(error.with_help(Some("Phoenix: ERROR 1020")));
+            }
+            let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
+            let ((), notices) = rows.drain(|batches| transaction.upsert_batches(target, &types, batches))?;
+            Ok::<_, Error>(notices)
+        })?;
+        Ok(ExecResult { rows_affected, notices }.into())
     }
 
     pub(crate) fn plan_delete(
@@ -352,44 +359,43 @@ impl Session {
     fn run_delete(&self, statement: &Delete, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
-        let writer = self.writer();
         match self.plan_delete(statement, &self.catalog(), Params::Given(params))? {
             Some(access) => {
                 let mut notices: Vec<String> = access.judge()?.into_iter().collect();
-                let deleted = writer.delete(&access, &context)?;
+                let rows_affected = self.writer().delete(&access, &context)?;
                 notices.extend(self.warnings().notices(&context));
-                Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
+                Ok(ExecResult { rows_affected, notices }.into())
             }
-            None => self.delete_query(&writer, statement, params, context),
+            None => self.delete_query(statement, params, &context),
         }
     }
 
-    /// A DELETE whose condition is more than one row's: a query says which rows.
-    fn delete_query(
-        &self,
-        writer: &Writer<'_>,
-        statement: &Delete,
-        params: &[Value],
-        context: ScanContext,
-    ) -> Result<Outcome, Error> {
+    /// A DELETE whose condition is more than one row's: a query says which rows. Where another commit comes first, it runs
+    /// again.
+    fn delete_query(&self, statement: &Delete, params: &[Value], context: &ScanContext) -> Result<Outcome, Error> {
         let query = saltwing_bind::row_key_query(statement)?;
-        let (view, token) = self.database().shared.tables.begin()?;
-        let mut run = self.query_run_on(view, &query, Params::Given(params));
-        run.guard.verb = HintVerb::Delete;
-        // Which executor was asked for is a matter of queries.
-        if run.executor == ExecutorChoice::Direct {
-            run.executor = ExecutorChoice::Auto;
-        }
-        let table = resolve(&run.catalog, &statement.table)?;
-        let rows = self.start_run(run, context)?;
-        let (deleted, notices) = rows.drain(|batches| writer.delete_batches::<Error>(&table, &token, batches))?;
-        Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
+        let writer = self.writer();
+        let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
+            let mut run = self.query_run_on(transaction.view().clone(), &query, Params::Given(params));
+            run.guard.verb = HintVerb::Delete;
+            // Which executor was asked for is a matter of queries.
+            if run.executor == ExecutorChoice::Direct {
+                run.executor = ExecutorChoice::Auto;
+            }
+            let table = resolve(&run.catalog, &statement.table)?;
+            let rows = self.start_run(run, context.clone())?;
+            let ((), notices) = rows.drain(|batches| transaction.delete_batches(&table, batches))?;
+            Ok::<_, Error>(notices)
+        })?;
+        Ok(ExecResult { rows_affected, notices }.into())
     }
 
     fn delete_all(&self, table: &Arc<Table>) -> Result<(), Error> {
         let access = plan(AccessRequest::of(table, Vec::new()))?;
+        // It is one commit, as large as it must be.
+        let limits = CommitLimits { bytes_max: COMMIT_BYTES_TOP, part_rows: None };
         // TRUNCATE says that it means all rows: there is nothing for the guard to ask.
-        self.writer().delete(&access, &ScanContext::new(Budget::default()))?;
+        Writer { limits, ..self.writer() }.delete(&access, &ScanContext::new(Budget::default()))?;
         Ok(())
     }
 
@@ -442,7 +448,8 @@ impl Session {
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
-        Writer { store: &self.database().shared.tables, durability: self.settings().durability }
+        let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
+        Writer { store: &self.database().shared.tables, durability, limits: CommitLimits { bytes_max, part_rows } }
     }
 
     pub(crate) fn writable(&self) -> Result<(), Error> {
@@ -454,9 +461,9 @@ impl Session {
 }
 
 /// The place of the row that an error is about.
-fn row_span(statement: &Upsert, error: &ExecError) -> Option<Span> {
-    match (error, &statement.source) {
-        (ExecError::DuplicateKey { row, .. }, RowSource::Values(rows)) => rows.get(*row).map(|row| row.span),
+fn row_span(statement: &Upsert, failure: &RowFailure) -> Option<Span> {
+    match (&failure.error, &statement.source) {
+        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => rows.get(failure.row?).map(|row| row.span),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! A connection's state: settings, what runs, prepared statements.
 
+use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use saltwing_sql::{Statement, parse};
 use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::ErrorCode;
 
+use crate::builder::COMMIT_BYTES_TOP;
 use crate::copy::CopyProgress;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
@@ -48,6 +50,11 @@ pub struct Settings {
     pub time_warn: Option<Duration>,
     /// `durability`: 'synced' or 'buffered'.
     pub durability: Durability,
+    /// `commit_bytes_max`: most bytes of encoded rows that one commit may hold.
+    pub commit_bytes_max: usize,
+    /// `autocommit_rows`: UPSERT SELECT, INSERT SELECT, DELETE and COPY commit after so many rows; 0 is never: each of
+    /// these statements is one commit, and COPY one of some thousand rows at a time.
+    pub autocommit_rows: Option<NonZeroU64>,
     /// `executor`: 'auto', 'direct' or 'datafusion'.
     pub executor: ExecutorChoice,
 }
@@ -64,7 +71,7 @@ impl Settings {
 const ROWS_WARN: u64 = 10_000_000;
 
 /// The settings by name, with what they take.
-const NAMES: [(&str, &str); 9] = [
+const NAMES: [(&str, &str); 11] = [
     ("full_scan", "'allow', 'warn' or 'error'"),
     ("statement_timeout", "'5s', '200ms' or milliseconds"),
     ("rows_max", "a number of rows, 0 for no limit"),
@@ -73,6 +80,8 @@ const NAMES: [(&str, &str); 9] = [
     ("bytes_warn", "a number of bytes, 0 for never"),
     ("time_warn", "'5s', '200ms' or milliseconds, 0 for never"),
     ("durability", "'synced' or 'buffered'"),
+    ("commit_bytes_max", "a number of bytes, 1 to 1000000000"),
+    ("autocommit_rows", "a number of rows, 0 for never"),
     ("executor", "'auto', 'direct' or 'datafusion'"),
 ];
 
@@ -130,6 +139,8 @@ impl Session {
             bytes_warn: None,
             time_warn: None,
             durability: database.shared.options.durability,
+            commit_bytes_max: database.shared.options.commit_bytes_max,
+            autocommit_rows: None,
             executor: ExecutorChoice::Auto,
         };
         let slots = Slots::default();
@@ -300,6 +311,10 @@ fn change(name: &str, settings: &mut Settings, value: &str) -> Option<()> {
         "rows_warn" => settings.rows_warn = limit(value)?,
         "bytes_warn" => settings.bytes_warn = limit(value)?,
         "time_warn" => settings.time_warn = duration(value)?,
+        "commit_bytes_max" => {
+            settings.commit_bytes_max = value.parse().ok().filter(|bytes| (1..=COMMIT_BYTES_TOP).contains(bytes))?;
+        }
+        "autocommit_rows" => settings.autocommit_rows = NonZeroU64::new(value.parse().ok()?),
         "durability" => {
             settings.durability = match value {
                 "synced" => Durability::Synced,
@@ -329,6 +344,8 @@ fn default_of(name: &str, settings: &mut Settings, default: Settings) {
         "bytes_warn" => settings.bytes_warn = default.bytes_warn,
         "time_warn" => settings.time_warn = default.time_warn,
         "durability" => settings.durability = default.durability,
+        "commit_bytes_max" => settings.commit_bytes_max = default.commit_bytes_max,
+        "autocommit_rows" => settings.autocommit_rows = default.autocommit_rows,
         _ => settings.executor = default.executor,
     }
 }
@@ -364,6 +381,8 @@ fn shown(name: &str, settings: &Settings) -> String {
         "rows_warn" => limit(settings.rows_warn),
         "bytes_warn" => limit(settings.bytes_warn),
         "time_warn" => millis(settings.time_warn),
+        "commit_bytes_max" => settings.commit_bytes_max.to_string(),
+        "autocommit_rows" => limit(settings.autocommit_rows.map(NonZeroU64::get)),
         "durability" => if settings.durability == Durability::Synced { "synced" } else { "buffered" }.into(),
         _ => match settings.executor {
             ExecutorChoice::Auto => "auto",

@@ -67,7 +67,7 @@ impl Database {
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
                 let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };
-                let mut writes = WriteSet::new();
+                let mut writes = self.tables.write_set();
                 for values in rows {
                     let mut row = vec![Value::Null; table.def().columns.len()];
                     if table.def().has_hidden_key() {

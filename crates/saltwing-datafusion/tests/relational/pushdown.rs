@@ -170,7 +170,7 @@ fn many_rows(salt: u16, partitions: usize, divided_rows_min: u64, merged: bool) 
     )]);
     db.engine = Engine::new(&EngineConfig { partitions, divided_rows_min, ..EngineConfig::default() }).unwrap();
     let table = db.catalog.snapshot().resolve(None, "big").unwrap();
-    let mut writes = WriteSet::new();
+    let mut writes = db.tables.write_set();
     for k in 0..10_000 {
         let row =
             vec![Value::Int(k), Value::Int(k % 37), Value::Double(k as f64 / 4.0), Value::text(format!("s{}", k % 11))];

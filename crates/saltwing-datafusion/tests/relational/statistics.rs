@@ -22,7 +22,7 @@ fn database() -> Database {
     ]);
     for (name, rows) in [("big", BIG), ("middle", MIDDLE), ("small", 10)] {
         let table = db.catalog.snapshot().resolve(None, name).unwrap();
-        let mut writes = WriteSet::new();
+        let mut writes = db.tables.write_set();
         for k in 0..rows {
             writes.put(&table, vec![Value::Int(k), Value::Int(k % 100)]).unwrap();
         }

@@ -18,10 +18,11 @@ use super::delta::{RecentRow, StoredRow};
 const RECORD_BYTES: usize = 1 << 20;
 
 /// Rows of one table.
+#[derive(Clone, Debug)]
 pub(crate) struct Record {
-    pub(super) table: TableId,
-    pub(super) rows: u64,
-    pub(super) bytes: Bytes,
+    pub(crate) table: TableId,
+    pub(crate) rows: u64,
+    pub(crate) bytes: Bytes,
 }
 
 impl Record {
@@ -52,9 +53,24 @@ pub(super) fn rows(record: &Bytes) -> impl Iterator<Item = Option<RecentRow>> {
     })
 }
 
+/// The keys of a record that was just made, with the bytes of their rows; none of a row that is deleted.
+pub(crate) fn keyed_rows(record: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = record;
+    std::iter::from_fn(move || {
+        let (key_bytes, behind) = rest.split_first_chunk::<2>()?;
+        let (row_bytes, behind) = behind.split_first_chunk::<4>()?;
+        let (key, behind) = behind.split_at_checked(u16::from_le_bytes(*key_bytes).into())?;
+        let (row, behind) = behind.split_at_checked(u32::from_le_bytes(*row_bytes) as usize)?;
+        rest = behind;
+        Some((key, row))
+    })
+}
+
 /// Makes records of rows in the order of their coming.
+#[derive(Debug)]
 pub(crate) struct RecordBuilder {
     done: Vec<Record>,
+    done_bytes: usize,
     table: TableId,
     rows: u64,
     bytes: Vec<u8>,
@@ -62,7 +78,12 @@ pub(crate) struct RecordBuilder {
 
 impl RecordBuilder {
     pub(crate) fn new() -> Self {
-        Self { done: Vec::new(), table: TableId(0), rows: 0, bytes: Vec::new() }
+        Self { done: Vec::new(), done_bytes: 0, table: TableId(0), rows: 0, bytes: Vec::new() }
+    }
+
+    /// Bytes of all rows added.
+    pub(crate) fn bytes(&self) -> usize {
+        self.done_bytes + self.bytes.len()
     }
 
     /// Adds a row, which `write` adds the bytes of; none delete it.
@@ -84,17 +105,22 @@ impl RecordBuilder {
         }
     }
 
-    fn end(&mut self) {
-        if self.rows > 0 {
-            self.done.push(Record { table: self.table, rows: self.rows, bytes: Bytes::from(&self.bytes) });
-            self.rows = 0;
-            self.bytes.clear();
-        }
+    /// The record of the rows that are in no finished one.
+    fn last(&self) -> Option<Record> {
+        let Self { table, rows, bytes, .. } = self;
+        (*rows > 0).then(|| Record { table: *table, rows: *rows, bytes: Bytes::from(bytes) })
     }
 
-    pub(crate) fn finish(mut self) -> Vec<Record> {
-        self.end();
-        self.done
+    fn end(&mut self) {
+        self.done.extend(self.last());
+        self.done_bytes += self.bytes.len();
+        self.rows = 0;
+        self.bytes.clear();
+    }
+
+    /// The records of all rows added; finished ones share their bytes with the builder.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.done.iter().cloned().chain(self.last()).collect()
     }
 }
 
@@ -115,7 +141,11 @@ mod tests {
             for (table, key, length) in &given {
                 builder.add(TableId(*table), key, |out| out.resize(out.len() + length * scale, 7));
             }
-            let records = builder.finish();
+            let records = builder.records();
+            prop_assert_eq!(records.iter().map(|record| record.bytes.len()).sum::<usize>(), builder.bytes());
+            let keys: Vec<_> = records.iter().flat_map(|record| keyed_rows(&record.bytes)).collect();
+            let wanted = given.iter().map(|(_, key, length)| (&key[..], length * scale));
+            prop_assert!(keys.iter().map(|(key, row)| (*key, row.len())).eq(wanted));
             let read: Vec<_> = records.iter().flat_map(|record| record.rows().map(|row| (record.table, row))).collect();
             prop_assert_eq!(records.iter().map(|record| record.rows).sum::<u64>(), given.len() as u64);
             prop_assert_eq!(read.len(), given.len());

@@ -30,7 +30,7 @@ pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
 }
 
 fn written(table: &Arc<Table>, row: Vec<Value>) -> WriteSet {
-    let mut writes = WriteSet::new();
+    let mut writes = WriteSet::new(0);
     writes.put(table, row).unwrap();
     writes
 }

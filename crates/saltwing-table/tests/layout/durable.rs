@@ -92,7 +92,7 @@ impl OrderedKv for Slow {
 }
 
 fn write_set(world: &World, k: i64) -> WriteSet {
-    let mut writes = WriteSet::new();
+    let mut writes = world.store.write_set();
     writes.put(&world.table, plain_row(k, k)).unwrap();
     writes
 }

@@ -212,7 +212,7 @@ fn round(number: i64) -> Vec<(Vec<Value>, bool)> {
 fn write_rounds(world: &mut World, rounds: std::ops::Range<i64>) {
     for number in rounds {
         world.commit(&round(number)).unwrap();
-        world.store.commit(&saltwing_table::WriteSet::new(), None, Durability::Synced).unwrap();
+        world.store.commit(&world.store.write_set(), None, Durability::Synced).unwrap();
         println!("acknowledged {number}");
     }
 }

@@ -126,7 +126,7 @@ fn long_values_of_a_dropped_column_and_of_a_purged_table_go() {
     def.columns.remove(3);
     world.table = world.store.register(Arc::new(def)).unwrap();
     assert_eq!(far_keys(&world).len(), 4, "dropping a column writes nothing");
-    let mut writes = saltwing_table::WriteSet::new();
+    let mut writes = world.store.write_set();
     let mut changed = plain_row(1, 9);
     changed.remove(3);
     writes.put(&world.table, changed).unwrap();

@@ -127,7 +127,7 @@ fn readers_see_whole_commits_while_a_thread_merges() {
     world.store.start_merging().unwrap();
     let done = AtomicBool::new(false);
     let commit = |value: i64| {
-        let mut writes = WriteSet::new();
+        let mut writes = world.store.write_set();
         for k in 0..30 {
             writes.put(&world.table, plain_row(k, value)).unwrap();
         }
@@ -285,7 +285,7 @@ fn a_purged_table_leaves_nothing() {
     let memory = MemoryStore::new();
     let mut world = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
     let other = world.store.register(Arc::new(table(101, 0, None))).unwrap();
-    let mut writes = WriteSet::new();
+    let mut writes = world.store.write_set();
     writes.put(&other, plain_row(1, 1)).unwrap();
     world.store.commit(&writes, None, Durability::Buffered).unwrap();
     put_all(&mut world, (0..50).map(|k| (k, 1)));
@@ -334,7 +334,7 @@ fn a_column_added_later_reads_as_its_default_and_rewrites_nothing() {
     assert_eq!(days(&world), vec![[Value::Date(7)]; 13]);
     let mut changed = plain_row(3, 3);
     changed[9] = Value::Date(9);
-    let mut writes = WriteSet::new();
+    let mut writes = world.store.write_set();
     writes.put(&world.table, changed).unwrap();
     world.store.commit(&writes, None, Durability::Buffered).unwrap();
     world.store.merge().unwrap();

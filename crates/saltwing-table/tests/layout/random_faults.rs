@@ -187,7 +187,7 @@ impl Bed {
     }
 
     fn commit(&mut self, changes: &[(Vec<Value>, bool)], durability: Durability) -> Result<(), TableError> {
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         let (mut rows, mut second_rows) = (self.world.rows.clone(), self.second_rows.clone());
         for (row, is_alive) in changes {
             let key = self.world.logical(row);

@@ -393,7 +393,7 @@ fn rows_of_an_older_definition_read_as_those_of_the_newest() {
     assert!(new_values(&world).is_empty());
     // By and by: a run of both definitions, then blocks.
     for (k, value) in [(3, 30), (5, 50), (7, 70), (9, 90)] {
-        let mut writes = WriteSet::new();
+        let mut writes = world.store.write_set();
         let mut row = plain_row(k, k);
         row.push(Value::Int(value));
         writes.put(&world.table, row).unwrap();

@@ -239,7 +239,7 @@ fn keys_may_be_as_long_as_they_may_be() {
             let longest = world.rows.keys().map(Vec::len).max().unwrap();
             assert_eq!(longest + usize::from(id == 100), ROW_KEY_BYTES_MAX);
             let (too_long, _) = row(text_bytes_max + 1, 1);
-            assert!(WriteSet::new().put(&world.table, too_long).is_err());
+            assert!(WriteSet::new(0).put(&world.table, too_long).is_err());
         }
     }
 }

@@ -148,7 +148,7 @@ impl World {
 
     /// The rows after a commit, if it is made.
     pub(crate) fn commit(&mut self, changes: &[(Vec<Value>, bool)]) -> Result<(), TableError> {
-        let mut writes = WriteSet::new();
+        let mut writes = self.store.write_set();
         let mut rows = self.rows.clone();
         for (row, alive) in changes {
             if *alive {

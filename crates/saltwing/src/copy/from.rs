@@ -2,24 +2,27 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::sync::Arc;
 
-use saltwing_bind::{UpsertTarget, resolve, target_columns};
-use saltwing_exec::ExecError;
+use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
+use saltwing_exec::RowFailure;
 use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
-use saltwing_table::Table;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
+use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
 use super::{CopyProgress, SkippedLine};
 use crate::Error;
 use crate::outcome::ExecResult;
-use crate::session::Session;
+use crate::session::{Session, Settings};
 
 /// Rows of one commit.
 const BATCH_ROWS: usize = 5000;
-/// Bytes of text after which a batch is committed even if it has fewer rows.
+/// Bytes of rows after which a batch is committed even if it has fewer rows.
 const BATCH_BYTES: usize = 16 << 20;
+/// Bytes that an encoded row takes beside its values, about.
+const ROW_BYTES: usize = 24;
+/// Bytes that an encoded value takes beside its text, at most; but for a DECIMAL and a TIMESTAMP of a few characters.
+const VALUE_BYTES: usize = 8;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 /// Skipped lines that are told one by one.
@@ -76,18 +79,30 @@ impl Session {
             }
         }
         let context = self.begin();
+        let on_conflict = copy.options.on_conflict.unwrap_or(OnConflict::Replace);
+        let is_counted = on_conflict == OnConflict::Replace && !table.def().has_hidden_key();
+        let Settings { autocommit_rows, commit_bytes_max, .. } = self.settings();
+        let (rows_max, bytes_max) = match autocommit_rows {
+            None => (BATCH_ROWS, BATCH_BYTES),
+            Some(rows) => (usize::try_from(rows.get()).unwrap_or(usize::MAX), usize::MAX),
+        };
         let mut load = Load {
             session: self,
-            target: target(table, columns),
+            target: UpsertTarget::new(table, columns, on_conflict),
             copy,
             rows: Vec::new(),
             bytes: 0,
+            rows_max,
+            bytes_max: bytes_max.min(commit_bytes_max / 2),
+            keys: is_counted.then(Vec::new),
+            keys_seen: KeysSeen::new(),
+            ignored: 0,
             done: 0,
             skipped: Vec::new(),
             skipped_count: 0,
         };
         loop {
-            context.check().map_err(|error| load.stopped(&error.into()))?;
+            context.check().map_err(|error| load.stopped(error.into()))?;
             let more = match reader.read() {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
@@ -105,13 +120,6 @@ impl Session {
             }
         }
     }
-}
-
-/// What a COPY writes: these columns, by index.
-fn target(table: Arc<Table>, columns: Vec<usize>) -> UpsertTarget {
-    let def = table.def();
-    let partial = (0..def.columns.len()).any(|c| !columns.contains(&c) && def.key.position(c).is_none());
-    UpsertTarget { table, columns, insert: false, partial }
 }
 
 fn count_text(fields: usize, columns: usize) -> String {
@@ -161,7 +169,15 @@ struct Load<'a> {
     target: UpsertTarget,
     copy: &'a CopyFrom,
     rows: Vec<(u64, Vec<Value>)>,
+    /// About how many bytes the rows take when they are encoded.
     bytes: usize,
+    rows_max: usize,
+    bytes_max: usize,
+    /// The keys of the rows of a batch, where rows with the key of an earlier one are counted.
+    keys: Option<Vec<Vec<u8>>>,
+    keys_seen: KeysSeen,
+    /// Rows that were left out since their keys were there.
+    ignored: u64,
     done: u64,
     skipped: Vec<SkippedLine>,
     skipped_count: u64,
@@ -196,8 +212,9 @@ impl Load<'_> {
                     return self.bad_line(line, Some(&name), &error.to_string(), error.code());
                 }
             }
-            self.bytes += field.text.len();
+            self.bytes += field.text.len() + VALUE_BYTES;
         }
+        self.bytes += ROW_BYTES;
         self.rows.push((line, row));
         Ok(true)
     }
@@ -211,42 +228,58 @@ impl Load<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.rows.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES
+        self.rows.len() >= self.rows_max || self.bytes >= self.bytes_max
     }
 
-    /// Commits the rows gathered. When one of them is refused (its key, say), they are tried one by one.
+    /// Commits the rows gathered.
     fn commit(&mut self) -> Result<(), Error> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
-        if rows.is_empty() {
-            return Ok(());
-        }
         let (lines, values): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
-        match self.write(&values)? {
-            Ok(count) => {
-                self.done += count;
-                return Ok(());
-            }
-            Err(error) if !is_of_the_row(error.code()) => return Err(error.into()),
-            Err(_) => {}
-        }
-        for (line, row) in lines.into_iter().zip(&values) {
-            match self.write(std::slice::from_ref(row))? {
-                Ok(count) => self.done += count,
-                Err(error) => {
-                    let code = error.code();
-                    self.bad_line(line, None, &error.to_string(), code)?;
+        self.write_all(&lines, &values)
+    }
+
+    /// Writes rows. One that is refused (for its key, say) is its line's fault: those before it are written, then the line is
+    /// reported.
+    fn write_all(&mut self, mut lines: &[u64], mut rows: &[Vec<Value>]) -> Result<(), Error> {
+        while let [line, ..] = lines {
+            let failure = match self.write(rows)? {
+                Ok(count) => {
+                    self.done += count;
+                    self.ignored += (rows.len() as u64).saturating_sub(count);
+                    self.keys.iter().flatten().for_each(|key| self.keys_seen.add(key));
+                    return Ok(());
                 }
+                Err(failure) => failure,
+            };
+            let code = failure.error.code();
+            // How many rows are written first.
+            let before = match failure.row {
+                Some(row) if is_of_the_row(code) => row,
+                // Their sizes were estimated.
+                None if code == ErrorCode::StatementTooLarge && rows.len() > 1 => rows.len() / 2,
+                _ => return Err(Error::from(failure.error).after_commits(self.done)),
+            };
+            let (first, rest) = (rows.split_at(before), lines.split_at(before));
+            self.write_all(rest.0, first.0)?;
+            (rows, lines) = (first.1, rest.1);
+            if failure.row.is_some() {
+                let line = lines.first().unwrap_or(line);
+                self.bad_line(*line, None, &failure.error.to_string(), code)?;
+                (rows, lines) = (rows.get(1..).unwrap_or_default(), lines.get(1..).unwrap_or_default());
             }
         }
         Ok(())
     }
 
     /// Writes rows, by the newest definition of the table.
-    fn write(&mut self, rows: &[Vec<Value>]) -> Result<Result<u64, ExecError>, Error> {
+    fn write(&mut self, rows: &[Vec<Value>]) -> Result<Result<u64, RowFailure>, Error> {
         loop {
-            let written = self.session.writer().upsert(&self.target, rows.into());
-            let is_conflict = written.as_ref().is_err_and(|error| error.code() == ErrorCode::Conflict);
+            if let Some(keys) = &mut self.keys {
+                keys.clear();
+            }
+            let written = self.session.writer().upsert(&self.target, rows, self.keys.as_mut());
+            let is_conflict = written.as_ref().is_err_and(|failure| failure.error.code() == ErrorCode::Conflict);
             if !is_conflict || !self.rebind()? {
                 return Ok(written);
             }
@@ -264,12 +297,12 @@ impl Load<'_> {
         for known in self.target.columns.iter().filter_map(|column| old.columns.get(*column)) {
             let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
             let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
-                let text = format!("column {} was dropped meanwhile; {}", known.name, self.committed());
-                return Err(Error::new(ErrorCode::NoSuchColumn, text));
+                let text = format!("column {} was dropped meanwhile", known.name);
+                return Err(Error::new(ErrorCode::NoSuchColumn, text).after_commits(self.done));
             };
             columns.push(column);
         }
-        self.target = target(table, columns);
+        self.target = UpsertTarget::new(table, columns, self.target.on_conflict);
         Ok(true)
     }
 
@@ -288,24 +321,27 @@ impl Load<'_> {
 
     fn failure(&self, line: u64, column: Option<&str>, reason: &str, code: ErrorCode) -> Error {
         let column = column.map(|c| format!(", column {c}")).unwrap_or_default();
-        let text = format!("line {line}{column}: {reason}; {}", self.committed());
-        Error::new(code, text).with_help(Some("ON ERROR SKIP leaves such lines out and reports them"))
+        let error = Error::new(code, format!("line {line}{column}: {reason}")).after_commits(self.done);
+        let help = match code {
+            ErrorCode::DuplicateKey => "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these",
+            _ => "ON ERROR SKIP leaves such lines out and reports them",
+        };
+        error.with_help(Some(help))
     }
 
     /// A COPY that is told to stop, or runs out of its time.
-    fn stopped(&self, error: &Error) -> Error {
-        Error::new(error.code(), format!("{error}; {}", self.committed()))
-    }
-
-    fn committed(&self) -> String {
-        match self.done {
-            1 => "1 row is committed and stays".to_owned(),
-            rows => format!("{rows} rows are committed and stay"),
-        }
+    fn stopped(&self, error: Error) -> Error {
+        error.after_commits(self.done)
     }
 
     fn result(self) -> ExecResult {
         let mut notices = Vec::new();
+        notices.extend(repeats_notice(self.keys_seen.repeats(), self.target.partial));
+        notices.extend(match self.ignored {
+            0 => None,
+            1 => Some("1 row was left out: a row with its key was there".to_owned()),
+            rows => Some(format!("{rows} rows were left out: rows with their keys were there")),
+        });
         if self.skipped_count > 0 {
             notices.push(match self.skipped_count {
                 1 => "1 line was left out".to_owned(),
@@ -320,8 +356,31 @@ impl Load<'_> {
     }
 }
 
+/// What is said of rows that have the key of an earlier row of the file.
+fn repeats_notice(repeats: Repeats, is_partial: bool) -> Option<String> {
+    let advice = "WITH (ON_CONFLICT ERROR) stops at such a row";
+    let more = match repeats.at_least {
+        true if repeats.rows == 0 => {
+            return Some("the file has too many rows to count those with the key of an earlier row".into());
+        }
+        true => "at least ",
+        false => "",
+    };
+    match (repeats.rows, is_partial) {
+        (0, _) => None,
+        (1, false) => Some(format!("{more}1 row replaced an earlier row of the file, which had the same key; {advice}")),
+        (1, true) => Some(format!("{more}1 row was written over an earlier row of the file with the same key; {advice}")),
+        (rows, false) => {
+            Some(format!("{more}{rows} rows replaced earlier rows of the file, which had the same keys; {advice}"))
+        }
+        (rows, true) => {
+            Some(format!("{more}{rows} rows were written over earlier rows of the file with the same keys; {advice}"))
+        }
+    }
+}
+
 /// Whether an error is one row's fault, so that the others can be written without it.
 fn is_of_the_row(code: ErrorCode) -> bool {
-    use ErrorCode::{BadKey, BadText, NotNull, OutOfRange, TooLong, TypeMismatch};
-    matches!(code, BadKey | BadText | NotNull | OutOfRange | TooLong | TypeMismatch)
+    use ErrorCode::{BadKey, BadText, DuplicateKey, NotNull, OutOfRange, TooLong, TypeMismatch};
+    matches!(code, BadKey | BadText | DuplicateKey | NotNull | OutOfRange | TooLong | TypeMismatch)
 }

@@ -4,6 +4,7 @@
 //! another word for NULL. COPY FROM upserts in batches, each a commit of its own.
 
 mod from;
+mod keys_seen;
 mod reader;
 mod to;
 mod writer;

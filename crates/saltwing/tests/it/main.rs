@@ -11,6 +11,7 @@ mod forms;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
 mod key_expression;
+mod lost_updates;
 mod mobile_log;
 mod prepare;
 mod prepared_values;

@@ -1,0 +1,190 @@
+//! Writes that read: what a statement reads and what it writes belong to one snapshot.
+//!
+//! ```text
+//! begin: snapshot, token ──> read, compute, put rows ──> commit, checked against the token
+//!        └───────────────── once more, from the start, if another commit was first ──┘
+//! ```
+//! First committer wins, by the keys that are written. A statement that may commit in parts reads the same snapshot for
+//! all of them, and each part is checked against the same token; once a part is committed, it is not run again.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use saltwing_table::{Durability, EmbeddedTables, ReadToken, ReadView, Table, TableError, WriteSet};
+use saltwing_types::Value;
+
+use crate::{ExecError, Writer};
+
+/// How often a statement in conflict is run.
+pub const TRIES_MAX: u32 = 100;
+
+/// How much one commit may hold, and when a statement that may commit in parts does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitLimits {
+    /// Most bytes of encoded rows of one commit: the setting `commit_bytes_max`.
+    pub bytes_max: usize,
+    /// Rows of a part, for statements that may commit in parts: the setting `autocommit_rows`. `None`: all rows are one
+    /// commit.
+    pub part_rows: Option<NonZeroU64>,
+}
+
+impl CommitLimits {
+    /// The same limit for a statement that is one commit whatever `autocommit_rows` says.
+    #[must_use]
+    pub fn in_one(self) -> Self {
+        Self { part_rows: None, ..self }
+    }
+
+    /// Whether a commit may hold so many bytes.
+    ///
+    /// # Errors
+    /// [`ExecError::TooLarge`].
+    pub(crate) fn check(&self, writes: &WriteSet) -> Result<(), ExecError> {
+        let (bytes, limit) = (writes.bytes(), self.bytes_max);
+        if bytes > limit {
+            return Err(ExecError::TooLarge { bytes, limit, rows: writes.len() as u64 });
+        }
+        Ok(())
+    }
+
+    /// Whether a part with these rows is committed before more come. The bytes end a part early: a limit on rows is no
+    /// cause to fail for what a smaller part would have taken.
+    fn end_part(&self, writes: &WriteSet) -> bool {
+        self.part_rows.is_some_and(|rows| writes.len() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
+    }
+}
+
+/// A statement that ended with an error.
+#[derive(Debug)]
+pub struct Unfinished<E> {
+    /// The error.
+    pub error: E,
+    /// Rows that were committed before it, and stay.
+    pub rows_committed: u64,
+}
+
+impl<E> Unfinished<E> {
+    /// The same with another error.
+    pub fn map<F>(self, of: impl FnOnce(E) -> F) -> Unfinished<F> {
+        Unfinished { error: of(self.error), rows_committed: self.rows_committed }
+    }
+}
+
+/// One try of a statement that reads and writes.
+pub struct Transaction<'a> {
+    store: &'a EmbeddedTables,
+    durability: Durability,
+    limits: CommitLimits,
+    /// What the statement reads.
+    view: Arc<ReadView>,
+    token: Arc<ReadToken>,
+    /// In what rows are looked up by their keys: the snapshot, and behind the first part also what was committed since. Where
+    /// that is another statement's row, the commit of the part finds a conflict.
+    current: Arc<ReadView>,
+    writes: WriteSet,
+    rows_committed: u64,
+    /// Another commit was first.
+    is_lost: bool,
+}
+
+impl Writer<'_> {
+    /// Runs a statement that reads and writes until no other commit comes first; with what `attempt` gives comes how many
+    /// rows were written.
+    ///
+    /// `attempt` reads at [`Transaction::view`] and puts rows; what it has put at its end is committed.
+    ///
+    /// # Errors
+    /// Those of `attempt` and of commits; [`ExecError::Contended`].
+    pub fn transaction<T, E: From<ExecError>>(
+        &self,
+        limits: CommitLimits,
+        mut attempt: impl FnMut(&mut Transaction<'_>) -> Result<T, E>,
+    ) -> Result<(u64, T), Unfinished<E>> {
+        let unfinished = |error, rows_committed| Unfinished { error, rows_committed };
+        for _ in 0..TRIES_MAX {
+            let (view, token) = self.store.begin().map_err(|error| unfinished(ExecError::from(error).into(), 0))?;
+            let mut transaction = Transaction {
+                store: self.store,
+                durability: self.durability,
+                limits,
+                current: view.clone(),
+                view,
+                token,
+                writes: self.store.write_set(),
+                rows_committed: 0,
+                is_lost: false,
+            };
+            let (given, rows_before) = match attempt(&mut transaction) {
+                Ok(given) => (given, transaction.rows_committed),
+                Err(_) if transaction.is_lost && transaction.rows_committed == 0 => continue,
+                Err(error) => return Err(unfinished(error, transaction.rows_committed)),
+            };
+            match transaction.finish() {
+                Ok(rows) => return Ok((rows_before + rows, given)),
+                Err(error) if is_lost(&error) && rows_before == 0 => {}
+                Err(error) => return Err(unfinished(ExecError::from(error).into(), rows_before)),
+            }
+        }
+        Err(unfinished(ExecError::Contended(TRIES_MAX).into(), 0))
+    }
+}
+
+impl<'a> Transaction<'a> {
+    /// The snapshot that the statement reads, in all its parts.
+    pub fn view(&self) -> &Arc<ReadView> {
+        &self.view
+    }
+
+    pub(crate) fn store(&self) -> &'a EmbeddedTables {
+        self.store
+    }
+
+    /// In what rows are looked up by their keys. It has the rows of this statement's earlier parts.
+    pub(crate) fn current(&self) -> &ReadView {
+        &self.current
+    }
+
+    /// Writes a row whole; its physical key.
+    pub(crate) fn put(&mut self, table: &Arc<Table>, row: &[Value]) -> Result<Vec<u8>, ExecError> {
+        let key = self.writes.put(table, row)?;
+        self.limits.check(&self.writes)?;
+        Ok(key)
+    }
+
+    /// Deletes a row by its physical key.
+    pub(crate) fn delete(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<(), ExecError> {
+        self.writes.delete(table, key);
+        self.limits.check(&self.writes)
+    }
+
+    /// Commits the rows put so far if they are a part; whether they were.
+    pub(crate) fn end_part(&mut self) -> Result<bool, ExecError> {
+        if !self.limits.end_part(&self.writes) {
+            return Ok(false);
+        }
+        if let Err(error) = self.store.commit(&self.writes, Some(&self.token), self.durability) {
+            self.is_lost = is_lost(&error);
+            return Err(error.into());
+        }
+        self.rows_committed += self.writes.len() as u64;
+        self.writes = self.store.write_set();
+        self.current = self.store.view()?;
+        Ok(true)
+    }
+
+    /// Commits the rows put since the last part; how many they are.
+    fn finish(self) -> Result<u64, TableError> {
+        let Self { store, durability, view, token, current, writes, .. } = self;
+        // What the views alone still see can be given back.
+        drop((view, current));
+        if !writes.is_empty() {
+            store.commit(&writes, Some(&token), durability)?;
+        }
+        Ok(writes.len() as u64)
+    }
+}
+
+/// Whether a commit failed because another one was first.
+fn is_lost(error: &TableError) -> bool {
+    matches!(error, TableError::Conflict { .. } | TableError::SnapshotTooOld)
+}

@@ -1,0 +1,88 @@
+//! How many rows of a file have the key of an earlier row of it.
+
+use std::hash::{Hash, Hasher};
+
+/// Rows whose keys are remembered: 128 MB of hashes.
+const ROWS_REMEMBERED_MAX: usize = 16 << 20;
+
+/// The keys of a file's rows, of each a hash. Rows in key order need none, however many they are.
+pub(super) struct KeysSeen {
+    /// Of the first rows; of all as long as they are not more than `rows_max`.
+    hashes: Vec<u64>,
+    rows_max: usize,
+    rows: usize,
+    /// The greatest key, as long as each key was greater than those before it.
+    greatest: Option<Vec<u8>>,
+}
+
+/// Rows that have the key of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Repeats {
+    pub(super) rows: u64,
+    /// Whether there may be more of them: the file has more rows than are remembered.
+    pub(super) at_least: bool,
+}
+
+impl KeysSeen {
+    pub(super) fn new() -> Self {
+        Self::remembering(ROWS_REMEMBERED_MAX)
+    }
+
+    fn remembering(rows_max: usize) -> Self {
+        Self { hashes: Vec::new(), rows_max, rows: 0, greatest: Some(Vec::new()) }
+    }
+
+    /// Takes note of the next row's key.
+    pub(super) fn add(&mut self, key: &[u8]) {
+        if self.rows < self.rows_max {
+            let mut hasher = std::hash::DefaultHasher::new();
+            key.hash(&mut hasher);
+            self.hashes.push(hasher.finish());
+        }
+        self.rows += 1;
+        match &mut self.greatest {
+            Some(greatest) if key > greatest.as_slice() => {
+                greatest.clear();
+                greatest.extend_from_slice(key);
+            }
+            _ => self.greatest = None,
+        }
+    }
+
+    /// What is known at the end of the file.
+    pub(super) fn repeats(mut self) -> Repeats {
+        if self.greatest.is_some() {
+            return Repeats { rows: 0, at_least: false };
+        }
+        self.hashes.sort_unstable();
+        let rows = self.hashes.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+        Repeats { rows, at_least: self.rows > self.rows_max }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn repeats_are_rows_less_keys(keys in prop::collection::vec(0u8..40, 0..60), sorted: bool, rows_max in 1usize..80) {
+            let mut keys = keys;
+            if sorted {
+                keys.sort_unstable();
+                keys.dedup();
+            }
+            let mut seen = KeysSeen::remembering(rows_max);
+            keys.iter().for_each(|key| seen.add(&[*key, 1]));
+            let repeats = |keys: &[u8]| (keys.len() - keys.iter().collect::<HashSet<_>>().len()) as u64;
+            let is_sorted = keys.windows(2).all(|pair| pair[0] < pair[1]);
+            let at_least = !is_sorted && keys.len() > rows_max;
+            let known = if at_least { &keys[..rows_max] } else { &keys[..] };
+            prop_assert_eq!(seen.repeats(), Repeats { rows: repeats(known), at_least });
+        }
+    }
+}
