@@ -439,6 +439,8 @@ impl Display for CopyOptions {
                 OnError::Abort => "ON_ERROR abort".to_owned(),
                 OnError::Skip => "ON_ERROR skip".to_owned(),
             }),
+            self.overwrite.map(|overwrite| format!("OVERWRITE {overwrite}")),
+            self.special.map(|special| format!("SPECIAL {special}")),
         ]
         .into_iter()
         .flatten()

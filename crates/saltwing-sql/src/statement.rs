@@ -466,6 +466,10 @@ pub struct CopyOptions {
     pub null: Option<String>,
     /// `ON_ERROR`.
     pub on_error: Option<OnError>,
+    /// `OVERWRITE`: whether COPY TO may replace a file.
+    pub overwrite: Option<bool>,
+    /// `SPECIAL`: whether the file may be a pipe or a device.
+    pub special: Option<bool>,
 }
 
 /// The forms that COPY knows.

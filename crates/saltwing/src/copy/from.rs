@@ -1,17 +1,17 @@
 //! COPY FROM.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
 use saltwing_bind::{UpsertTarget, resolve, target_columns};
 use saltwing_exec::ExecError;
-use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
-use saltwing_table::Table;
+use saltwing_sql::statement::{CopyFrom, CopyOptions, OnError};
+use saltwing_table::{ScanContext, Table};
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
+use super::file::Purpose;
 use super::reader::{Field, Format, RecordError, RecordReader};
-use super::{CopyProgress, SkippedLine};
+use super::{CopyProgress, SkippedLine, path_of};
 use crate::Error;
 use crate::outcome::ExecResult;
 use crate::session::Session;
@@ -44,18 +44,17 @@ impl Session {
     pub(crate) fn copy_from(&self, copy: &CopyFrom) -> Result<ExecResult, Error> {
         self.writable()?;
         let format = format(&copy.options)?;
-        match &copy.source {
-            CopyTarget::Standard => self.copy_records(copy, RecordReader::new(std::io::stdin().lock(), format), None),
-            CopyTarget::File(path) => {
-                let unreadable = |error: std::io::Error| {
-                    Error::new(ErrorCode::Io, format!("{path} cannot be read: {error}")).at(Some(copy.span))
-                };
-                let file = File::open(path).map_err(unreadable)?;
-                let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
-                let input = BufReader::with_capacity(BUFFER_BYTES, file);
-                self.copy_records(copy, RecordReader::new(input, format), bytes)
-            }
-        }
+        let context = self.begin();
+        let Some(path) = path_of(&copy.source, "/dev/stdin") else {
+            let input = std::io::stdin().lock();
+            return self.copy_records(copy, RecordReader::new(input, format), None, &context);
+        };
+        let at = |error: Error| error.at(Some(copy.span));
+        let allowed = self.file_rules(Purpose::Read).check(path, &copy.options).map_err(at)?;
+        let file = allowed.open(&context).map_err(at)?;
+        let bytes = file.bytes();
+        let input = BufReader::with_capacity(BUFFER_BYTES, file);
+        self.copy_records(copy, RecordReader::new(input, format), bytes, &context)
     }
 
     fn copy_records<R: BufRead>(
@@ -63,11 +62,12 @@ impl Session {
         copy: &CopyFrom,
         mut reader: RecordReader<R>,
         bytes_total: Option<u64>,
+        context: &ScanContext,
     ) -> Result<ExecResult, Error> {
         let table = resolve(&self.catalog(), &copy.table)?;
         let mut columns = target_columns(&table, copy.columns.as_deref())?;
         if copy.options.header == Some(true) {
-            let header = read_header(&mut reader)?;
+            let header = read_header(&mut reader).map_err(|error| context.check().err().map_or(error, Error::from))?;
             // Without a list of its own the statement takes the header's columns, in the header's order.
             if copy.columns.is_none() {
                 columns = header_columns(&table, &header)?;
@@ -75,7 +75,6 @@ impl Session {
                 return Err(wrong_count(header.len(), columns.len(), 1));
             }
         }
-        let context = self.begin();
         let mut load = Load {
             session: self,
             target: target(table, columns),
@@ -92,6 +91,8 @@ impl Session {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
                 Err(error @ (RecordError::Io(_) | RecordError::TooLong)) => {
+                    // A pipe says so too when it stops waiting.
+                    context.check().map_err(|error| load.stopped(&error.into()))?;
                     return Err(load.failure(reader.first_line(), None, &error.to_string(), ErrorCode::BadText));
                 }
                 Err(error) => load.bad_line(reader.first_line(), None, &error.to_string(), ErrorCode::BadText)?,

@@ -5,6 +5,7 @@ mod aggregates;
 mod alter_table;
 mod direct;
 mod durability;
+mod files;
 mod flights;
 mod forms;
 #[cfg(feature = "datafusion")]
