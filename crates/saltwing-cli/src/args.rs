@@ -54,6 +54,10 @@ struct CommandLine {
     #[arg(long)]
     readonly: bool,
 
+    /// Let no statement read or write files; STDIN and STDOUT are left
+    #[arg(long)]
+    no_file_access: bool,
+
     /// What becomes of full scans: allow warn error forbid
     #[arg(long, value_enum, value_name = "POLICY", hide_possible_values = true)]
     full_scan: Option<FullScan>,
@@ -144,6 +148,7 @@ pub(crate) struct Run {
     pub(crate) store: Option<Store>,
     pub(crate) mode: Option<Mode>,
     pub(crate) readonly: bool,
+    pub(crate) no_file_access: bool,
     pub(crate) full_scan: Option<FullScan>,
     pub(crate) layout: Layout,
 }
@@ -182,6 +187,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         store: line.store,
         mode: line.mode,
         readonly: line.readonly,
+        no_file_access: line.no_file_access,
         full_scan: line.full_scan,
         layout: line.layout,
     }))

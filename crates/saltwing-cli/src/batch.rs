@@ -47,6 +47,7 @@ fn batch(database: &Database, run: &Run) -> u8 {
     let interrupt = Interrupt::listen(&connection, Idle::Ends);
     let out = Box::new(BufWriter::new(std::io::stdout()));
     let mut runner = Runner::new(connection, interrupt, Audience::Batch, out, Box::new(std::io::stderr()));
+    runner.reads_files = !run.no_file_access;
     if let Some(mode) = run.mode {
         runner.mode = mode;
     }

@@ -1,6 +1,6 @@
 //! Opens the database that the arguments name.
 
-use saltwing::{Database, Error, StoreKind};
+use saltwing::{Database, Error, FileAccess, StoreKind};
 
 use crate::args::{Layout, Run, Store};
 
@@ -34,6 +34,9 @@ pub(crate) fn open(run: &Run) -> Result<Database, Error> {
     }
     if let Some(threads) = merge_threads {
         builder = builder.merge_threads(threads.into());
+    }
+    if run.no_file_access {
+        builder = builder.file_access(FileAccess::None);
     }
     builder.readonly(run.readonly).open()
 }

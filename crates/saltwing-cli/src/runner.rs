@@ -43,6 +43,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) mode: Mode,
     /// Whether time and keys read are told.
     pub(crate) timing: bool,
+    /// Whether `.read` may read files.
+    pub(crate) reads_files: bool,
     /// What `.nullvalue` set.
     pub(crate) null_text: Option<String>,
     progress: ProgressBar,
@@ -68,6 +70,7 @@ impl<'a> Runner<'a> {
             audience,
             mode: if is_batch { Mode::Csv } else { Mode::Box },
             timing: !is_batch,
+            reads_files: true,
             null_text: None,
             out,
             messages,
@@ -276,6 +279,9 @@ impl<'a> Runner<'a> {
                 }
             }
             DotCommand::NullText(text) => self.null_text = Some(text.clone()),
+            DotCommand::Read(_) if !self.reads_files => {
+                return Err(Failure::Usage(".read: the shell runs with --no-file-access".to_owned()));
+            }
             DotCommand::Read(file) => return self.file(file),
             DotCommand::Quit => return Ok(Flow::Quit),
         }

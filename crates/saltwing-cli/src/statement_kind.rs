@@ -37,7 +37,8 @@ pub(crate) fn reads_stdin(sql: &str) -> bool {
         let mut all = lexemes(sql).filter(|(kind, _)| *kind == Lexeme::Word);
         all.any(|(_, range)| sql.get(range).is_some_and(|text| text.eq_ignore_ascii_case(word)))
     };
-    words(sql).next().as_deref() == Some("COPY") && is_word("STDIN")
+    let is_file = || lexemes(sql).any(|(_, range)| sql.get(range) == Some("'/dev/stdin'"));
+    words(sql).next().as_deref() == Some("COPY") && (is_word("STDIN") || is_file())
 }
 
 /// The words of a statement, in upper case.
@@ -72,6 +73,7 @@ mod tests {
             assert_eq!(StatementKind::of(sql), kind, "{sql}");
         }
         assert!(reads_stdin("copy t (a, b) from stdin with (format csv)"));
+        assert!(reads_stdin("COPY t FROM '/dev/stdin'"));
         assert!(!reads_stdin("COPY t FROM 'STDIN'") && !reads_stdin("SELECT stdin FROM t"));
         assert_eq!(lead_bytes(" -- c\n SELECT 1"), 7);
     }

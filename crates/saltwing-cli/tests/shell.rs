@@ -266,6 +266,27 @@ fn readonly_refuses_writes() {
 }
 
 #[test]
+fn access_to_files_can_be_taken_away() {
+    let dir = Directory::new();
+    let (db, file, new) = (dir.path("db"), dir.file("t.csv", "7,x\n"), dir.path("new.csv"));
+    assert_eq!(run(&[&db, "-c", TABLE]).code, Some(0));
+    for statement in [format!("COPY t FROM '{file}'"), format!("COPY t TO '{new}'")] {
+        let said = run(&[&db, "--no-file-access", "-c", &statement]);
+        assert!(said.err.starts_with("error[42501 file_access_refused]: "), "{}", said.err);
+    }
+    assert_eq!(run(&[&db, "--no-file-access", "-c", &format!(".read {file}")]).code, Some(1));
+    assert!(!std::path::Path::new(&new).exists());
+    for stdin in ["STDIN", "'/dev/stdin'"] {
+        let copy = format!("COPY t FROM {stdin};\n8,y\n");
+        expect(&run_with_input(&[&db, "--no-file-access"], &copy), "", "1 row written\n", 0);
+    }
+    let said = run(&[&db, "--no-file-access", "-c", "COPY t TO '/dev/stdout'"]);
+    expect(&said, "1,a\n2,\n3,\"\"\n8,y\n", "4 rows written\n", 0);
+    let said = run(&[&db, "--readonly", "-c", &format!("COPY t TO '{new}'")]);
+    assert!(said.err.starts_with("error[25006 read_only]: "), "{}", said.err);
+}
+
+#[test]
 fn what_cannot_be_opened_is_said_with_its_code() {
     let dir = Directory::new();
     dir.file("file", "text");

@@ -6,9 +6,9 @@
 //! COPY (query) TO 'file' | STDOUT                [options]
 //! ```
 //! Options are `[WITH] (HEADER [bool], DELIMITER 'c', QUOTE 'c', ESCAPE 'c', NULL 'text',
-//! FORMAT csv, ON_ERROR abort|skip,
-//! ON_CONFLICT replace|error|ignore)`; brackets, `=` and commas may be left out, and
-//! `ON ERROR` and `ON CONFLICT` may be two words.
+//! FORMAT csv, ON_ERROR abort|skip, ON_CONFLICT replace|error|ignore)`; brackets, `=` and
+//! commas may be left out, and `ON ERROR` and `ON CONFLICT` may be two words. `SPECIAL [bool]` lets the file be a pipe or a device;
+//! `OVERWRITE [bool]` lets COPY TO replace a file.
 
 use saltwing_types::Span;
 use sqlparser::tokenizer::Token;
@@ -20,7 +20,9 @@ use crate::statement::{
     CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnConflict, OnError, Statement,
 };
 
-const OPTIONS: [&str; 8] = ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR", "ON_CONFLICT"];
+const OPTIONS: [&str; 10] = [
+    "FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR", "ON_CONFLICT", "OVERWRITE", "SPECIAL",
+];
 
 /// Reads on behind COPY, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -44,6 +46,9 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> 
     let target = target(cursor, from)?;
     let options = options(cursor)?;
     let span = cursor.span_from(start);
+    if from && options.overwrite.is_some() {
+        return Err(SqlError::syntax("OVERWRITE is an option of COPY TO", verb));
+    }
     match (from, source) {
         (true, CopySource::Table { table, columns }) => {
             Ok(Statement::CopyFrom(CopyFrom { table, columns, source: target, options, span }))
@@ -123,15 +128,16 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
             set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT")
         }
         "HEADER" => {
-            let value = match cursor.word(0).map(str::to_uppercase).as_deref() {
-                Some("TRUE" | "ON") if !cursor.at(&["ON", "ERROR"]) && !cursor.at(&["ON", "CONFLICT"]) => Some(true),
-                Some("FALSE" | "OFF") => Some(false),
-                _ => None,
-            };
-            if value.is_some() {
-                cursor.skip();
-            }
-            set(&mut options.header, value.unwrap_or(true), cursor.span_from(start), "HEADER")
+            let value = switch(cursor);
+            set(&mut options.header, value, cursor.span_from(start), "HEADER")
+        }
+        "OVERWRITE" => {
+            let value = switch(cursor);
+            set(&mut options.overwrite, value, cursor.span_from(start), "OVERWRITE")
+        }
+        "SPECIAL" => {
+            let value = switch(cursor);
+            set(&mut options.special, value, cursor.span_from(start), "SPECIAL")
         }
         "DELIMITER" => {
             let value = character(cursor, "the delimiter")?;
@@ -167,6 +173,17 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
             })
         }
     }
+}
+
+/// The value of an option that is on when its name stands alone.
+fn switch(cursor: &mut Cursor<'_>) -> bool {
+    let value = match cursor.word(0).map(str::to_uppercase).as_deref() {
+        Some("TRUE" | "ON") if !cursor.at(&["ON", "ERROR"]) && !cursor.at(&["ON", "CONFLICT"]) => true,
+        Some("FALSE" | "OFF") => false,
+        _ => return true,
+    };
+    cursor.skip();
+    value
 }
 
 fn set<T>(slot: &mut Option<T>, value: T, span: Span, what: &str) -> Result<(), SqlError> {

@@ -444,6 +444,8 @@ impl Display for CopyOptions {
                 OnConflict::Error => "ON_CONFLICT error".to_owned(),
                 OnConflict::Ignore => "ON_CONFLICT ignore".to_owned(),
             }),
+            self.overwrite.map(|overwrite| format!("OVERWRITE {overwrite}")),
+            self.special.map(|special| format!("SPECIAL {special}")),
         ]
         .into_iter()
         .flatten()

@@ -468,6 +468,10 @@ pub struct CopyOptions {
     pub on_error: Option<OnError>,
     /// `ON_CONFLICT`.
     pub on_conflict: Option<OnConflict>,
+    /// `OVERWRITE`: whether COPY TO may replace a file.
+    pub overwrite: Option<bool>,
+    /// `SPECIAL`: whether the file may be a pipe or a device.
+    pub special: Option<bool>,
 }
 
 /// The forms that COPY knows.

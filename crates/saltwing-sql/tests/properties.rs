@@ -214,7 +214,7 @@ fn statement() -> BoxedStrategy<String> {
         1 => (select(vec!["COMPACT", "TRUNCATE", "SHOW STORAGE FOR"]), name(), name())
             .prop_map(|(verb, schema, table)| format!("{verb} {schema}.{table}")),
         1 => query().prop_map(|query| format!("EXPLAIN (ANALYZE, FORMAT JSON) {query}")),
-        1 => query().prop_map(|query| format!("COPY ({query}) TO 'x''.csv' (HEADER, DELIMITER ';', NULL 'NA')")),
+        1 => query().prop_map(|query| format!("COPY ({query}) TO 'x''.csv' (HEADER, DELIMITER ';', NULL 'NA', OVERWRITE)")),
     ]
     .boxed()
 }

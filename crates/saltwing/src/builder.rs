@@ -11,7 +11,7 @@ use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv, StoreError};
 use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock, Threads};
 use saltwing_types::ErrorCode;
 
-use crate::{Database, Error};
+use crate::{Database, Error, FileAccess};
 
 /// Memory for the store's cache unless said otherwise.
 const CACHE_BYTES: u64 = 256 << 20;
@@ -67,6 +67,7 @@ pub struct Builder {
     pub(crate) threads: Threads,
     pub(crate) full_scan: Option<Policy>,
     pub(crate) forbid_full_scan: bool,
+    pub(crate) file_access: FileAccess,
     pub(crate) durability: Durability,
     pub(crate) default_salt: Option<u16>,
     pub(crate) sweep_every: Option<Duration>,
@@ -90,6 +91,7 @@ impl Builder {
             },
             full_scan: None,
             forbid_full_scan: false,
+            file_access: FileAccess::All,
             durability: Durability::Synced,
             default_salt: None,
             sweep_every: Some(Duration::from_secs(60)),
@@ -217,6 +219,18 @@ impl Builder {
             Error::new(ErrorCode::BadArgument, format!("full_scan is allow, warn, error or forbid, not '{policy}'"))
         })?);
         Ok(self)
+    }
+
+    /// Which files COPY may use: all that the process may, unless said otherwise. Say [`FileAccess::None`] or
+    /// [`FileAccess::Below`] before statements run that come from somebody else.
+    #[must_use]
+    pub fn file_access(mut self, access: FileAccess) -> Self {
+        self.file_access = match access {
+            // The process may change its own directory later.
+            FileAccess::Below(directory) => FileAccess::Below(std::path::absolute(&directory).unwrap_or(directory)),
+            other => other,
+        };
+        self
     }
 
     /// Acknowledges writes before they are on the disk: a crash may take the last ones.

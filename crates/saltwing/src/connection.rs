@@ -145,7 +145,7 @@ impl CancelOnDrop {
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let Some(session) = &self.0 {
-            session.cancel();
+            session.abandon();
         }
     }
 }

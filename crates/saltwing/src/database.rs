@@ -1,6 +1,6 @@
 //! A database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use saltwing_catalog::Catalog;
@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) tables: Arc<EmbeddedTables>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) options: Builder,
+    /// Where the database lies, without links.
+    pub(crate) directory: Option<PathBuf>,
     pub(crate) statements: StatementCache,
     notices: Vec<String>,
     runtime: OnceLock<Runtime>,
@@ -64,6 +66,9 @@ impl Database {
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
         let notices = kv.notices().to_vec();
+        let directory = options.path.as_ref().map(std::fs::canonicalize).transpose().map_err(|error| {
+            Error::new(ErrorCode::Io, format!("the database's directory cannot be looked at: {error}"))
+        })?;
         let tables = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         if !options.readonly {
@@ -83,6 +88,7 @@ impl Database {
             tables,
             catalog,
             options,
+            directory,
             statements: StatementCache::default(),
             notices,
             runtime: OnceLock::new(),

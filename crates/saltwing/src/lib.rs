@@ -56,7 +56,7 @@ mod sweeper;
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
 pub use convert::FromValue;
-pub use copy::{CopyProgress, CopyReport, SkippedLine};
+pub use copy::{CopyProgress, CopyReport, FileAccess, SkippedLine};
 pub use database::Database;
 pub use error::Error;
 pub use outcome::{ExecResult, Stats};

@@ -1,6 +1,7 @@
 //! A connection's state: settings, what runs, prepared statements.
 
 use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -101,6 +102,8 @@ pub(crate) struct Session {
 #[derive(Default)]
 struct Slot {
     context: Mutex<Option<ScanContext>>,
+    /// Whoever wanted the one statement of this session is gone, perhaps before it began.
+    abandoned: AtomicBool,
 }
 
 /// The slots of a connection's sessions.
@@ -161,8 +164,9 @@ impl Session {
         self.settings.lock().clone()
     }
 
-    /// Cancels what this session runs.
-    pub(crate) fn cancel(&self) {
+    /// Cancels what this session runs, and whatever it still begins.
+    pub(crate) fn abandon(&self) {
+        self.slot.abandoned.store(true, SeqCst);
         self.slot.cancel();
     }
 
@@ -189,6 +193,9 @@ impl Session {
             Budget { rows_max: settings.rows_max, bytes_max: settings.bytes_max, time_max: settings.statement_timeout };
         let context = ScanContext::on_threads(budget, self.database.shared.options.threads);
         *self.slot.context.lock() = Some(context.clone());
+        if self.slot.abandoned.load(SeqCst) {
+            context.cancel();
+        }
         context
     }
 

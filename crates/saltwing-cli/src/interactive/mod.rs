@@ -50,6 +50,7 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
     let out = Box::new(BufWriter::new(std::io::stdout()));
     let audience = Audience::Terminal(paint());
     let mut runner = Runner::new(connection, interrupt, audience, out, Box::new(std::io::stderr()));
+    runner.reads_files = !run.no_file_access;
     if let Some(mode) = run.mode {
         runner.mode = mode;
     }

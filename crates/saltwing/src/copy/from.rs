@@ -1,16 +1,17 @@
 //! COPY FROM.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
 use saltwing_exec::RowFailure;
-use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
+use saltwing_sql::statement::{CopyFrom, CopyOptions, OnError};
+use saltwing_table::ScanContext;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
+use super::file::Purpose;
 use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
-use super::{CopyProgress, SkippedLine};
+use super::{CopyProgress, SkippedLine, path_of};
 use crate::Error;
 use crate::outcome::ExecResult;
 use crate::session::{Session, Settings};
@@ -47,18 +48,17 @@ impl Session {
     pub(crate) fn copy_from(&self, copy: &CopyFrom) -> Result<ExecResult, Error> {
         self.writable()?;
         let format = format(&copy.options)?;
-        match &copy.source {
-            CopyTarget::Standard => self.copy_records(copy, RecordReader::new(std::io::stdin().lock(), format), None),
-            CopyTarget::File(path) => {
-                let unreadable = |error: std::io::Error| {
-                    Error::new(ErrorCode::Io, format!("{path} cannot be read: {error}")).at(Some(copy.span))
-                };
-                let file = File::open(path).map_err(unreadable)?;
-                let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
-                let input = BufReader::with_capacity(BUFFER_BYTES, file);
-                self.copy_records(copy, RecordReader::new(input, format), bytes)
-            }
-        }
+        let context = self.begin();
+        let Some(path) = path_of(&copy.source, "/dev/stdin") else {
+            let input = std::io::stdin().lock();
+            return self.copy_records(copy, RecordReader::new(input, format), None, &context);
+        };
+        let at = |error: Error| error.at(Some(copy.span));
+        let allowed = self.file_rules(Purpose::Read).check(path, &copy.options).map_err(at)?;
+        let file = allowed.open(&context).map_err(at)?;
+        let bytes = file.bytes();
+        let input = BufReader::with_capacity(BUFFER_BYTES, file);
+        self.copy_records(copy, RecordReader::new(input, format), bytes, &context)
     }
 
     fn copy_records<R: BufRead>(
@@ -66,11 +66,12 @@ impl Session {
         copy: &CopyFrom,
         mut reader: RecordReader<R>,
         bytes_total: Option<u64>,
+        context: &ScanContext,
     ) -> Result<ExecResult, Error> {
         let table = resolve(&self.catalog(), &copy.table)?;
         let mut columns = target_columns(&table, copy.columns.as_deref())?;
         if copy.options.header == Some(true) {
-            let header = read_header(&mut reader)?;
+            let header = read_header(&mut reader).map_err(|error| context.check().err().map_or(error, Error::from))?;
             // Without a list of its own the statement takes the header's columns, in the header's order.
             if copy.columns.is_none() {
                 columns = header_columns(&table, &header)?;
@@ -78,7 +79,6 @@ impl Session {
                 return Err(wrong_count(header.len(), columns.len(), 1));
             }
         }
-        let context = self.begin();
         let on_conflict = copy.options.on_conflict.unwrap_or(OnConflict::Replace);
         let is_counted = on_conflict == OnConflict::Replace && !table.def().has_hidden_key();
         let Settings { autocommit_rows, commit_bytes_max, .. } = self.settings();
@@ -107,6 +107,8 @@ impl Session {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
                 Err(error @ (RecordError::Io(_) | RecordError::TooLong)) => {
+                    // A pipe says so too when it stops waiting.
+                    context.check().map_err(|error| load.stopped(error.into()))?;
                     return Err(load.failure(reader.first_line(), None, &error.to_string(), ErrorCode::BadText));
                 }
                 Err(error) => load.bad_line(reader.first_line(), None, &error.to_string(), ErrorCode::BadText)?,

@@ -3,11 +3,18 @@
 //! The format is RFC 4180 with `""` for the empty text and nothing for NULL, or
 //! another word for NULL. COPY FROM upserts in batches, each a commit of its own.
 
+mod file;
 mod from;
 mod keys_seen;
 mod reader;
 mod to;
 mod writer;
+
+pub use file::FileAccess;
+use file::{FileRules, Purpose};
+use saltwing_sql::statement::CopyTarget;
+
+use crate::session::Session;
 
 /// How far a COPY FROM is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,4 +45,20 @@ pub struct SkippedLine {
     pub line: u64,
     /// What was wrong.
     pub reason: String,
+}
+
+impl Session {
+    /// What decides which files COPY may use.
+    fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
+        let shared = &self.database().shared;
+        FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }
+    }
+}
+
+/// The path that a COPY names; `None` for the process's own stream, which has a name as a file too.
+fn path_of<'a>(target: &'a CopyTarget, stream: &str) -> Option<&'a str> {
+    match target {
+        CopyTarget::File(path) if path != stream => Some(path),
+        CopyTarget::File(_) | CopyTarget::Standard => None,
+    }
 }

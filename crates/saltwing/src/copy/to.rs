@@ -1,13 +1,14 @@
 //! COPY TO.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use saltwing_sql::statement::{CopySource, CopyTarget, CopyTo, QueryStatement};
+use saltwing_sql::statement::{CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{Statement, parse_one};
 use saltwing_types::{ErrorCode, Value};
 
+use super::file::Purpose;
 use super::from::format;
+use super::path_of;
 use super::writer::RecordWriter;
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
@@ -15,6 +16,14 @@ use crate::session::Session;
 
 impl Session {
     pub(crate) fn copy_to(&self, copy: &CopyTo, params: &[Value]) -> Result<ExecResult, Error> {
+        let at = |error: Error| error.at(Some(copy.span));
+        let file = match path_of(&copy.target, "/dev/stdout") {
+            None => None,
+            Some(path) => {
+                self.writable().map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
+                Some(self.file_rules(Purpose::Write).check(path, &copy.options).map_err(at)?)
+            }
+        };
         let rows = match &copy.source {
             CopySource::Query(query) => self.copy_query(query, params)?,
             CopySource::Table { table, columns } => {
@@ -30,14 +39,19 @@ impl Session {
                 }
             }
         };
-        let (rows_affected, notices) = match &copy.target {
-            CopyTarget::Standard => write_rows(copy, rows, std::io::stdout().lock())?,
-            CopyTarget::File(path) => {
-                let unwritable = |error: std::io::Error| {
-                    Error::new(ErrorCode::Io, format!("{path} cannot be written: {error}")).at(Some(copy.span))
-                };
-                let file = File::create(path).map_err(unwritable)?;
-                write_rows(copy, rows, file)?
+        let (rows_affected, notices) = match file {
+            None => write_rows(copy, rows, std::io::stdout().lock())?,
+            Some(allowed) => {
+                let context = self.last_context().unwrap_or_else(|| self.begin());
+                let mut file = allowed.open(&context).map_err(at)?;
+                match write_rows(copy, rows, &mut file) {
+                    Ok(written) => written,
+                    Err(error) => {
+                        file.discard();
+                        // A pipe fails to write when its statement is stopped.
+                        return Err(context.check().err().map_or(error, Error::from));
+                    }
+                }
             }
         };
         Ok(ExecResult { rows_affected, notices })

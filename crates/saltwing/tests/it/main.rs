@@ -6,6 +6,7 @@ mod alter_table;
 mod direct;
 mod durability;
 mod fixtures;
+mod files;
 mod flights;
 mod forms;
 #[cfg(feature = "datafusion")]
