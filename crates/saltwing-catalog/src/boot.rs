@@ -41,8 +41,8 @@ const DROPPED: u32 = 3;
 const SETTINGS: u32 = 4;
 /// Ids below are the catalog's own.
 const FIRST_USER_TABLE: i64 = 100;
-const FORMAT_SETTING: &str = "catalog_format";
-const NEXT_ID_SETTING: &str = "next_table_id";
+pub(crate) const FORMAT_SETTING: &str = "catalog_format";
+pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
 /// The tables and schemas of a database.
 pub struct Catalog {
@@ -53,11 +53,11 @@ pub struct Catalog {
     changing: Mutex<()>,
 }
 
-struct OwnTables {
-    tables: Arc<Table>,
-    schemas: Arc<Table>,
-    dropped: Arc<Table>,
-    settings: Arc<Table>,
+pub(crate) struct OwnTables {
+    pub(crate) tables: Arc<Table>,
+    pub(crate) schemas: Arc<Table>,
+    pub(crate) dropped: Arc<Table>,
+    pub(crate) settings: Arc<Table>,
 }
 
 impl Catalog {
@@ -348,7 +348,7 @@ impl Catalog {
 }
 
 /// Indexes of a definition that point nowhere would be trouble later.
-fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
+pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     let keys = def.key.columns.iter().enumerate().all(|(position, key)| match &key.source {
         KeySource::Column(column) => *column < def.columns.len(),
         KeySource::Computed(expr) => {
@@ -378,7 +378,11 @@ impl RangeSource for Everything {
 }
 
 impl OwnTables {
-    fn register(store: &EmbeddedTables) -> Result<Self, CatalogError> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
+        [&self.tables, &self.schemas, &self.dropped, &self.settings].into_iter()
+    }
+
+    pub(crate) fn register(store: &EmbeddedTables) -> Result<Self, CatalogError> {
         let name = ("name", SqlType::Varchar(None));
         let open = |id, table: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]| {
             store.register(Arc::new(own_table(id, table, key, values)))

@@ -132,6 +132,7 @@ impl Display for Statement {
                 f.write_str("COMPACT ")?;
                 list(f, tables)
             }
+            Self::Backup(it) => write!(f, "BACKUP TO {}", quoted(&it.path)),
             Self::Upsert(it) => upsert(f, "UPSERT", it),
             Self::Insert(it) => upsert(f, "INSERT", it),
             Self::Delete(it) => write!(f, "{it}"),

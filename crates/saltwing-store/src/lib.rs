@@ -27,6 +27,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+pub mod backup;
 mod batch;
 mod bounds;
 mod bytes;

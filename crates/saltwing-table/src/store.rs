@@ -192,6 +192,10 @@ impl EmbeddedTables {
         self.packed.purge(id)
     }
 
+    pub(crate) fn packed(&self) -> &Packed {
+        &self.packed
+    }
+
     /// What the store below lets tables promise.
     pub fn capabilities(&self) -> &TableCapabilities {
         &self.capabilities
@@ -422,9 +426,10 @@ impl EmbeddedTables {
     }
 
     fn encode(&self, writes: &WriteSet) -> Vec<Record> {
-        let time_ms = self.packed.clock().now_ms();
+        let now_ms = self.packed.clock().now_ms();
         let mut records = RecordBuilder::new();
-        for RowWrite { table, key, row } in &writes.writes {
+        for RowWrite { table, key, row, written_ms } in &writes.writes {
+            let time_ms = written_ms.unwrap_or(now_ms);
             records.add(table.def().id, key, |out| {
                 let Some(row) = row else { return };
                 StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {

@@ -20,6 +20,8 @@ pub(crate) struct RowWrite {
     pub(crate) key: Vec<u8>,
     /// The values of all columns by index; key columns are not looked at. `None` deletes the row.
     pub(crate) row: Option<Vec<Value>>,
+    /// When it counts as written, in milliseconds since 1970; `None` is the time of the commit.
+    pub(crate) written_ms: Option<i64>,
 }
 
 impl WriteSet {
@@ -50,14 +52,24 @@ impl WriteSet {
         }
         let key = table.row_key(&row)?;
         self.bytes += key.len();
-        self.writes.push(RowWrite { table: table.clone(), key, row: Some(row) });
+        self.writes.push(RowWrite { table: table.clone(), key, row: Some(row), written_ms: None });
         Ok(self.writes.last().map_or(&[], |write| &write.key))
+    }
+
+    /// Writes a row that was written before, at that time: it does not live longer for it.
+    ///
+    /// # Errors
+    /// As [`WriteSet::put`].
+    pub fn put_again(&mut self, table: &Arc<Table>, row: Vec<Value>, written_ms: i64) -> Result<(), TableError> {
+        self.put(table, row)?;
+        self.writes.last_mut().into_iter().for_each(|write| write.written_ms = Some(written_ms));
+        Ok(())
     }
 
     /// Deletes a row by its physical key, whether it is there or not.
     pub fn delete(&mut self, table: &Arc<Table>, key: Vec<u8>) {
         self.bytes += key.len();
-        self.writes.push(RowWrite { table: table.clone(), key, row: None });
+        self.writes.push(RowWrite { table: table.clone(), key, row: None, written_ms: None });
     }
 
     /// How many rows are written.

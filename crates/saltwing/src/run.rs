@@ -93,6 +93,7 @@ impl Session {
             Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(compact) => self.run_compact(compact),
+            Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
             Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
             Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
