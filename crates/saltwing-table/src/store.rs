@@ -398,6 +398,9 @@ impl EmbeddedTables {
         read_at: Option<&ReadToken>,
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
+        if writes.takes_space() {
+            self.packed.refuse_when_nearly_full()?;
+        }
         let records = self.encode(writes);
         let check = || {
             self.check_definitions(writes)?;
@@ -418,7 +421,8 @@ impl EmbeddedTables {
         let tables = self.packed.tables.read();
         for of_table in writes.writes.chunk_by(|a, b| Arc::ptr_eq(&a.table, &b.table)) {
             let Some(RowWrite { table, .. }) = of_table.first() else { continue };
-            if tables.get(&table.def().id).is_some_and(|newest| newest.version() != table.version()) {
+            // One that is not open was dropped, or has another number since it was truncated.
+            if tables.get(&table.def().id).is_none_or(|newest| newest.version() != table.version()) {
                 return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
             }
         }

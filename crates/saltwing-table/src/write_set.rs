@@ -12,6 +12,7 @@ use crate::{Table, TableError};
 pub struct WriteSet {
     pub(crate) writes: Vec<RowWrite>,
     bytes: usize,
+    frees_space: bool,
 }
 
 #[derive(Debug)]
@@ -70,6 +71,17 @@ impl WriteSet {
     pub fn delete(&mut self, table: &Arc<Table>, key: Vec<u8>) {
         self.bytes += key.len();
         self.writes.push(RowWrite { table: table.clone(), key, row: None, written_ms: None });
+    }
+
+    /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
+    /// as deletions may.
+    pub fn free_space(&mut self) {
+        self.frees_space = true;
+    }
+
+    /// Whether it must not be written where the device is nearly full.
+    pub(crate) fn takes_space(&self) -> bool {
+        !self.frees_space && self.writes.iter().any(|write| write.row.is_some())
     }
 
     /// How many rows are written.

@@ -11,8 +11,10 @@ use saltwing_bind::{
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{ExecError, SelectPlan, Writer};
 use saltwing_sql::Statement;
-use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
-use saltwing_table::{Budget, ReadView, ScanContext, Table};
+use saltwing_sql::statement::{
+    AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, TableRef, Upsert,
+};
+use saltwing_table::{ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
@@ -63,10 +65,18 @@ impl Session {
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::Truncate(truncate) => {
                 self.writable()?;
+                let context = self.begin();
+                let mut notices = Vec::new();
                 for name in &truncate.tables {
-                    self.by_newest_definitions(|| self.delete_all(&resolve(&self.catalog(), name)?))?;
+                    context.check()?;
+                    // Tells what is wrong with the name at its place.
+                    resolve(&self.catalog(), name)?;
+                    let schema = name.schema.as_ref().map(|s| s.text.as_str());
+                    let truncated = catalog.truncate_table(schema, &name.name.text);
+                    let is_freed = truncated.map_err(|e| Error::from(e).at(Some(name.span())))?;
+                    notices.extend((!is_freed).then(|| space_comes_later(name)));
                 }
-                Ok(ExecResult::default().into())
+                Ok(ExecResult { rows_affected: 0, notices }.into())
             }
             Statement::CreateSchema(create) => {
                 self.writable()?;
@@ -387,13 +397,6 @@ impl Session {
         Ok(ExecResult { rows_affected: deleted.rows, notices }.into())
     }
 
-    fn delete_all(&self, table: &Arc<Table>) -> Result<(), Error> {
-        let access = plan(AccessRequest::of(table, Vec::new()))?;
-        // TRUNCATE says that it means all rows: there is nothing for the guard to ask.
-        self.writer().delete(&access, &ScanContext::new(Budget::default()))?;
-        Ok(())
-    }
-
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
         self.writable()?;
         let shared = &self.database().shared;
@@ -430,16 +433,20 @@ impl Session {
     fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {
         self.writable()?;
         let catalog = &self.database().shared.catalog;
+        let mut notices = Vec::new();
         for name in &drop.tables {
             match catalog.drop_table(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text) {
                 Err(
                     saltwing_catalog::CatalogError::NoSuchTable { .. }
                     | saltwing_catalog::CatalogError::NoSuchSchema(_),
                 ) if drop.if_exists => {}
-                dropped => dropped.map_err(|e| Error::from(e).at(Some(name.span())))?,
+                dropped => {
+                    let is_freed = dropped.map_err(|e| Error::from(e).at(Some(name.span())))?;
+                    notices.extend((!is_freed).then(|| space_comes_later(name)));
+                }
             }
         }
-        Ok(ExecResult::default().into())
+        Ok(ExecResult { rows_affected: 0, notices }.into())
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
@@ -452,6 +459,10 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn space_comes_later(name: &TableRef) -> String {
+    format!("the rows of {name} are gone; their space could not be given back yet, and comes back in the background")
 }
 
 /// The place of the row that an error is about.

@@ -66,7 +66,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Announced, Durability, OrderedKv, WriteBatch};
+use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
@@ -225,6 +225,18 @@ impl Packed {
         if is_crowded() {
             self.signal.wait_for_merge(|| is_crowded() && !self.stalled.load(Relaxed));
         }
+    }
+
+    /// Whether no more rows should come: the rest of the device is kept for what gives space back.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.kv.room() == Some(0)
+    }
+
+    pub(crate) fn refuse_when_nearly_full(&self) -> Result<(), TableError> {
+        if self.is_nearly_full() {
+            return Err(StoreError::NearlyFull { path: self.kv.place() }.into());
+        }
+        Ok(())
     }
 
     /// Whether merges are given up until the store is opened again.

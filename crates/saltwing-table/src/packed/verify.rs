@@ -34,7 +34,7 @@ pub struct Examined {
     pub rows: u64,
     /// Blocks and runs, damaged ones included.
     pub blocks: u64,
-    /// Bytes of their parts, as far as they can be read.
+    /// Bytes of their parts and of recent rows, as far as they can be read.
     pub bytes: u64,
     /// What is wrong.
     pub damages: Vec<Damage>,
@@ -307,6 +307,9 @@ impl Walk<'_> {
     fn row(&mut self, key: &[u8], lost: &mut LostRows) -> Result<(), TableError> {
         let read = find(self.rows, key, None).and_then(|found| {
             let Some(found) = found else { return Ok(None) };
+            if let Piece::Row { key, row } = &found.piece {
+                self.done.bytes += (key.len() + row.0.len()) as u64;
+            }
             let written_ms = written_ms(&found);
             let values: Vec<Value> = self.shape.values(found)?.values().collect();
             Ok(Some(ReadableRow { values, written_ms }))

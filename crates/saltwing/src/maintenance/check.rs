@@ -21,7 +21,7 @@ pub struct CheckReport {
     pub rows: u64,
     /// Blocks that they lie in.
     pub blocks: u64,
-    /// Bytes of these blocks as stored.
+    /// Bytes of these blocks, and of rows that are in none yet, as stored.
     pub bytes: u64,
     /// What is wrong; nothing in a sound database.
     pub faults: Vec<Fault>,
@@ -87,7 +87,11 @@ impl Database {
     }
 }
 
-fn check(kv: Arc<dyn OrderedKv>, clock: Arc<dyn Clock>, context: &ScanContext) -> Result<CheckReport, Error> {
+pub(super) fn check(
+    kv: Arc<dyn OrderedKv>,
+    clock: Arc<dyn Clock>,
+    context: &ScanContext,
+) -> Result<CheckReport, Error> {
     let source = Source::open(kv, clock, context)?;
     let mut report = source.report.clone();
     for table in &source.catalog.tables {

@@ -12,6 +12,8 @@ mod check;
 mod new_place;
 mod restore;
 mod salvage;
+#[cfg(test)]
+mod tests;
 
 pub use backup::BackupReport;
 pub use check::{CheckReport, Fault};

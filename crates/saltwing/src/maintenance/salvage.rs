@@ -65,15 +65,16 @@ impl Builder {
     }
 }
 
-struct Copying<'a> {
-    source: &'a Source,
-    target: &'a Database,
-    context: ScanContext,
-    report: SalvageReport,
+/// A salvage under way.
+pub(super) struct Copying<'a> {
+    pub(super) source: &'a Source,
+    pub(super) target: &'a Database,
+    pub(super) context: ScanContext,
+    pub(super) report: SalvageReport,
 }
 
 impl Copying<'_> {
-    fn run(mut self) -> Result<SalvageReport, Error> {
+    pub(super) fn run(mut self) -> Result<SalvageReport, Error> {
         self.source.report.faults.iter().for_each(|fault| self.tell(fault.clone()));
         let catalog = &self.target.shared.catalog;
         for schema in &self.source.catalog.schemas {

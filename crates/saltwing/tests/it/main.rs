@@ -11,11 +11,13 @@ mod forms;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
 mod key_expression;
+mod maintenance;
 mod mobile_log;
 mod prepare;
 mod prepared_values;
 mod runtime;
 mod skipping;
+mod space;
 mod statements;
 mod storage;
 mod subqueries;
