@@ -90,6 +90,11 @@ pub fn run_file(path: &Path, options: &Options) -> Result<FileReport, Error> {
             }
         }
     }
+    if let Some(message) = run.target.damage()? {
+        let place = steps.last().map(|step| step.place.clone()).unwrap_or_default();
+        report.totals.failed += 1;
+        report.failures.push(Failure { place, sql: String::new(), message });
+    }
     Ok(report)
 }
 

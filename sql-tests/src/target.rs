@@ -94,6 +94,13 @@ impl Target {
         self.connections.entry(name.to_owned()).or_insert_with(|| self.database.connect().blocking()).clone()
     }
 
+    /// What a check of the database finds, where that is anything.
+    pub(crate) fn damage(&self) -> Result<Option<String>, Error> {
+        let report = self.database.check()?;
+        let faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
+        Ok((!faults.is_empty()).then(|| format!("a check of the database finds: {}", faults.join("; "))))
+    }
+
     /// Forces the executor for a query, and lets go of it for anything else.
     pub(crate) fn set_executor(&self, connection: &Connection, is_query: bool) -> Result<(), Error> {
         if self.executor == Executor::Auto {

@@ -31,13 +31,11 @@ use saltwing_types::Expr;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
-pub use saltwing_sql::statement::OnConflict;
-pub use dml::{
-    BoundDelete, BoundSource, BoundUpsert, UpsertTarget, delete, row_key_query, target_columns, upsert,
-};
+pub use dml::{BoundDelete, BoundSource, BoundUpsert, UpsertTarget, delete, row_key_query, target_columns, upsert};
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{Lowered, Lowerer, Params};
+pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, ResultColumn, query};
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};

@@ -41,8 +41,8 @@ const DROPPED: u32 = 3;
 const SETTINGS: u32 = 4;
 /// Ids below are the catalog's own.
 const FIRST_USER_TABLE: i64 = 100;
-const FORMAT_SETTING: &str = "catalog_format";
-const NEXT_ID_SETTING: &str = "next_table_id";
+pub(crate) const FORMAT_SETTING: &str = "catalog_format";
+pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
 /// The tables and schemas of a database.
 pub struct Catalog {
@@ -53,11 +53,11 @@ pub struct Catalog {
     changing: Mutex<()>,
 }
 
-struct OwnTables {
-    tables: Arc<Table>,
-    schemas: Arc<Table>,
-    dropped: Arc<Table>,
-    settings: Arc<Table>,
+pub(crate) struct OwnTables {
+    pub(crate) tables: Arc<Table>,
+    pub(crate) schemas: Arc<Table>,
+    pub(crate) dropped: Arc<Table>,
+    pub(crate) settings: Arc<Table>,
 }
 
 impl Catalog {
@@ -183,11 +183,46 @@ impl Catalog {
         Ok(())
     }
 
-    /// Takes a table away, then its rows.
+    /// Takes all rows of a table away at once, whatever their number: from now on its rows are those under another
+    /// number. Readers see all rows or none, and statements that write by the definition before start over.
+    ///
+    /// Returns whether the space of the rows was given back; else [`Catalog::finish_drops`] does it.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; the store's.
-    pub fn drop_table(&self, schema: Option<&str>, name: &str) -> Result<(), CatalogError> {
+    /// [`CatalogError::NoSuchTable`]; the store's: then the rows are there, unless nobody knows whether the store has
+    /// the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
+    pub fn truncate_table(&self, schema: Option<&str>, name: &str) -> Result<bool, CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let table = self.snapshot().resolve(schema, name)?;
+        let (old, id) = (table.def().id, self.next_id()?);
+        let new_id = u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?;
+        let next = Table::new(Arc::new(TableDef { id: TableId(new_id), ..TableDef::clone(table.def()) }))?;
+        let dropped = vec![Value::Int(old.0.into())];
+        let mut writes = self.store.write_set();
+        writes.put(&self.own.tables, table_row(next.def())?)?;
+        writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
+        writes.put(&self.own.dropped, dropped.clone())?;
+        writes.free_space();
+        self.store.commit(&writes, None, Durability::Synced)?;
+        {
+            // Held while the tables change: who is refused for the old one finds the new one here.
+            let mut current = self.view.write();
+            let mut view = CatalogView::clone(&current);
+            view.insert(self.store.replace(next));
+            self.store.unregister(old);
+            view.version += 1;
+            *current = Arc::new(view);
+        }
+        Ok(self.purge(&dropped).is_ok())
+    }
+
+    /// Takes a table away, then its rows. Returns whether the space of these was given back: a table that is gone is gone,
+    /// whatever becomes of its space, and [`Catalog::finish_drops`] does the rest.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; the store's: then the table is there, unless nobody knows whether the store has
+    /// the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
+    pub fn drop_table(&self, schema: Option<&str>, name: &str) -> Result<bool, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = CatalogView::clone(&self.snapshot());
         let table = view.resolve(schema, name)?;
@@ -198,10 +233,11 @@ impl Catalog {
         writes.delete(&self.own.tables, row_key);
         let dropped = vec![Value::Int(def.id.0.into())];
         writes.put(&self.own.dropped, dropped.clone())?;
+        writes.free_space();
         self.store.commit(&writes, None, Durability::Synced)?;
         view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         self.publish(view);
-        self.purge(&dropped)
+        Ok(self.purge(&dropped).is_ok())
     }
 
     /// Adds a schema.
@@ -348,7 +384,7 @@ impl Catalog {
 }
 
 /// Indexes of a definition that point nowhere would be trouble later.
-fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
+pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     let keys = def.key.columns.iter().enumerate().all(|(position, key)| match &key.source {
         KeySource::Column(column) => *column < def.columns.len(),
         KeySource::Computed(expr) => {
@@ -378,7 +414,11 @@ impl RangeSource for Everything {
 }
 
 impl OwnTables {
-    fn register(store: &EmbeddedTables) -> Result<Self, CatalogError> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
+        [&self.tables, &self.schemas, &self.dropped, &self.settings].into_iter()
+    }
+
+    pub(crate) fn register(store: &EmbeddedTables) -> Result<Self, CatalogError> {
         let name = ("name", SqlType::Varchar(None));
         let open = |id, table: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]| {
             store.register(Arc::new(own_table(id, table, key, values)))

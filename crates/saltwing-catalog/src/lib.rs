@@ -19,9 +19,11 @@
 mod boot;
 mod error;
 mod information_schema;
+mod readable;
 mod view;
 
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
+pub use readable::ReadableCatalog;
 pub use view::CatalogView;

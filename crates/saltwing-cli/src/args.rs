@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
+use saltwing::StoreKind;
 
 use crate::render::Mode;
 
@@ -13,11 +14,13 @@ With -c, -f or a stdin that is no terminal it is a batch: statements run in the
 order given, on one connection, up to the first error. Results go to stdout, all
 else to stderr. The mode is csv in a batch, box in the shell unless said
 otherwise. Exit codes: 0, 1 an SQL or storage error, 2 usage, 130 Ctrl-C.
+check: 1 when something is damaged; salvage: 3 when something is lost.
 
   saltwing demo                             a tour in two minutes
   saltwing logs                             a shell on the database in ./logs
   saltwing logs -f schema.sql -c 'SELECT 1'
-  saltwing logs --mode json < query.sql";
+  saltwing logs --mode json < query.sql
+  saltwing backup logs logs-monday          and back: saltwing restore logs-monday logs";
 
 /// SQL over sorted keys: a shell.
 #[derive(Debug, Parser)]
@@ -89,18 +92,45 @@ pub(crate) struct Layout {
 enum Word {
     /// A tour in two minutes, on a database of its own
     Demo,
-    /// Check a database (not supported yet)
-    Check(Rest),
-    /// Back a database up (not supported yet)
-    Backup(Rest),
-    /// Restore a backup (not supported yet)
-    Restore(Rest),
-}
-
-#[derive(Debug, clap::Args)]
-struct Rest {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _rest: Vec<OsString>,
+    /// Read all of a database that nobody has open, and say what is damaged
+    Check {
+        /// The database
+        #[arg(value_name = "DIR")]
+        database: PathBuf,
+    },
+    /// Copy what can be read of a damaged database into a new one, and say what is lost
+    Salvage {
+        /// The damaged database; it is left as it is
+        #[arg(value_name = "DIR")]
+        damaged: PathBuf,
+        /// The new one: a directory that is not there yet
+        #[arg(value_name = "NEWDIR")]
+        target: PathBuf,
+        /// The store of the new one; the damaged one's unless said otherwise
+        #[arg(long, value_enum, value_name = "fjall|sled", hide_possible_values = true)]
+        store: Option<Store>,
+    },
+    /// Copy a database into a backup; of an open one, run BACKUP TO 'target' where it is open
+    Backup {
+        /// The database
+        #[arg(value_name = "DIR")]
+        database: PathBuf,
+        /// The backup: a directory that is not there yet
+        #[arg(value_name = "TARGET")]
+        target: PathBuf,
+    },
+    /// Make a new database of a backup
+    Restore {
+        /// The backup
+        #[arg(value_name = "BACKUP")]
+        backup: PathBuf,
+        /// The new database: a directory that is not there yet
+        #[arg(value_name = "DIR")]
+        database: PathBuf,
+        /// The store of the new database, fjall unless said otherwise
+        #[arg(long, value_enum, value_name = "fjall|sled", hide_possible_values = true)]
+        store: Option<Store>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,6 +146,16 @@ pub(crate) enum FullScan {
     Warn,
     Error,
     Forbid,
+}
+
+impl Store {
+    pub(crate) fn kind(self) -> StoreKind {
+        match self {
+            Self::Fjall => StoreKind::Fjall,
+            Self::Sled => StoreKind::Sled,
+            Self::Memory => StoreKind::Memory,
+        }
+    }
 }
 
 impl FullScan {
@@ -134,8 +174,17 @@ impl FullScan {
 pub(crate) enum Invocation {
     Run(Run),
     Demo,
-    /// A subcommand that is named, but not there.
-    NotYet(&'static str),
+    /// Keeping a database.
+    Maintain(Maintenance),
+}
+
+/// A subcommand that keeps databases.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Maintenance {
+    Check { database: PathBuf },
+    Salvage { damaged: PathBuf, target: PathBuf, store: Option<Store> },
+    Backup { database: PathBuf, target: PathBuf },
+    Restore { backup: PathBuf, database: PathBuf, store: Option<Store> },
 }
 
 /// A shell, or a batch.
@@ -169,9 +218,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
     let line = CommandLine::from_arg_matches(&matches)?;
     match line.subcommand {
         Some(Word::Demo) => return Ok(Invocation::Demo),
-        Some(Word::Check(_)) => return Ok(Invocation::NotYet("check")),
-        Some(Word::Backup(_)) => return Ok(Invocation::NotYet("backup")),
-        Some(Word::Restore(_)) => return Ok(Invocation::NotYet("restore")),
+        Some(word) => return maintenance(word).map(Invocation::Maintain),
         None => {}
     }
     let inputs = inputs(&matches);
@@ -191,6 +238,23 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         full_scan: line.full_scan,
         layout: line.layout,
     }))
+}
+
+fn maintenance(word: Word) -> Result<Maintenance, clap::Error> {
+    let maintenance = match word {
+        Word::Check { database } => Maintenance::Check { database },
+        Word::Salvage { damaged, target, store } => Maintenance::Salvage { damaged, target, store },
+        Word::Backup { database, target } => Maintenance::Backup { database, target },
+        Word::Restore { backup, database, store } => Maintenance::Restore { backup, database, store },
+        Word::Demo => return Err(usage("demo takes nothing")),
+    };
+    match &maintenance {
+        Maintenance::Salvage { store: Some(Store::Memory), .. }
+        | Maintenance::Restore { store: Some(Store::Memory), .. } => {
+            Err(usage("--store memory is gone with the process: fjall or sled"))
+        }
+        _ => Ok(maintenance),
+    }
 }
 
 fn usage(text: &str) -> clap::Error {
@@ -254,9 +318,20 @@ mod tests {
     #[test]
     fn words_are_subcommands_and_paths_are_not() {
         assert!(matches!(parsed(&["demo"]).unwrap(), Invocation::Demo));
-        assert!(matches!(parsed(&["check", "db", "--deep"]).unwrap(), Invocation::NotYet("check")));
-        assert!(matches!(parsed(&["backup", "db", "to"]).unwrap(), Invocation::NotYet("backup")));
-        assert!(matches!(parsed(&["restore"]).unwrap(), Invocation::NotYet("restore")));
+        let maintained = |args: &[&str]| match parsed(args).unwrap() {
+            Invocation::Maintain(maintenance) => maintenance,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(maintained(&["check", "db"]), Maintenance::Check { database: "db".into() });
+        let backup = Maintenance::Backup { database: "db".into(), target: "to".into() };
+        assert_eq!(maintained(&["backup", "db", "to"]), backup);
+        let (backup, database, store) = ("b".into(), "db".into(), Some(Store::Sled));
+        assert_eq!(
+            maintained(&["restore", "b", "db", "--store", "sled"]),
+            Maintenance::Restore { backup, database, store }
+        );
+        let (damaged, target) = ("a".into(), "b".into());
+        assert_eq!(maintained(&["salvage", "a", "b"]), Maintenance::Salvage { damaged, target, store: None });
         assert_eq!(run(&["./demo"]).database, Some("./demo".into()));
         assert_eq!(run(&["help"]).database, Some("help".into()));
     }
@@ -275,6 +350,10 @@ mod tests {
             vec!["--cache-mb", "0"],
             vec!["--delta-mb", "1GB"],
             vec!["--merge-threads", "0"],
+            vec!["check"],
+            vec!["check", "a", "b"],
+            vec!["backup", "a"],
+            vec!["restore", "a", "b", "--store", "memory"],
         ] {
             assert_eq!(parsed(&args).unwrap_err().exit_code(), 2, "{args:?}");
         }

@@ -6,6 +6,8 @@ use std::io;
 pub(crate) const EXIT_ERROR: u8 = 1;
 /// Wrong arguments.
 pub(crate) const EXIT_USAGE: u8 = 2;
+/// A salvage that came to its end, but not with all rows.
+pub(crate) const EXIT_LOST: u8 = 3;
 /// Ctrl-C: 128 and the signal's number, as shells have it.
 pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 

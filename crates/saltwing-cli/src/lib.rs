@@ -14,7 +14,8 @@
 //! 1. A batch writes no colour, banner or prompt.
 //! 2. Memory is bounded by one statement and one batch of rows (a table also keeps
 //!    its first rows, for the widths).
-//! 3. Exit codes: 0; 1 for an error of SQL, storage or output; 2 for usage; 130 after Ctrl-C.
+//! 3. Exit codes: 0; 1 for an error of SQL, storage or output, or damage that a check finds; 2 for usage; 3 for rows that
+//!    are lost; 130 after Ctrl-C.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -25,6 +26,7 @@ mod dot_command;
 mod failure;
 mod interactive;
 mod interrupt;
+mod maintain;
 mod message;
 pub mod mobile_log;
 mod open;
@@ -43,7 +45,7 @@ pub fn main() -> ExitCode {
     let code = match args::parse(std::env::args_os()) {
         Ok(Invocation::Run(run)) => batch::run(&run),
         Ok(Invocation::Demo) => demo::run(),
-        Ok(Invocation::NotYet(word)) => not_yet(word),
+        Ok(Invocation::Maintain(maintenance)) => maintain::run(&maintenance),
         Err(error) => {
             // Help and version come this way too, with the exit code 0.
             let _ = error.print();
@@ -51,9 +53,4 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
-}
-
-fn not_yet(word: &str) -> u8 {
-    eprintln!("error[0A000 not_supported]: {word} is not supported yet");
-    failure::EXIT_ERROR
 }

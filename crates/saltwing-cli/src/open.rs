@@ -1,8 +1,8 @@
 //! Opens the database that the arguments name.
 
-use saltwing::{Database, Error, FileAccess, StoreKind};
+use saltwing::{Database, Error, FileAccess};
 
-use crate::args::{Layout, Run, Store};
+use crate::args::{Layout, Run};
 
 const MB: usize = 1 << 20;
 
@@ -16,11 +16,7 @@ pub(crate) fn open(run: &Run) -> Result<Database, Error> {
         None => Database::memory_builder(),
     };
     if let Some(store) = run.store {
-        builder = builder.store(match store {
-            Store::Fjall => StoreKind::Fjall,
-            Store::Sled => StoreKind::Sled,
-            Store::Memory => StoreKind::Memory,
-        });
+        builder = builder.store(store.kind());
     }
     if let Some(policy) = run.full_scan {
         builder = builder.full_scan(policy.as_str())?;

@@ -394,10 +394,9 @@ fn usage_errors_exit_with_two() {
 
 #[test]
 fn words_are_subcommands_and_paths_are_databases() {
-    for word in ["check", "backup", "restore"] {
-        let said = run(&[word, "db"]);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
-        assert!(said.err.contains(&format!("{word} is not supported yet")), "{}", said.err);
+    for word in ["check", "backup", "restore", "salvage"] {
+        let said = run(&[word]);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{word} needs its directories");
     }
     let dir = Directory::new();
     let said: Said = command(&["./check", "-c", "SHOW TABLES"])
@@ -408,6 +407,49 @@ fn words_are_subcommands_and_paths_are_databases() {
         .into();
     expect(&said, "table_schema,table_name\n", "", 0);
     assert!(PathBuf::from(dir.path("check")).is_dir());
+}
+
+#[test]
+fn a_backup_comes_back_and_nothing_is_written_over() {
+    let dir = Directory::new();
+    let (db, backup, restored) = (dir.path("db"), dir.path("backup"), dir.path("restored"));
+    expect(&run(&[&db, "-c", TABLE]), "", "3 rows written\n", 0);
+    let said = run(&["backup", &db, &backup]);
+    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    assert!(said.out.ends_with(&format!("bytes are in {backup}\n")), "{}", said.out);
+    expect(&run(&["restore", &backup, &restored]), &format!("{backup} is in {restored}\n"), "", 0);
+    expect(&run(&[&restored, "-c", ALL]), "k,v\n1,a\n2,\n3,\"\"\n", "", 0);
+    for (word, from, to) in [("backup", &db, &backup), ("backup", &db, &db), ("restore", &backup, &restored)] {
+        let said = run(&[word, from, to]);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{word}");
+        assert!(said.err.starts_with("error["), "{}", said.err);
+    }
+    let mut bytes = std::fs::read(format!("{backup}/entries")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(format!("{backup}/entries"), bytes).unwrap();
+    let said = run(&["restore", &backup, &dir.path("other")]);
+    assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
+    assert!(said.err.starts_with("error[XX001 corrupt]") && !PathBuf::from(dir.path("other")).exists(), "{}", said.err);
+    let said = run(&[&db, "-c", &format!("BACKUP TO '{}'", dir.path("by_sql"))]);
+    assert_eq!((said.out.as_str(), said.code), ("", Some(0)), "{}", said.err);
+    let said = run(&[&db, "--readonly", "-c", &format!("BACKUP TO '{}'", dir.path("readonly"))]);
+    assert!(said.err.starts_with("error[25006 read_only]"), "{}", said.err);
+}
+
+#[test]
+fn a_sound_database_is_told_to_be_sound_and_nothing_is_lost_of_it() {
+    let dir = Directory::new();
+    let (db, saved) = (dir.path("db"), dir.path("saved"));
+    expect(&run(&[&db, "-c", TABLE, "-c", "COMPACT t"]), "", "3 rows written\n", 0);
+    let said = run(&["check", &db]);
+    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    assert!(said.out.starts_with("1 table, 3 rows, ") && said.out.ends_with(": no fault\n"), "{}", said.out);
+    let report = format!("saved: t, 3 rows\n1 table, 3 rows in {saved}: nothing is lost\n");
+    expect(&run(&["salvage", &db, &saved]), &report, "", 0);
+    expect(&run(&[&saved, "-c", ALL]), "k,v\n1,a\n2,\n3,\"\"\n", "", 0);
+    let said = run(&["check", &dir.path("nothing")]);
+    assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
 }
 
 #[test]

@@ -15,8 +15,8 @@ use saltwing_expr::value_at;
 use saltwing_table::{Durability, EmbeddedTables, ScanContext, Table};
 use saltwing_types::{SqlType, Value, eval, number, text};
 
-use crate::transaction::{CommitLimits, Transaction, Unfinished};
 use crate::ExecError;
+use crate::transaction::{CommitLimits, Transaction, Unfinished};
 
 /// Writes rows for statements.
 pub struct Writer<'a> {

@@ -26,6 +26,7 @@
 
 mod commits;
 mod cursor;
+mod device;
 mod error;
 mod journal;
 mod journals;

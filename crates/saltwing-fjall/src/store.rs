@@ -1,7 +1,7 @@
 //! The store.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,12 +13,13 @@ use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
-    Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
+    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::commits::{self, Commits, Unwritten};
 use crate::cursor::KeyspaceRange;
+use crate::device::Device;
 use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
 use crate::journals::{self, SALVAGE};
 use crate::keyspaces::{Keyspaces, Spaces};
@@ -64,6 +65,7 @@ pub(crate) struct Inner {
     /// Held by writes while they are applied; alone by who drops a keyspace.
     writing: RwLock<()>,
     group: GroupSync,
+    device: Device,
     /// fjall has said that it takes no more writes.
     poisoned: AtomicBool,
     readonly: bool,
@@ -95,7 +97,7 @@ impl Inner {
         round.wait(|| self.sync_journal()).map_err(|error| {
             // A write that failed earlier shows here as fjall's refusal to sync.
             match self.poisoned.load(Ordering::SeqCst) {
-                true => StoreError::Poisoned { path: self.path().to_path_buf() },
+                true => self.poisoned_error(),
                 false => StoreError::io("sync", self.path(), error),
             }
         })
@@ -104,9 +106,15 @@ impl Inner {
     /// After the first failure everybody is told to open again.
     fn refuse_poisoned(&self) -> Result<(), StoreError> {
         if self.poisoned.load(Ordering::SeqCst) || self.group.has_failed() {
-            return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
+            return Err(self.poisoned_error());
         }
         Ok(())
+    }
+
+    /// fjall says of a failure in its own threads only that there was one: a device without room tells which.
+    fn poisoned_error(&self) -> StoreError {
+        let path = self.path().to_path_buf();
+        if self.device.is_full(self.path()) { StoreError::DiskFull { path } } else { StoreError::Poisoned { path } }
     }
 }
 
@@ -136,10 +144,10 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     // fjall has synced its journals before it replayed them.
     watermark.acknowledge(newest).map_err(|error| StoreError::io("write", directory.path(), error))?;
     let commits = Commits::new(marks, newest, watermark);
-    let group = GroupSync::new(options.trace);
+    let (group, device) = (GroupSync::new(options.trace), Device::default());
     let readonly = options.access == Access::ReadOnly;
     let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
-    let inner = Inner { keyspaces, commits, database, writing, group, poisoned, readonly, notices, directory };
+    let inner = Inner { keyspaces, commits, database, writing, group, device, poisoned, readonly, notices, directory };
     Ok(FjallStore { inner: Arc::new(inner) })
 }
 
@@ -210,6 +218,9 @@ impl FjallStore {
         let entries = batch.len();
         match commits.write(database, persist, entries, |marked| self.translate(batch, marked)) {
             Ok(()) => Ok(()),
+            Err(Unwritten::Nothing(fjall::Error::Poisoned) | Unwritten::Unknown(fjall::Error::Poisoned)) => {
+                Err(self.inner.poisoned_error())
+            }
             Err(Unwritten::Nothing(error)) => Err(storage_error("make a keyspace", self.inner.path(), &error)),
             Err(Unwritten::Unknown(error)) => Err(commit_error(self.inner.path(), &error)),
         }
@@ -363,6 +374,16 @@ impl OrderedKv for FjallStore {
             reclaim::let_files_go(&self.inner.database, &self.inner.commits).map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn room(&self) -> Option<u64> {
+        // What is in memory takes its room on the disk later.
+        let free = self.inner.device.room(self.inner.path())?;
+        Some(free.saturating_sub(self.inner.database.write_buffer_size()))
+    }
+
+    fn place(&self) -> PathBuf {
+        self.inner.path().to_path_buf()
     }
 
     fn sync(&self) -> Result<(), StoreError> {

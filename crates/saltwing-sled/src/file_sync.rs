@@ -39,8 +39,7 @@ impl FileSync {
             File::open(folder.join(name))?.sync_all()?;
         }
         sync_directory(folder)?;
-        let this =
-            Self { log: File::open(folder.join("db"))?, blobs: folder.join("blobs"), synced: Mutex::default() };
+        let this = Self { log: File::open(folder.join("db"))?, blobs: folder.join("blobs"), synced: Mutex::default() };
         this.sync_blobs()?;
         Ok(this)
     }

@@ -20,9 +20,8 @@ use crate::statement::{
     CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnConflict, OnError, Statement,
 };
 
-const OPTIONS: [&str; 10] = [
-    "FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR", "ON_CONFLICT", "OVERWRITE", "SPECIAL",
-];
+const OPTIONS: [&str; 10] =
+    ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR", "ON_CONFLICT", "OVERWRITE", "SPECIAL"];
 
 /// Reads on behind COPY, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {

@@ -122,10 +122,10 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "SELECT", "WITH", "VALUES", "UPSERT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRUNCATE",
-    "COMPACT", "SHOW", "DESCRIBE", "EXPLAIN", "COPY", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "GRANT",
-    "REVOKE", "TABLE",
+    "COMPACT", "BACKUP", "SHOW", "DESCRIBE", "EXPLAIN", "COPY", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK",
+    "GRANT", "REVOKE", "TABLE",
 ];
 
 fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -163,6 +163,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "USE" => cursor.name("a schema name").map(Statement::Use),
         "TRUNCATE" => session::truncate(cursor).map(Statement::Truncate),
         "COMPACT" => session::compact(cursor).map(Statement::Compact),
+        "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
         "BEGIN" => session::transaction(cursor, Statement::Begin),
         "COMMIT" => session::transaction(cursor, Statement::Commit),
         "ROLLBACK" => session::transaction(cursor, Statement::Rollback),

@@ -14,9 +14,9 @@ use crate::name::{ColumnName, Name, quote_name};
 use crate::scanner::{Kind, Scanner};
 use crate::statement::{
     AlterTable, Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
-    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict, OnError,
-    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables, Statement,
-    TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
+    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict,
+    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables,
+    Statement, TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
 };
 
 /// An expression as text that is read back as the same expression.
@@ -132,6 +132,7 @@ impl Display for Statement {
                 f.write_str("COMPACT ")?;
                 list(f, tables)
             }
+            Self::Backup(it) => write!(f, "BACKUP TO {}", quoted(&it.path)),
             Self::Upsert(it) => upsert(f, "UPSERT", it),
             Self::Insert(it) => upsert(f, "INSERT", it),
             Self::Delete(it) => write!(f, "{it}"),

@@ -1,4 +1,4 @@
-//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, transactions.
+//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP, transactions.
 
 use sqlparser::tokenizer::Token;
 
@@ -7,7 +7,8 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{
-    Compact, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowSchemas, ShowTables, Statement, Truncate,
+    Backup, Compact, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowSchemas, ShowTables, Statement,
+    Truncate,
 };
 
 /// Reads on behind SHOW.
@@ -119,6 +120,13 @@ pub(crate) fn truncate(cursor: &mut Cursor<'_>) -> Result<Truncate, SqlError> {
 pub(crate) fn compact(cursor: &mut Cursor<'_>) -> Result<Compact, SqlError> {
     cursor.eat(&["TABLE"]);
     Ok(Compact { tables: cursor.list(Cursor::table)? })
+}
+
+/// Reads on behind BACKUP.
+pub(crate) fn backup(cursor: &mut Cursor<'_>, start: usize) -> Result<Backup, SqlError> {
+    cursor.expect(&["TO"])?;
+    let path = cursor.string("a directory's name in ''")?;
+    Ok(Backup { path, span: cursor.span_from(start) })
 }
 
 /// Reads on behind BEGIN, COMMIT, ROLLBACK or `START TRANSACTION`.

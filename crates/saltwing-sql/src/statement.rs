@@ -52,6 +52,8 @@ pub enum Statement {
     ShowStorage(Option<TableRef>),
     /// `COMPACT`.
     Compact(Compact),
+    /// `BACKUP TO`.
+    Backup(Backup),
     /// `DESCRIBE`.
     Describe(TableRef),
     /// `SHOW name`; `None` is `SHOW ALL`.
@@ -258,6 +260,15 @@ pub struct Truncate {
 pub struct Compact {
     /// The tables, at least one.
     pub tables: Vec<TableRef>,
+}
+
+/// `BACKUP TO 'directory'`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backup {
+    /// The directory that is made.
+    pub path: String,
+    /// The place of the whole statement.
+    pub span: Span,
 }
 
 /// `UPSERT INTO` and `INSERT INTO`.

@@ -76,6 +76,13 @@ pub enum StoreError {
         source: io::Error,
     },
 
+    /// No room on the device for more rows. Nothing was written.
+    #[error("{}: no space left on the device, but for what is kept for DELETE, DROP, TRUNCATE and COMPACT", path.display())]
+    NearlyFull {
+        /// The database's directory.
+        path: PathBuf,
+    },
+
     /// No room on the device. Whether the batch is there shows after opening again.
     #[error("{}: no space left on the device", path.display())]
     DiskFull {
@@ -163,7 +170,7 @@ impl StoreError {
             Self::ReadOnly { .. } => "read_only",
             Self::NewerFormat { .. } | Self::OtherStore { .. } | Self::NotSupported { .. } => "not_supported",
             Self::NotADatabase { .. } | Self::Missing { .. } | Self::Io { .. } | Self::Poisoned { .. } => "io",
-            Self::DiskFull { .. } => "disk_full",
+            Self::DiskFull { .. } | Self::NearlyFull { .. } => "disk_full",
             Self::Corrupt { .. } => "corrupt",
             Self::EmptyKey | Self::KeyTooLong { .. } => "bad_key",
             Self::BatchTooLarge { .. } => "statement_too_large",

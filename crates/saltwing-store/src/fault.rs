@@ -192,6 +192,7 @@ struct State {
     reads: BTreeMap<Space, Reads>,
     failed: u64,
     is_suspended: bool,
+    room: Option<u64>,
 }
 
 /// What becomes of a call.
@@ -216,6 +217,7 @@ impl Faults {
             reads: BTreeMap::new(),
             failed: 0,
             is_suspended: false,
+            room: None,
         };
         Self(Arc::new(Shared { state: Mutex::new(state), trace }))
     }
@@ -229,6 +231,15 @@ impl Faults {
     pub fn set(&self, fault: Fault) {
         let mut state = self.0.state.lock();
         (state.fault, state.counts_then) = (fault, state.counts);
+    }
+
+    /// Has stores say that their device has so much room, or what is true of it.
+    pub fn set_room(&self, room: Option<u64>) {
+        self.0.state.lock().room = room;
+    }
+
+    fn room(&self) -> Option<u64> {
+        self.0.state.lock().room
     }
 
     /// Does something during which nothing fails and nothing counts.

@@ -27,6 +27,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+pub mod backup;
 mod batch;
 mod bounds;
 mod bytes;
@@ -50,5 +51,8 @@ pub use directory::{Access, OpenOptions};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
+pub use store::{
+    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, OrderedKv, Snapshot,
+    Space,
+};
 pub use trace::Trace;

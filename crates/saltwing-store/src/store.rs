@@ -1,6 +1,7 @@
 //! The contract: [`OrderedKv`], [`Snapshot`], [`Cursor`].
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::group_sync::Round;
@@ -153,6 +154,20 @@ pub trait OrderedKv: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Bytes that can still be written before the device has no more than what is kept for writes that give space back,
+    /// about; `None` where there is no such limit. Cheap enough to be asked before each write.
+    ///
+    /// At 0 a write still succeeds while there is room at all. Whoever adds rows stops there: a store that meets the end of
+    /// the device in a write takes no more of them until it is opened again, and nothing could be deleted.
+    fn room(&self) -> Option<u64> {
+        None
+    }
+
+    /// The directory that the store lies in, for messages; empty where it lies in none.
+    fn place(&self) -> PathBuf {
+        PathBuf::new()
+    }
+
     /// Brings every acknowledged write to the disk.
     fn sync(&self) -> Result<(), StoreError>;
 
@@ -265,6 +280,14 @@ impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
 
     fn reclaim(&self) -> Result<(), StoreError> {
         (**self).reclaim()
+    }
+
+    fn room(&self) -> Option<u64> {
+        (**self).room()
+    }
+
+    fn place(&self) -> PathBuf {
+        (**self).place()
     }
 
     fn sync(&self) -> Result<(), StoreError> {

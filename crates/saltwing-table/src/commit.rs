@@ -169,11 +169,7 @@ impl CommitLog {
 
     /// Numbers a commit, and remembers its keys if a read lives that may conflict with it. `read` is the token that the
     /// commit was checked against.
-    pub fn record<'a>(
-        &self,
-        keys: impl Iterator<Item = (TableId, &'a [u8])>,
-        read: Option<&ReadToken>,
-    ) -> CommitNo {
+    pub fn record<'a>(&self, keys: impl Iterator<Item = (TableId, &'a [u8])>, read: Option<&ReadToken>) -> CommitNo {
         let mut state = self.state.lock();
         state.last = CommitNo(state.last.0 + 1);
         let owner = read.map(|read| read.id);

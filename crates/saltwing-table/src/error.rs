@@ -142,7 +142,7 @@ pub(crate) fn store_code(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::Locked { .. } => ErrorCode::Locked,
         StoreError::ReadOnly { .. } => ErrorCode::ReadOnly,
-        StoreError::DiskFull { .. } => ErrorCode::DiskFull,
+        StoreError::DiskFull { .. } | StoreError::NearlyFull { .. } => ErrorCode::DiskFull,
         StoreError::Corrupt { .. } => ErrorCode::Corrupt,
         StoreError::KeyTooLong { .. } | StoreError::EmptyKey => ErrorCode::BadKey,
         StoreError::BatchTooLarge { .. } => ErrorCode::StatementTooLarge,

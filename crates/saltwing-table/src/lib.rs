@@ -22,10 +22,12 @@ mod commit;
 mod condition;
 mod conditions;
 mod context;
+mod damage;
 mod decode;
 mod division;
 mod error;
 mod estimate;
+mod examine;
 mod merged;
 mod packed;
 mod points;
@@ -50,10 +52,13 @@ mod write_set;
 
 pub use commit::{CommitLog, CommitNo, ReadToken};
 pub use context::{Budget, Counters, ScanContext, Threads};
+pub use damage::{Damage, Loss};
 pub use division::Division;
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
-pub use packed::{LayoutOptions, Merging, StorageStats, TableStorage};
+pub use packed::{
+    Examined, LayoutOptions, Merging, ReadableRow, SPACES, StorageStats, TableStorage, TakeRow, is_whole,
+};
 pub use row_values::{RowReader, RowShape};
 pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, RangeWalk, Scan, ScanOrder, ScanRequest, ScanRoute};
 pub use shape::ScanShape;

@@ -190,6 +190,10 @@ impl EmbeddedTables {
         self.packed.purge(id)
     }
 
+    pub(crate) fn packed(&self) -> &Packed {
+        &self.packed
+    }
+
     /// What the store below lets tables promise.
     pub fn capabilities(&self) -> &TableCapabilities {
         &self.capabilities
@@ -392,10 +396,11 @@ impl EmbeddedTables {
         read_at: Option<&ReadToken>,
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
+        if writes.takes_space() {
+            self.packed.refuse_when_nearly_full()?;
+        }
         let records = writes.records();
-        let keys = || {
-            records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)))
-        };
+        let keys = || records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)));
         let check = || {
             self.check_definitions(writes)?;
             match read_at {
@@ -419,7 +424,8 @@ impl EmbeddedTables {
     fn check_definitions(&self, writes: &WriteSet) -> Result<(), TableError> {
         let tables = self.packed.tables.read();
         for table in writes.tables() {
-            if tables.get(&table.def().id).is_some_and(|newest| newest.version() != table.version()) {
+            // One that is not open was dropped, or has another number since it was truncated.
+            if tables.get(&table.def().id).is_none_or(|newest| newest.version() != table.version()) {
                 return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
             }
         }

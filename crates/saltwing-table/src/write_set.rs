@@ -21,13 +21,16 @@ pub struct WriteSet {
     /// The tables written to, each once.
     tables: Vec<Arc<Table>>,
     rows: usize,
+    /// Whether a row is put, rather than deleted.
+    has_puts: bool,
+    frees_space: bool,
 }
 
 impl WriteSet {
     /// A set that changes nothing; its rows are stamped with this time, in milliseconds since 1970. See
     /// [`EmbeddedTables::write_set`](crate::EmbeddedTables::write_set).
     pub fn new(now_ms: i64) -> Self {
-        Self { now_ms, records: RecordBuilder::new(), tables: Vec::new(), rows: 0 }
+        Self { now_ms, records: RecordBuilder::new(), tables: Vec::new(), rows: 0, has_puts: false, frees_space: false }
     }
 
     /// Writes a row whole. `row` has a value for every column, brought to its type; key columns are taken from it too.
@@ -38,7 +41,19 @@ impl WriteSet {
     /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`]
     /// where the key values have no key; [`TableError::ValueTooLarge`].
     pub fn put(&mut self, table: &Arc<Table>, row: impl AsRef<[Value]>) -> Result<Vec<u8>, TableError> {
-        let (def, row) = (table.def(), row.as_ref());
+        self.put_at(table, row.as_ref(), self.now_ms)
+    }
+
+    /// Writes a row that was written before, at that time in milliseconds since 1970: it does not live longer for it.
+    ///
+    /// # Errors
+    /// As [`WriteSet::put`].
+    pub fn put_again(&mut self, table: &Arc<Table>, row: &[Value], written_ms: i64) -> Result<Vec<u8>, TableError> {
+        self.put_at(table, row, written_ms)
+    }
+
+    fn put_at(&mut self, table: &Arc<Table>, row: &[Value], written_ms: i64) -> Result<Vec<u8>, TableError> {
+        let def = table.def();
         for (column, value) in def.columns.iter().zip(row) {
             if value.is_null() && !column.nullable && column.family.is_some() {
                 return Err(TableError::NotNull { table: def.name.to_string(), column: column.name.clone() });
@@ -50,11 +65,11 @@ impl WriteSet {
             }
         }
         let key = table.row_key(row)?;
-        let now_ms = self.now_ms;
+        self.has_puts = true;
         self.add(table, &key, |out| {
             StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {
                 Some(layout) if table.is_stored(family, row) => {
-                    layout.encode(now_ms, |slot| table.slot_value(family, slot, row), out);
+                    layout.encode(written_ms, |slot| table.slot_value(family, slot, row), out);
                 }
                 _ => {}
             });
@@ -65,6 +80,17 @@ impl WriteSet {
     /// Deletes a row by its physical key, whether it is there or not.
     pub fn delete(&mut self, table: &Arc<Table>, key: impl AsRef<[u8]>) {
         self.add(table, key.as_ref(), |_| {});
+    }
+
+    /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
+    /// as deletions may.
+    pub fn free_space(&mut self) {
+        self.frees_space = true;
+    }
+
+    /// Whether it must not be written where the device is nearly full.
+    pub(crate) fn takes_space(&self) -> bool {
+        !self.frees_space && self.has_puts
     }
 
     fn add(&mut self, table: &Arc<Table>, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {

@@ -271,7 +271,7 @@ impl Builder {
         Database::start(kv, self)
     }
 
-    fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {
+    pub(crate) fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {
         let Some(path) = &self.path else {
             return match self.store {
                 None | Some(StoreKind::Memory) => Ok(Arc::new(MemoryStore::new())),
@@ -283,18 +283,20 @@ impl Builder {
             (false, true) => directory::Access::Create,
             (false, false) => directory::Access::Existing,
         };
+        let kind = self.kind_at(path)?;
+        self.open_kind(kind, path, directory::OpenOptions { access, cache_bytes: self.cache_bytes, trace: None })
+    }
+
+    /// The store that keeps what is in a directory, or that a new database gets there.
+    pub(crate) fn kind_at(&self, path: &Path) -> Result<StoreKind, Error> {
         let kind = match directory::inspect(path)? {
             Found::Database(marker) => StoreKind::by_name(&marker.store).ok_or_else(|| {
                 Error::new(ErrorCode::NotSupported, format!("{} lies on the store {}", path.display(), marker.store))
             })?,
             _ => self.store.unwrap_or(StoreKind::Fjall),
         };
-        let kind = match self.store {
-            // The store itself says that it is another one's directory.
-            Some(asked) => asked,
-            None => kind,
-        };
-        self.open_kind(kind, path, directory::OpenOptions { access, cache_bytes: self.cache_bytes, trace: None })
+        // The store itself says that it is another one's directory.
+        Ok(self.store.unwrap_or(kind))
     }
 
     fn open_kind(

@@ -184,7 +184,7 @@ mod tests {
     const WRITES: [&str; 6] = [
         "UPSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
         "UPSERT INTO t (k) VALUES (2)",
-        "INSERT INTO t VALUES (4, 'd')",
+        "INSERT INTO t VALUES (6, 'd')",
         "UPSERT INTO t SELECT k + 10, v FROM t WHERE k > 0",
         "DELETE FROM t WHERE k > 10",
         "DELETE FROM t WHERE k > 0",
@@ -221,5 +221,77 @@ mod tests {
         let (buffered, default) = ("SET durability = 'buffered'", "SET durability = DEFAULT");
         syncs_of(builder(), &[(default, 1), (buffered, 0), ("SET durability = 'synced'", 1)]);
         syncs_of(builder().buffered(), &[(default, 0), ("SET durability = 'synced'", 1), (buffered, 0), (default, 0)]);
+    }
+
+    /// What gives space back runs where the device is nearly full; what takes space does not, and goes on when there is room.
+    #[test]
+    fn a_nearly_full_device_takes_deletions_alone() {
+        let kv = FaultStore::new(MemoryStore::new(), Fault::None);
+        let database =
+            Database::start(Arc::new(kv.clone()), Database::memory_builder().tiny_layout().sweep_every(None)).unwrap();
+        let connection = database.connect().blocking();
+        let code = |sql: &str| connection.execute(sql, ()).err().map(|error| error.sqlstate().to_owned());
+        for name in ["t", "u", "w"] {
+            assert_eq!(code(&format!("CREATE TABLE {name} (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)")), None);
+            assert_eq!(code(&format!("UPSERT INTO {name} VALUES (1, 'a'), (2, 'b'), (3, 'c')")), None);
+        }
+        kv.faults().set_room(Some(0));
+        let takes = [
+            "UPSERT INTO t VALUES (4, 'd')",
+            "INSERT INTO t VALUES (6, 'd')",
+            "CREATE TABLE x (k BIGINT NOT NULL PRIMARY KEY)",
+        ];
+        takes.iter().for_each(|sql| assert_eq!(code(sql).as_deref(), Some("53100"), "{sql}"));
+        for sql in ["DELETE FROM t WHERE k = 1", "COMPACT t", "TRUNCATE TABLE u", "DROP TABLE w", "COMPACT u"] {
+            assert_eq!(code(sql), None, "{sql}");
+        }
+        kv.faults().set_room(None);
+        takes.iter().for_each(|sql| assert_eq!(code(&sql.replace("(4", "(5")), None, "{sql}"));
+    }
+
+    /// A table that is gone is gone: where its space cannot be given back, that is told, and done later.
+    #[test]
+    fn a_drop_or_truncate_does_not_fail_for_space() {
+        for (sql, rest) in [("DROP TABLE t", vec![]), ("TRUNCATE TABLE t", vec!["t"])] {
+            let kv = FaultStore::new(MemoryStore::new(), Fault::None);
+            let database =
+                Database::start(Arc::new(kv.clone()), Database::memory_builder().tiny_layout().sweep_every(None))
+                    .unwrap();
+            let connection = database.connect().blocking();
+            connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", ()).unwrap();
+            (0..40).for_each(|k| drop(connection.execute(&format!("UPSERT INTO t VALUES ({k}, 'a')"), ()).unwrap()));
+            let failure = saltwing_store::fault::Failure::once(Call::Write, 1);
+            kv.faults().set(Fault::Fail(failure));
+            let done = connection.execute(sql, ()).unwrap();
+            assert_eq!((kv.faults().failed(), done.notices.len()), (1, 1), "{sql}: {:?}", done.notices);
+            let tables: Vec<String> =
+                connection.query("SHOW TABLES", ()).unwrap().map(|row| row.unwrap().get(1).unwrap()).collect();
+            assert_eq!(tables, rest);
+            assert!(database.check().unwrap().is_sound());
+            database.sweep().unwrap();
+            let stored = |space| {
+                let bounds = saltwing_store::KeyBounds::prefix(&100u32.to_be_bytes());
+                let cursor = kv.cursor(saltwing_store::Space::new(space), bounds, saltwing_store::Direction::Forward);
+                cursor.unwrap().next().unwrap().is_some()
+            };
+            assert!(!(1..=9).any(stored), "{sql}");
+        }
+    }
+
+    /// It costs what its blocks cost, and not its rows.
+    #[test]
+    fn a_truncate_writes_little() {
+        let kv = FaultStore::new(MemoryStore::new(), Fault::None);
+        let database = Database::start(Arc::new(kv.clone()), Database::memory_builder().sweep_every(None)).unwrap();
+        let connection = database.connect().blocking();
+        connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", ()).unwrap();
+        let values: Vec<String> = (0..10_000).map(|k| format!("({k}, 'v')")).collect();
+        connection.execute(&format!("UPSERT INTO t VALUES {}", values.join(", ")), ()).unwrap();
+        connection.execute("COMPACT t", ()).unwrap();
+        let before = kv.counts().mutations;
+        connection.execute("TRUNCATE TABLE t", ()).unwrap();
+        let mutations = kv.counts().mutations - before;
+        // Five a block of 256 rows.
+        assert!(mutations < 300, "{mutations}");
     }
 }

@@ -261,6 +261,12 @@ fn table_help(error: &TableError) -> Option<String> {
             Some("narrow the statement, or raise the limit: SET rows_max, SET bytes_max".into())
         }
         TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
+        TableError::Store(StoreError::NearlyFull { .. }) => {
+            Some("delete rows, or make room on the device: then writes go on".into())
+        }
+        TableError::Store(StoreError::DiskFull { .. }) => {
+            Some("make room on the device, close the database and open it again".into())
+        }
         TableError::Store(StoreError::BatchTooLarge { .. }) => {
             Some("SET autocommit_rows = 100000 commits in parts; or write in several statements".into())
         }

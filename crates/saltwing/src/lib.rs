@@ -26,6 +26,8 @@
 //! | run, blocking | [`blocking`] |
 //! | pass and get values | [`params!`], [`IntoParams`], [`FromValue`], [`Value`] |
 //! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
+//! | keep copies | [`Database::backup`], [`Builder::restore`] |
+//! | look for damage, save what is left | [`Builder::check`], [`Builder::salvage`] |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -37,6 +39,7 @@ mod copy;
 mod database;
 mod error;
 mod explain;
+mod maintenance;
 mod outcome;
 mod params;
 #[cfg(feature = "datafusion")]
@@ -59,6 +62,7 @@ pub use convert::FromValue;
 pub use copy::{CopyProgress, CopyReport, FileAccess, SkippedLine};
 pub use database::Database;
 pub use error::Error;
+pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedTable};
 pub use outcome::{ExecResult, Stats};
 pub use params::{IntoParams, Params};
 pub use rows::{ArrowRows, Row, Rows};
@@ -67,6 +71,7 @@ pub use session::{ExecutorChoice, Settings};
 pub use saltwing_bind::ResultColumn;
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Piece, render_caret, split_statements};
+pub use saltwing_table::Loss;
 pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, text};
 
 /// Arrow, in the version whose batches are handed out.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
+use saltwing_bind::access::{Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table, delete, query,
     resolve, upsert,
@@ -11,12 +11,13 @@ use saltwing_bind::{
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, SelectPlan, Writer};
 use saltwing_sql::Statement;
-use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
-use saltwing_table::{Budget, ReadView, ScanContext, Table};
+use saltwing_sql::statement::{
+    AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, TableRef, Upsert,
+};
+use saltwing_table::{ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
-use crate::builder::COMMIT_BYTES_TOP;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::{ExecutorChoice, Session, Settings};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
@@ -64,10 +65,18 @@ impl Session {
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::Truncate(truncate) => {
                 self.writable()?;
+                let context = self.begin();
+                let mut notices = Vec::new();
                 for name in &truncate.tables {
-                    self.by_newest_definitions(|| self.delete_all(&resolve(&self.catalog(), name)?))?;
+                    context.check()?;
+                    // Tells what is wrong with the name at its place.
+                    resolve(&self.catalog(), name)?;
+                    let schema = name.schema.as_ref().map(|s| s.text.as_str());
+                    let truncated = catalog.truncate_table(schema, &name.name.text);
+                    let is_freed = truncated.map_err(|e| Error::from(e).at(Some(name.span())))?;
+                    notices.extend((!is_freed).then(|| space_comes_later(name)));
                 }
-                Ok(ExecResult::default().into())
+                Ok(ExecResult { rows_affected: 0, notices }.into())
             }
             Statement::CreateSchema(create) => {
                 self.writable()?;
@@ -94,6 +103,7 @@ impl Session {
             Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(compact) => self.run_compact(compact),
+            Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
             Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
             Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
@@ -307,9 +317,7 @@ impl Session {
                 });
                 Ok(ExecResult { rows_affected: written?, notices: Vec::new() }.into())
             }
-            BoundSource::Query(query) => {
-                self.upsert_query(&target, &statement.source_query(&query), params, &context)
-            }
+            BoundSource::Query(query) => self.upsert_query(&target, &statement.source_query(&query), params, &context),
         }
     }
 
@@ -327,8 +335,11 @@ impl Session {
             run.guard.verb = if target.insert { HintVerb::Insert } else { HintVerb::Upsert };
             let rows = self.start_run(run, context.clone())?;
             if rows.columns.len() != target.columns.len() {
-                let text =
-                    format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
+                let text = format!(
+                    "the query gives {} columns for {} to be written",
+                    rows.columns.len(),
+                    target.columns.len()
+                );
                 let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
                 return Err(error.with_help(Some("Phoenix: ERROR 1020")));
             }
@@ -390,15 +401,6 @@ impl Session {
         Ok(ExecResult { rows_affected, notices }.into())
     }
 
-    fn delete_all(&self, table: &Arc<Table>) -> Result<(), Error> {
-        let access = plan(AccessRequest::of(table, Vec::new()))?;
-        // It is one commit, as large as it must be.
-        let limits = CommitLimits { bytes_max: COMMIT_BYTES_TOP, part_rows: None };
-        // TRUNCATE says that it means all rows: there is nothing for the guard to ask.
-        Writer { limits, ..self.writer() }.delete(&access, &ScanContext::new(Budget::default()))?;
-        Ok(())
-    }
-
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
         self.writable()?;
         let shared = &self.database().shared;
@@ -435,16 +437,20 @@ impl Session {
     fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {
         self.writable()?;
         let catalog = &self.database().shared.catalog;
+        let mut notices = Vec::new();
         for name in &drop.tables {
             match catalog.drop_table(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text) {
                 Err(
                     saltwing_catalog::CatalogError::NoSuchTable { .. }
                     | saltwing_catalog::CatalogError::NoSuchSchema(_),
                 ) if drop.if_exists => {}
-                dropped => dropped.map_err(|e| Error::from(e).at(Some(name.span())))?,
+                dropped => {
+                    let is_freed = dropped.map_err(|e| Error::from(e).at(Some(name.span())))?;
+                    notices.extend((!is_freed).then(|| space_comes_later(name)));
+                }
             }
         }
-        Ok(ExecResult::default().into())
+        Ok(ExecResult { rows_affected: 0, notices }.into())
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
@@ -458,6 +464,10 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn space_comes_later(name: &TableRef) -> String {
+    format!("the rows of {name} are gone; their space could not be given back yet, and comes back in the background")
 }
 
 /// The place of the row that an error is about.

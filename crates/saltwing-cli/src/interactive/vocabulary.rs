@@ -2,8 +2,8 @@
 
 /// First words of statements.
 pub(super) const STATEMENTS: &[&str] = &[
-    "ALTER", "COMPACT", "COPY", "CREATE", "DELETE", "DESCRIBE", "DROP", "EXPLAIN", "INSERT", "SELECT", "SET", "SHOW",
-    "TRUNCATE", "UPDATE", "UPSERT", "WITH",
+    "ALTER", "BACKUP", "COMPACT", "COPY", "CREATE", "DELETE", "DESCRIBE", "DROP", "EXPLAIN", "INSERT", "SELECT", "SET",
+    "SHOW", "TRUNCATE", "UPDATE", "UPSERT", "WITH",
 ];
 
 /// The other keywords.

@@ -44,6 +44,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::DropTable(it) => it.tables.iter_mut().for_each(table),
         Statement::Truncate(it) => it.tables.iter_mut().for_each(table),
         Statement::Compact(it) => it.tables.iter_mut().for_each(table),
+        Statement::Backup(it) => it.span = NOWHERE,
         Statement::ShowStorage(it) => it.iter_mut().for_each(table),
         Statement::Upsert(it) | Statement::Insert(it) => {
             table(&mut it.table);

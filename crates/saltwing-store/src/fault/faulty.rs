@@ -185,6 +185,14 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
         self.faults.rule_work(Call::Reclaim, || self.current(|store| store.reclaim()), || {})
     }
 
+    fn room(&self) -> Option<u64> {
+        self.faults.room().or_else(|| self.inner.room())
+    }
+
+    fn place(&self) -> PathBuf {
+        self.inner.place()
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
         let poison = || self.opened.poisoned.store(true, SeqCst);

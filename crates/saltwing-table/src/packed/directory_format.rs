@@ -134,10 +134,14 @@ impl<'a> StoredEntry<'a> {
         (self.block.0, self.far)
     }
 
+    /// Ids of the block's values in `FAR`.
+    pub(super) fn far_ids(&self) -> impl Iterator<Item = u64> {
+        self.far.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id))
+    }
+
     /// Its block.
     pub(super) fn block_ref(&self, home: &Arc<Home>) -> BlockRef {
-        let ids = self.far.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id));
-        let far = ids.map(|id| Arc::new(Far::new(id, home.clone()))).collect();
+        let far = self.far_ids().map(|id| Arc::new(Far::new(id, home.clone()))).collect();
         BlockRef::new(self.block.id(), self.block.summary(), far, home.clone())
     }
 }

@@ -33,7 +33,7 @@ impl Packed {
     pub(crate) fn merge_all(&self) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         self.merge_recent(&mut merge, ALWAYS)?;
-        self.bury(&mut merge)
+        self.bury(&mut merge).map(drop)
     }
 
     /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should
@@ -64,6 +64,7 @@ impl Packed {
         let (mut cursor, mut is_done) = (Cursor { table, ..Cursor::default() }, false);
         while self.step(merge, &mut cursor, Also::Misfits(table))?.is_some() {
             is_done = true;
+            self.give_back_early(merge)?;
             go_on()?;
         }
         let blocks = self.with_rows(table, |rows| Some(rows.directory.size().blocks)).unwrap_or(0);
@@ -85,7 +86,7 @@ impl Packed {
         if merge.meta.frozen {
             self.step_or_finish(&mut merge)?;
         }
-        self.bury(&mut merge)
+        self.bury(&mut merge).map(drop)
     }
 
     /// Deletes expired rows: how many.
@@ -100,7 +101,12 @@ impl Packed {
         while let Some(step) = self.step(&mut merge, &mut cursor, Also::Expired)? {
             expired += step;
         }
-        self.bury(&mut merge)?;
+        let is_any_buried = self.bury(&mut merge)?;
+        drop(merge);
+        // Blocks of which readers had views at the last sweep go with this one.
+        if is_any_buried {
+            self.kv.reclaim()?;
+        }
         Ok(expired)
     }
 
@@ -135,8 +141,17 @@ impl Packed {
         while merge.meta.frozen {
             go_on()?;
             expired += self.step_or_finish(merge)?;
+            self.give_back_early(merge)?;
         }
         Ok(expired)
+    }
+
+    /// Where the device is nearly full, a merge has the space of what it replaces before it goes on.
+    fn give_back_early(&self, merge: &mut Merge) -> Result<(), TableError> {
+        if self.is_nearly_full() && self.bury(merge)? {
+            self.kv.reclaim()?;
+        }
+        Ok(())
     }
 
     /// Freezes the active delta: from now on writes go to the next generation.
@@ -239,9 +254,10 @@ impl Packed {
         }
     }
 
-    /// Deletes the replaced blocks and the values that nobody reads any more.
-    pub(super) fn bury(&self, _merge: &mut Merge) -> Result<(), TableError> {
+    /// Deletes the replaced blocks and the values that nobody reads any more; whether there were any.
+    pub(super) fn bury(&self, _merge: &mut Merge) -> Result<bool, TableError> {
         let mut unread = self.shelf.take_unread();
+        let is_any = !unread.is_empty();
         while !unread.is_empty() {
             let rest = unread.split_off(unread.len().min(BATCH_KEYS));
             let mut batch = WriteBatch::new();
@@ -262,7 +278,7 @@ impl Packed {
             }
             unread = rest;
         }
-        Ok(())
+        Ok(is_any)
     }
 
     /// Deletes every row of a table. What was deleted before an error stays so.

@@ -35,12 +35,15 @@ mod directory_format;
 mod entry;
 mod far;
 mod gather;
+mod image;
 mod merge;
 mod meta;
 mod named_runs;
 mod number_ranges;
 mod numbers;
+mod one_moment;
 mod options;
+mod orphans;
 mod parts;
 mod pieces;
 mod recovery;
@@ -52,6 +55,7 @@ mod step;
 mod stored_chunk;
 mod stored_directory;
 mod var_part;
+pub(crate) mod verify;
 mod worker;
 mod zone;
 mod zone_sum;
@@ -62,14 +66,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::{Announced, Durability, OrderedKv, WriteBatch};
+use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
+pub(crate) use image::Image;
 pub(crate) use number_ranges::{NumberRanges, Share, keep, keep_each};
 pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
 pub use stats::{StorageStats, TableStorage};
+pub use verify::{Examined, ReadableRow, SPACES, TakeRow, is_whole};
 pub(crate) use worker::Worker;
 pub(crate) use zone::{
     decimal_number, decimal_of, float_number, float_number_narrow, float_of, int_number, int_of, text_number,
@@ -219,6 +225,18 @@ impl Packed {
         if is_crowded() {
             self.signal.wait_for_merge(|| is_crowded() && !self.stalled.load(Relaxed));
         }
+    }
+
+    /// Whether no more rows should come: the rest of the device is kept for what gives space back.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.kv.room() == Some(0)
+    }
+
+    pub(crate) fn refuse_when_nearly_full(&self) -> Result<(), TableError> {
+        if self.is_nearly_full() {
+            return Err(StoreError::NearlyFull { path: self.kv.place() }.into());
+        }
+        Ok(())
     }
 
     /// Whether merges are given up until the store is opened again.

@@ -31,6 +31,22 @@ pub(super) const META_KEY: &[u8] = b"layout";
 /// Bytes of a table's number in front of a key.
 pub(super) const TABLE_BYTES: usize = 4;
 
+/// What a space holds, in a word, with its number: for those who read about damage.
+pub(super) fn label(space: Space) -> &'static str {
+    match space.id() {
+        1 => "rows of an earlier form (space 1)",
+        2 => "recent rows (space 2)",
+        3 => "recent rows (space 3)",
+        4 => "directory (space 4)",
+        5 => "fixed parts of blocks (space 5)",
+        6 => "variable parts of blocks (space 6)",
+        7 => "replaced blocks (space 7)",
+        8 => "record of generations (space 8)",
+        9 => "long values (space 9)",
+        _ => "an unknown space",
+    }
+}
+
 /// The space of a generation.
 pub(super) fn delta_space(generation: u64) -> Space {
     let [even, odd] = DELTAS;

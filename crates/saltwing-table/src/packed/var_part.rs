@@ -116,6 +116,11 @@ impl VarPart {
         Some(self)
     }
 
+    /// The ids of values that lie by themselves.
+    pub(super) fn far_ids(&self) -> impl Iterator<Item = u64> {
+        self.columns.iter().flat_map(|column| &column.far).map(|cell| cell.name.id)
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

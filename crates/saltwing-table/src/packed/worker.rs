@@ -184,11 +184,13 @@ impl Packed {
                 self.signal.merged();
             }
             if !merge.meta.frozen {
-                self.bury(&mut merge)?;
+                let is_any_buried = self.bury(&mut merge)?;
                 drop(merge);
                 // Commits, and whoever else merges, go on beside it.
-                return if has_merged { Ok(self.kv.reclaim()?) } else { Ok(()) };
+                return if has_merged || is_any_buried { Ok(self.kv.reclaim()?) } else { Ok(()) };
             }
+            // New blocks take space before the old ones give theirs back: what is left of it is for those who ask for that.
+            self.refuse_when_nearly_full()?;
             self.step_or_finish(&mut merge)?;
             has_merged = true;
         }

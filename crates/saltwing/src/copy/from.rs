@@ -325,7 +325,9 @@ impl Load<'_> {
         let column = column.map(|c| format!(", column {c}")).unwrap_or_default();
         let error = Error::new(code, format!("line {line}{column}: {reason}")).after_commits(self.done);
         let help = match code {
-            ErrorCode::DuplicateKey => "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these",
+            ErrorCode::DuplicateKey => {
+                "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these"
+            }
             _ => "ON ERROR SKIP leaves such lines out and reports them",
         };
         error.with_help(Some(help))
@@ -370,8 +372,12 @@ fn repeats_notice(repeats: Repeats, is_partial: bool) -> Option<String> {
     };
     match (repeats.rows, is_partial) {
         (0, _) => None,
-        (1, false) => Some(format!("{more}1 row replaced an earlier row of the file, which had the same key; {advice}")),
-        (1, true) => Some(format!("{more}1 row was written over an earlier row of the file with the same key; {advice}")),
+        (1, false) => {
+            Some(format!("{more}1 row replaced an earlier row of the file, which had the same key; {advice}"))
+        }
+        (1, true) => {
+            Some(format!("{more}1 row was written over an earlier row of the file with the same key; {advice}"))
+        }
         (rows, false) => {
             Some(format!("{more}{rows} rows replaced earlier rows of the file, which had the same keys; {advice}"))
         }

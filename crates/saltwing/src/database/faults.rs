@@ -43,6 +43,7 @@ enum Step {
     Alter(&'static str),
     Compact(&'static str),
     Drop(&'static str),
+    Truncate(&'static str),
     Sweep,
     Wait(i64),
     Reopen,
@@ -83,6 +84,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => name().prop_map(Step::Alter),
         3 => name().prop_map(Step::Compact),
         3 => name().prop_map(Step::Drop),
+        2 => name().prop_map(Step::Truncate),
         2 => Just(Step::Sweep),
         2 => (1i64..40).prop_map(Step::Wait),
         2 => Just(Step::Reopen),
@@ -121,6 +123,7 @@ fn applied(tables: &Tables, step: &Step, now_ms: i64) -> Option<Tables> {
         }
         Step::Compact(name) => drop(tables.get(name)?),
         Step::Drop(name) => drop(tables.remove(name)?),
+        Step::Truncate(name) => tables.get_mut(name)?.rows.clear(),
         Step::Sweep | Step::Set(_) | Step::Wait(_) | Step::Reopen => {}
     }
     Some(tables)
@@ -208,6 +211,7 @@ impl Bed {
             },
             Step::Compact(name) => format!("COMPACT {name}"),
             Step::Drop(name) => format!("DROP TABLE {name}"),
+            Step::Truncate(name) => format!("TRUNCATE TABLE {name}"),
             Step::Sweep => return self.database().sweep().map(drop),
             Step::Set(_) | Step::Wait(_) | Step::Reopen => return Ok(()),
         };
@@ -248,6 +252,8 @@ impl Bed {
         if self.is_unknown {
             self.reopen();
         }
+        let report = self.database().check().unwrap();
+        assert!(report.is_sound(), "{:#?}", report.faults);
         let drop_all = |bed: &mut Self| NAMES.into_iter().for_each(|name| bed.take(Step::Drop(name)));
         drop_all(&mut self);
         self.take(Step::Sweep);

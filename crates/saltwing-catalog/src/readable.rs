@@ -1,0 +1,138 @@
+//! The catalog as far as it can be read, for checks and for salvage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use saltwing_table::{Damage, EmbeddedTables, Examined, Loss, ScanContext, Table, TableError};
+use saltwing_types::{TableDef, TableId, Value};
+
+use crate::CATALOG_FORMAT;
+use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, check_definition};
+
+/// What damage of the catalog's own rows is told under.
+const PLACE: &str = "catalog";
+
+/// Definitions that can be read, and what is wrong with the others.
+pub struct ReadableCatalog {
+    /// Tables, in the order of their names; open in the store.
+    pub tables: Vec<Arc<Table>>,
+    /// Schemas, with or without tables.
+    pub schemas: BTreeSet<String>,
+    /// Tables whose drop did not come to its end.
+    pub dropped: BTreeSet<TableId>,
+    /// What the catalog's own tables came to; names of the catalog's tables by their numbers.
+    pub examined: Examined,
+    /// The names of the catalog's own tables.
+    pub own: BTreeMap<TableId, String>,
+}
+
+impl ReadableCatalog {
+    /// Reads the catalog of a store, and opens the tables whose definitions can be read.
+    ///
+    /// # Errors
+    /// As [`ScanContext::check`]. Damage is no error.
+    pub fn read(store: &EmbeddedTables, context: &ScanContext) -> Result<Self, TableError> {
+        let own = OwnTables::register(store).map_err(|error| match error {
+            crate::CatalogError::Table(error) => error,
+            _ => TableError::CorruptLayout("the catalog's own tables"),
+        })?;
+        let mut read = Self {
+            tables: Vec::new(),
+            schemas: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+            examined: Examined::default(),
+            own: own.all().map(|table| (table.def().id, table.def().name.name.clone())).collect(),
+        };
+        let mut all = BTreeMap::new();
+        for table in own.all() {
+            let mut rows = Vec::new();
+            let examined = store.examine(table, context, &mut |row| {
+                rows.push(row.values);
+                Ok(())
+            })?;
+            read.examined.add(examined);
+            all.insert(table.def().id, rows);
+        }
+        let mut rows = |table: &Arc<Table>| all.remove(&table.def().id).unwrap_or_default();
+        read.schemas = rows(&own.schemas).iter().filter_map(|row| text(row, 0).map(str::to_owned)).collect();
+        read.dropped = rows(&own.dropped).iter().filter_map(|row| table_id(row)).collect();
+        let tables = rows(&own.tables);
+        read.definitions(store, &own.tables, &tables);
+        read.settings(&own.settings, &rows(&own.settings));
+        Ok(read)
+    }
+
+    fn tell(&mut self, table: &Arc<Table>, place: String, what: String, loss: Loss) {
+        self.examined.damages.push(Damage { table: Some(table.def().id), space: PLACE, place, what, loss });
+    }
+
+    fn definitions(&mut self, store: &EmbeddedTables, of: &Arc<Table>, rows: &[Vec<Value>]) {
+        let mut names = BTreeSet::new();
+        for row in rows {
+            let (schema, name) = (text(row, 0).unwrap_or_default(), text(row, 1).unwrap_or_default());
+            let place = if schema.is_empty() { format!("table {name}") } else { format!("table {schema}.{name}") };
+            let read = || -> Result<Arc<Table>, String> {
+                let definition = text(row, 2).unwrap_or_default();
+                let def: TableDef = serde_json::from_str(definition).map_err(|error| error.to_string())?;
+                if def.name.name != name || def.name.schema.as_deref().unwrap_or_default() != schema {
+                    return Err("the definition names another table".into());
+                }
+                check_definition(&def).map_err(|error| error.to_string())?;
+                store.register(Arc::new(def)).map_err(|error| error.to_string())
+            };
+            match read() {
+                Ok(table) => {
+                    if !names.insert((schema.to_lowercase(), name.to_lowercase())) {
+                        let what = "another table has the name in another case".to_owned();
+                        self.tell(of, place, what, Loss::Nothing);
+                    }
+                    self.tables.push(table);
+                }
+                Err(why) => self.tell(of, place, format!("its definition cannot be read: {why}"), Loss::Nothing),
+            }
+        }
+    }
+
+    fn settings(&mut self, of: &Arc<Table>, rows: &[Vec<Value>]) {
+        let number = |name: &str| {
+            rows.iter()
+                .find(|row| text(row, 0) == Some(name))
+                .map(|row| text(row, 1).and_then(|n| n.parse::<i64>().ok()))
+        };
+        let is_format = |found: i64| (1..=i64::from(CATALOG_FORMAT)).contains(&found);
+        let place = |name: &str| format!("setting {name}");
+        match number(FORMAT_SETTING) {
+            None if self.tables.is_empty() => {}
+            None => self.tell(of, place(FORMAT_SETTING), "it is missing".into(), Loss::Nothing),
+            Some(found) if found.is_some_and(is_format) => {}
+            Some(_) => {
+                self.tell(of, place(FORMAT_SETTING), "it is no format that this version reads".into(), Loss::Nothing)
+            }
+        }
+        let most = self.tables.iter().map(|table| i64::from(table.def().id.0)).max();
+        if let Some(most) = most
+            && number(NEXT_ID_SETTING).flatten().is_none_or(|next| next <= most)
+        {
+            self.tell(
+                of,
+                place(NEXT_ID_SETTING),
+                format!("it is not above the number {most} of a table"),
+                Loss::Nothing,
+            );
+        }
+    }
+}
+
+fn text(row: &[Value], column: usize) -> Option<&str> {
+    match row.get(column) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn table_id(row: &[Value]) -> Option<TableId> {
+    match row.first() {
+        Some(Value::Int(id)) => u32::try_from(*id).ok().map(TableId),
+        _ => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! Looking for damage.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use saltwing_catalog::ReadableCatalog;
+use saltwing_store::OrderedKv;
+use saltwing_table::{Budget, Clock, Damage, EmbeddedTables, Loss, ScanContext};
+use saltwing_types::TableId;
+
+use crate::{Builder, Database, Error};
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Tables whose definitions can be read.
+    pub tables: u64,
+    /// Rows of these that can be read, expired ones that are still stored included.
+    pub rows: u64,
+    /// Blocks that they lie in.
+    pub blocks: u64,
+    /// Bytes of these blocks, and of rows that are in none yet, as stored.
+    pub bytes: u64,
+    /// What is wrong; nothing in a sound database.
+    pub faults: Vec<Fault>,
+}
+
+/// One thing that is wrong with a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The table, by name, or by number where its definition cannot be read; `None` where it is about all of them.
+    pub table: Option<String>,
+    /// The part of the storage, with the number of its space in the store: `directory (space 4)`.
+    pub space: String,
+    /// The block, record or key in it.
+    pub place: String,
+    /// What does not fit.
+    pub what: String,
+    /// Which rows cannot be read because of it.
+    pub loss: Loss,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(table) = &self.table {
+            write!(f, "{table}: ")?;
+        }
+        write!(f, "{}, {}: {}", self.space, self.place, self.what)?;
+        match &self.loss {
+            Loss::Nothing => Ok(()),
+            loss => write!(f, "; {loss}"),
+        }
+    }
+}
+
+impl Builder {
+    /// Reads everything that is stored in the database's directory and holds it to what it says of itself: checksums,
+    /// order, counts and summaries of blocks, rows against their tables, the catalog. Tables need not open for it.
+    ///
+    /// # Errors
+    /// [`saltwing_types::ErrorCode::Locked`] when it is open; the store's, when its own files cannot be opened. What is
+    /// wrong above that is in the report.
+    pub fn check(&self) -> Result<CheckReport, Error> {
+        let source = self.clone().readonly(true).create(false);
+        check(source.open_store()?, self.clock.clone(), &ScanContext::new(Budget::default()))
+    }
+}
+
+impl Database {
+    /// As [`Builder::check`], of an open database at one moment; statements go on meanwhile.
+    ///
+    /// # Errors
+    /// The store's. What is wrong is in the report.
+    pub fn check(&self) -> Result<CheckReport, Error> {
+        let (tables, context) = (&self.shared.tables, ScanContext::new(Budget::default()));
+        tables.at_one_moment(|kv| check(kv, tables.clock().clone(), &context))
+    }
+}
+
+pub(super) fn check(
+    kv: Arc<dyn OrderedKv>,
+    clock: Arc<dyn Clock>,
+    context: &ScanContext,
+) -> Result<CheckReport, Error> {
+    let source = Source::open(kv, clock, context)?;
+    let mut report = source.report.clone();
+    for table in &source.catalog.tables {
+        let examined = source.tables.examine(table, context, &mut |_| Ok(()))?;
+        report.rows += examined.rows;
+        report.blocks += examined.blocks;
+        report.bytes += examined.bytes;
+        report.faults.extend(examined.damages.into_iter().map(|damage| source.names.fault(damage)));
+    }
+    Ok(report)
+}
+
+/// A store's tables as far as they can be read.
+pub(super) struct Source {
+    pub(super) tables: EmbeddedTables,
+    pub(super) catalog: ReadableCatalog,
+    pub(super) names: Names,
+    /// What is wrong with all but the rows of tables.
+    pub(super) report: CheckReport,
+}
+
+impl Source {
+    pub(super) fn open(kv: Arc<dyn OrderedKv>, clock: Arc<dyn Clock>, context: &ScanContext) -> Result<Self, Error> {
+        let (tables, damages) = EmbeddedTables::open_readable(kv, clock, context)?;
+        let catalog = ReadableCatalog::read(&tables, context)?;
+        let names = Names::of(&catalog);
+        let own = &catalog.examined;
+        let strangers = tables.strangers().into_iter().filter(|(id, _)| !catalog.dropped.contains(id));
+        let unknown = strangers.map(|(id, count)| Damage {
+            table: Some(id),
+            space: "catalog",
+            place: format!("table number {}", id.0),
+            what: "no definition of it can be read".into(),
+            loss: Loss::Rows { count, keys: None },
+        });
+        let all = damages.into_iter().chain(own.damages.iter().cloned()).chain(unknown);
+        let report = CheckReport {
+            tables: catalog.tables.len() as u64,
+            rows: 0,
+            blocks: own.blocks,
+            bytes: own.bytes,
+            faults: all.map(|damage| names.fault(damage)).collect(),
+        };
+        Ok(Self { tables, catalog, names, report })
+    }
+}
+
+/// The names of tables by their numbers.
+pub(super) struct Names(BTreeMap<TableId, String>);
+
+impl Names {
+    fn of(catalog: &ReadableCatalog) -> Self {
+        let tables = catalog.tables.iter().map(|table| (table.def().id, table.def().name.to_string()));
+        Self(tables.chain(catalog.own.clone()).collect())
+    }
+
+    pub(super) fn fault(&self, damage: Damage) -> Fault {
+        let Damage { table, space, place, what, loss } = damage;
+        let name = |id: TableId| self.0.get(&id).cloned().unwrap_or_else(|| format!("table number {}", id.0));
+        Fault { table: table.map(name), space: space.to_owned(), place, what, loss }
+    }
+}

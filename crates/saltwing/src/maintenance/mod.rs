@@ -1,0 +1,20 @@
+//! Keeping databases: checks, backups, and what is left of damaged ones.
+//!
+//! ```text
+//!   Database::backup ──> backup ──> Builder::restore ──> database
+//!   Builder::check   ──> what is wrong
+//!   Builder::salvage ──> a new database of what can be read, and what is lost
+//! ```
+//! A new database is made beside its place and takes it when it is whole (`new_place.rs`).
+
+mod backup;
+mod check;
+mod new_place;
+mod restore;
+mod salvage;
+#[cfg(test)]
+mod tests;
+
+pub use backup::BackupReport;
+pub use check::{CheckReport, Fault};
+pub use salvage::{SalvageReport, SalvagedTable};

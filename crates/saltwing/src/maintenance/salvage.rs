@@ -1,0 +1,145 @@
+//! A new database of what can be read of a damaged one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use saltwing_table::{Budget, Durability, ScanContext, Table, TableError, WriteSet};
+use saltwing_types::table::TableHistory;
+use saltwing_types::{ErrorCode, TableDef};
+
+use super::check::{Fault, Source};
+use super::new_place::NewPlace;
+use crate::{Builder, Database, Error, Loss};
+
+/// Bytes of rows that are committed at once.
+const COMMIT_BYTES: usize = 4 << 20;
+
+/// What was saved, and what was not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SalvageReport {
+    /// The tables that were made, with the rows that were copied.
+    pub tables: Vec<SalvagedTable>,
+    /// What was lost, and why.
+    pub lost: Vec<Fault>,
+    /// What is wrong with the damaged database, but cost nothing.
+    pub mended: Vec<Fault>,
+}
+
+/// A table of a salvaged database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SalvagedTable {
+    /// Name.
+    pub name: String,
+    /// Rows that were copied.
+    pub rows: u64,
+}
+
+impl Builder {
+    /// Makes the database out of what can be read of a damaged one, which is left as it is. The directory must not be
+    /// there yet, or be empty; it is there when everything was copied. Without another one said, it gets the store of
+    /// the damaged one.
+    ///
+    /// Rows keep the time at which they were written; expired ones are left out.
+    ///
+    /// # Errors
+    /// [`ErrorCode::BadArgument`] when something is in the directory; [`ErrorCode::Locked`] when the damaged database is open;
+    /// the store's, when the damaged one's own files cannot be opened; [`ErrorCode::DiskFull`]. What is lost is no error.
+    pub fn salvage(self, damaged: impl AsRef<Path>) -> Result<SalvageReport, Error> {
+        let Some(path) = self.path.clone() else {
+            return Err(Error::new(ErrorCode::BadArgument, "a database is salvaged into a directory"));
+        };
+        let source = Self::new(Some(damaged.as_ref().to_owned())).readonly(true).create(false);
+        let kind = source.kind_at(damaged.as_ref())?;
+        let context = ScanContext::new(Budget::default());
+        let source = Source::open(source.open_store()?, self.clock.clone(), &context)?;
+        let place = NewPlace::begin(&path)?;
+        let kind = self.store.unwrap_or(kind);
+        let target = Self { path: Some(place.path().to_path_buf()), ..self }.store(kind).sweep_every(None);
+        let target = target.open()?;
+        let report = Copying { source: &source, target: &target, context, report: SalvageReport::default() }.run()?;
+        target.close()?;
+        place.finish()?;
+        Ok(report)
+    }
+}
+
+/// A salvage under way.
+pub(super) struct Copying<'a> {
+    pub(super) source: &'a Source,
+    pub(super) target: &'a Database,
+    pub(super) context: ScanContext,
+    pub(super) report: SalvageReport,
+}
+
+impl Copying<'_> {
+    pub(super) fn run(mut self) -> Result<SalvageReport, Error> {
+        self.source.report.faults.iter().for_each(|fault| self.tell(fault.clone()));
+        let catalog = &self.target.shared.catalog;
+        for schema in &self.source.catalog.schemas {
+            catalog.create_schema(schema)?;
+        }
+        for table in &self.source.catalog.tables {
+            match catalog.create_table(as_new(table.def())) {
+                Ok(target) => self.copy(table, &target)?,
+                Err(error @ saltwing_catalog::CatalogError::Table(_)) => return Err(error.into()),
+                Err(error) => self.tell(Fault {
+                    table: Some(table.def().name.to_string()),
+                    space: "catalog".into(),
+                    place: "definition".into(),
+                    what: format!("the table cannot be made: {error}"),
+                    loss: Loss::Unknown,
+                }),
+            }
+        }
+        Ok(self.report)
+    }
+
+    fn tell(&mut self, fault: Fault) {
+        let Fault { loss, .. } = &fault;
+        if *loss == Loss::Nothing { self.report.mended.push(fault) } else { self.report.lost.push(fault) }
+    }
+
+    fn copy(&mut self, table: &Arc<Table>, target: &Arc<Table>) -> Result<(), Error> {
+        let store = &self.target.shared.tables;
+        let ttl_ms = table.def().ttl_s.and_then(|seconds| i64::try_from(seconds).ok()?.checked_mul(1000));
+        let expired_ms = ttl_ms.and_then(|ttl_ms| store.clock().now_ms().checked_sub(ttl_ms));
+        let (mut writes, mut rows, mut refused) = (store.write_set(), 0u64, Vec::new());
+        let commit = |writes: &mut WriteSet| -> Result<(), TableError> {
+            store.commit(&std::mem::replace(writes, store.write_set()), None, Durability::Buffered).map(drop)
+        };
+        let examined = self.source.tables.examine(table, &self.context, &mut |row| {
+            if expired_ms.is_some_and(|limit_ms| row.written_ms <= limit_ms) {
+                return Ok(());
+            }
+            match writes.put_again(target, &row.values, row.written_ms) {
+                Ok(_) => rows += 1,
+                Err(error) => refused.push(error),
+            }
+            if writes.bytes() >= COMMIT_BYTES { commit(&mut writes) } else { Ok(()) }
+        })?;
+        commit(&mut writes)?;
+        let name = table.def().name.to_string();
+        for error in refused {
+            let loss = Loss::Rows { count: 1, keys: None };
+            let (space, place) = ("rows".into(), "a row".into());
+            self.tell(Fault { table: Some(name.clone()), space, place, what: error.to_string(), loss });
+        }
+        examined.damages.into_iter().for_each(|damage| self.tell(self.source.names.fault(damage)));
+        self.report.tables.push(SalvagedTable { name, rows });
+        Ok(())
+    }
+}
+
+/// The definition of a table without a history: its rows are written anew.
+fn as_new(def: &TableDef) -> TableDef {
+    let mut new = TableDef { history: TableHistory::default(), ..def.clone() };
+    for family in 0..def.families.len() {
+        let slots = def.slots(family).into_iter().filter_map(|(_, column)| column);
+        for (slot, column) in (0..).zip(slots) {
+            new.columns.get_mut(column).into_iter().for_each(|column| column.slot = slot);
+        }
+    }
+    new
+}

@@ -1,0 +1,173 @@
+//! Every entry of a store is damaged in turn: a check tells of it, and a salvage never loses a row in silence.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use saltwing_store::{Bytes, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
+use saltwing_table::{Budget, SPACES, ScanContext};
+use saltwing_types::Value;
+
+use super::CheckReport;
+use super::check::{Source, check};
+use super::salvage::{Copying, SalvageReport};
+use crate::Database;
+
+const NAMES: [&str; 3] = ["t", "s.u", "gone"];
+
+/// Spaces of recent rows, of which the store's own files have the checksums, and of blocks that are to be deleted.
+const UNCHECKED: [u8; 3] = [2, 3, 7];
+/// The space of directories.
+const DIR: u8 = 4;
+
+type Entry = (Space, Bytes, Bytes);
+type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
+
+/// Tables with blocks of a few rows, runs, values by themselves, families, salt, a history, and recent rows.
+fn filled() -> MemoryStore {
+    let store = MemoryStore::new();
+    let database =
+        Database::start(Arc::new(store.clone()), Database::memory_builder().tiny_layout().sweep_every(None)).unwrap();
+    let connection = database.connect().blocking();
+    let run = |sql: &str| drop(connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}")));
+    run("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, n INTEGER, v VARCHAR, f.w DECIMAL(9,2), f.x DOUBLE, d DATE)");
+    run("CREATE TABLE s.u (a VARCHAR, b INTEGER, c VARBINARY, CONSTRAINT pk PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 3");
+    run("CREATE TABLE gone (k BIGINT NOT NULL PRIMARY KEY)");
+    for k in 0..60 {
+        run(&format!("UPSERT INTO t VALUES ({k}, {}, 'row {k}', {k}.25, {k}, NULL)", k * 3));
+        run(&format!("UPSERT INTO s.u VALUES ('a{}', {k}, NULL)", k % 7));
+    }
+    run("UPSERT INTO t (k, v) VALUES (7, REPEAT('long ', 9000)), (8, REPEAT('longer ', 9000))");
+    run("COMPACT t, s.u");
+    run("ALTER TABLE t DROP COLUMN n");
+    run("ALTER TABLE t ADD m INTEGER DEFAULT 4");
+    (0..60).step_by(9).for_each(|k| run(&format!("UPSERT INTO t (k, v) VALUES ({k}, 'newer')")));
+    run("DELETE FROM t WHERE k IN (3, 33)");
+    run("UPSERT INTO gone VALUES (1)");
+    run("TRUNCATE TABLE gone");
+    store
+}
+
+fn entries(store: &dyn OrderedKv) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for space in SPACES {
+        let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward).unwrap();
+        while let Some((key, value)) = cursor.next().unwrap() {
+            entries.push((space, key, value));
+        }
+    }
+    entries
+}
+
+fn store_of(entries: &[Entry]) -> Arc<dyn OrderedKv> {
+    let (store, mut batch) = (MemoryStore::new(), WriteBatch::new());
+    entries.iter().for_each(|(space, key, value)| batch.put(*space, key.clone(), value.clone()));
+    store.write(batch, Durability::Buffered).unwrap();
+    Arc::new(store)
+}
+
+fn rows(database: &Database) -> Rows {
+    let connection = database.connect().blocking();
+    let mut found = Rows::new();
+    for name in NAMES {
+        if let Ok(rows) = connection.query(&format!("SELECT /*+ FULL_SCAN */ * FROM {name} ORDER BY 1, 2"), ()) {
+            found.insert(name, rows.map(|row| row.unwrap().values().unwrap()).collect());
+        }
+    }
+    found
+}
+
+fn checked(store: Arc<dyn OrderedKv>) -> CheckReport {
+    let clock = Database::memory_builder().clock;
+    check(store, clock, &ScanContext::new(Budget::default())).unwrap()
+}
+
+fn salvaged(store: Arc<dyn OrderedKv>) -> (SalvageReport, Rows) {
+    let context = ScanContext::new(Budget::default());
+    let source = Source::open(store, Database::memory_builder().clock, &context).unwrap();
+    let target = Database::memory_builder().sweep_every(None).open().unwrap();
+    let report = Copying { source: &source, target: &target, context, report: SalvageReport::default() }.run().unwrap();
+    (report, rows(&target))
+}
+
+#[test]
+fn a_sound_database_has_no_fault_and_loses_nothing() {
+    let store = filled();
+    let report = checked(Arc::new(store.clone()));
+    assert!(report.is_sound(), "{:#?}", report.faults);
+    assert_eq!((report.tables, report.rows), (3, 118));
+    assert!(report.blocks > 30 && report.bytes > 5000, "{report:?}");
+    let (report, saved) = salvaged(Arc::new(store.clone()));
+    assert_eq!((report.lost, report.mended), (vec![], vec![]));
+    let database =
+        Database::start(Arc::new(store), Database::memory_builder().tiny_layout().sweep_every(None)).unwrap();
+    assert_eq!(saved, rows(&database));
+    assert_eq!(saved.values().map(Vec::len).sum::<usize>(), 118);
+}
+
+#[test]
+fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
+    let whole = entries(&filled());
+    let (_, right) = salvaged(store_of(&whole));
+    assert!(whole.iter().any(|(space, key, _)| space.id() == DIR && key.get(4) == Some(&1)), "there is a run");
+    assert!(whole.iter().any(|(space, ..)| space.id() == 9), "a value lies by itself");
+    for at in 0..whole.len() {
+        let (space, key, value) = whole[at].clone();
+        let mut flipped = value.to_vec();
+        if let Some(byte) = flipped.get_mut(at % value.len().max(1)) {
+            *byte ^= 1 << (at % 8);
+        }
+        let cut = Bytes::new(&value[..value.len() / 2]);
+        for (how, damaged) in [("flipped", Some(Bytes::from(flipped))), ("cut", Some(cut)), ("missing", None)] {
+            let place = format!("{space}, {key:?} {how}");
+            let mut entries = whole.clone();
+            match damaged {
+                Some(damaged) => entries[at].2 = damaged,
+                None => drop(entries.remove(at)),
+            }
+            if UNCHECKED.contains(&space.id()) {
+                // Nothing panics, and what is left can be read.
+                checked(store_of(&entries));
+                salvaged(store_of(&entries));
+                continue;
+            }
+            let report = checked(store_of(&entries));
+            assert!(!report.is_sound(), "{place}: nothing is told");
+            assert!(report.faults.iter().all(|fault| !fault.to_string().is_empty()));
+            let (report, saved) = salvaged(store_of(&entries));
+            assert!(saved == right || !report.lost.is_empty(), "{place}: lost in silence");
+            let is_entry = space.id() == DIR && key.get(4) == Some(&0);
+            if is_entry && how != "missing" {
+                // The block is there: its entry is made anew.
+                assert_eq!(saved, right, "{place}");
+                assert_eq!((report.lost.len(), report.mended.is_empty()), (0, false), "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_damages_at_once_leave_the_rest() {
+    let whole = entries(&filled());
+    let (_, right) = salvaged(store_of(&whole));
+    for seed in 0..40usize {
+        let mut entries = whole.clone();
+        for step in 1..6 {
+            let at = (seed * 7919 + step * 104_729) % entries.len();
+            if !UNCHECKED.contains(&entries[at].0.id()) {
+                let mut value = entries[at].2.to_vec();
+                let byte = (seed + step) % value.len().max(1);
+                value.get_mut(byte).into_iter().for_each(|byte| *byte ^= 0x10);
+                entries[at].2 = Bytes::from(value);
+            }
+        }
+        let (report, saved) = salvaged(store_of(&entries));
+        assert!(saved == right || !report.lost.is_empty(), "{seed}: lost in silence");
+        // What was saved was there: older versions of rows may show where newer ones are lost.
+        for (name, rows) in &saved {
+            let keys = |rows: &[Vec<Value>]| rows.iter().map(|row| format!("{:?}", &row[..1])).collect::<Vec<_>>();
+            let known = keys(&right[name]);
+            let deleted = ["[Int(3)]", "[Int(33)]"];
+            assert!(keys(rows).iter().all(|key| known.contains(key) || deleted.contains(&key.as_str())), "{seed}");
+        }
+    }
+}
