@@ -6,7 +6,7 @@
 //!  data/acknowledged   up to which batch the journal was synced
 //! ```
 //!
-//! A space is a table, made when it is first written to. redb has what the contract asks for: atomic transactions over
+//! A space is two tables, made when they are first written to: module `space`. redb has what the contract asks for: atomic transactions over
 //! tables, snapshots, both directions. What this crate adds:
 //!
 //! * **Durability.** A durable commit of redb's writes some 50 KB and syncs twice. So a batch goes into a journal, and into
@@ -33,6 +33,7 @@ mod error;
 mod journal;
 mod page_file;
 mod positioned;
+mod space;
 mod store;
 
 pub use saltwing_store::{Access, OpenOptions};
