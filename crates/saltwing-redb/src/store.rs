@@ -154,6 +154,17 @@ impl Inner {
         })
     }
 
+    /// Leaves nothing to be replayed.
+    fn close(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        if self.readonly {
+            return Ok(());
+        }
+        if !writer.journal.is_empty() {
+            self.end_round(writer)?;
+        }
+        self.write(|| Ok(writer.journal.shrink()?))
+    }
+
     /// Has redb move its last pages to free places, and cut the file behind them.
     fn compact(&self, writer: &mut Writer) -> Result<(), StoreError> {
         let mut database = self.database.write();
@@ -201,17 +212,14 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // Else the next opening replays the journal.
         if !self.failed.load(Ordering::SeqCst) && !self.group.has_failed() {
-            let mut writer = self.writer.lock();
-            if !writer.journal.is_empty() {
-                let _ = self.end_round(&mut writer);
-            }
+            let _ = self.close(&mut self.writer.lock());
         }
     }
 }
 
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 32 MiB of batches.
+/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 64 MiB of batches.
 ///
 /// # Errors
 /// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
@@ -388,11 +396,7 @@ impl OrderedKv for RedbStore {
 
     fn close(&self) -> Result<(), StoreError> {
         self.sync()?;
-        let mut writer = self.inner.writer.lock();
-        match writer.journal.is_empty() || self.inner.readonly {
-            true => Ok(()),
-            false => self.inner.end_round(&mut writer),
-        }
+        self.inner.close(&mut self.inner.writer.lock())
     }
 }
 

@@ -88,6 +88,9 @@ fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static st
     let (mut next, mut outcomes) = (numbers(7), BTreeMap::new());
     for name in ["pages", "journal", "acknowledged"] {
         let good = fs::read(image.join("data").join(name)).unwrap();
+        if good.is_empty() {
+            continue;
+        }
         for kind in ["bit", "page", "cut"] {
             for _ in 0..TRIALS {
                 copy(image, place);
@@ -120,8 +123,8 @@ fn no_damage_is_silent() {
     assert!(read(&image).unwrap() == content);
     copy(&path, &image);
     let closed = holds(&image, &place, &content);
-    // The journal is not needed behind a close.
-    assert_eq!(closed["journal"].0, 0);
+    // Behind a close the journal is empty, and nothing else says what it should have.
+    assert!(!closed.contains_key("journal") && closed["acknowledged"].0 == 0, "{closed:?}");
     assert!(closed["pages"].0 > 0);
     // As a killed process leaves it: what came since is in the journal.
     write(&store, &mut content, 60..100);
