@@ -2,34 +2,33 @@
 
 use std::sync::Arc;
 
-use redb::{OwnedRange, ReadOnlyTable};
+use redb::OwnedRange;
 use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreError};
 
+use crate::space::SpaceTables;
 use crate::store::Inner;
-
-pub(crate) type BytesTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
 
 /// A range of a table at one moment. Fields drop in order: the database goes last, as its directory's lock must.
 pub(crate) struct TableRange {
     /// `None` if there is nothing to walk over; an error of the start is reported by the next call.
     iter: Option<Result<OwnedRange<&'static [u8], &'static [u8]>, StoreError>>,
     /// `None` for a space that does not exist.
-    table: Option<BytesTable>,
+    tables: Option<SpaceTables>,
     inner: Arc<Inner>,
 }
 
 impl TableRange {
-    pub(crate) fn new(inner: Arc<Inner>, table: Option<BytesTable>) -> Self {
-        Self { iter: None, table, inner }
+    pub(crate) fn new(inner: Arc<Inner>, tables: Option<SpaceTables>) -> Self {
+        Self { iter: None, tables, inner }
     }
 }
 
 impl Range for TableRange {
     fn start(&mut self, bounds: &KeyBounds, _: Direction) {
-        self.iter = match &self.table {
-            Some(table) if !bounds.is_empty() => {
+        self.iter = match &self.tables {
+            Some(tables) if !bounds.is_empty() => {
                 let limits = bounds.limits(KEY_BYTES_MAX);
-                Some(self.inner.read(|| Ok(table.range_owned::<&[u8]>(limits)?)))
+                Some(self.inner.read(|| Ok(tables.values.range_owned::<&[u8]>(limits)?)))
             }
             _ => None,
         };
@@ -40,13 +39,17 @@ impl Range for TableRange {
             None => return Ok(None),
             Some(started) => started?,
         };
+        let Some(tables) = &self.tables else { return Ok(None) };
         let entry = self.inner.read(|| {
             let entry = match direction {
                 Direction::Forward => iter.next(),
                 Direction::Reverse => iter.next_back(),
             };
             match entry.transpose()? {
-                Some((key, value)) => Ok(Some((Bytes::new(key.value()), Bytes::new(value.value())))),
+                Some((key, stored)) => {
+                    let value = tables.whole(key.value(), stored.value())?;
+                    Ok(Some((Bytes::new(key.value()), value)))
+                }
                 None => Ok(None),
             }
         });

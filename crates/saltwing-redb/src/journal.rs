@@ -27,7 +27,7 @@ use saltwing_store::{Bytes, Mutation, Space, WriteBatch};
 use crate::positioned;
 
 /// Bytes from which on a round ends: redb commits durably, and the journal begins anew.
-pub(crate) const ROUND_BYTES_MAX: u64 = 32 << 20;
+pub(crate) const ROUND_BYTES_MAX: u64 = 64 << 20;
 /// What a file may keep beyond it for the next round; a longer one is cut.
 const FILE_BYTES_MAX: u64 = 2 * ROUND_BYTES_MAX;
 
@@ -154,6 +154,11 @@ impl Journal {
             self.file.set_len(FILE_BYTES_MAX)?;
         }
         Ok(())
+    }
+
+    /// Gives the disk back what a journal without records takes.
+    pub(crate) fn shrink(&self) -> Result<()> {
+        if self.is_empty() { self.file.set_len(0) } else { Ok(()) }
     }
 
     /// Hands out the batches since the base, and goes on behind them.

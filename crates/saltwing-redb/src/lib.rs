@@ -6,12 +6,12 @@
 //!  data/acknowledged   up to which batch the journal was synced
 //! ```
 //!
-//! A space is a table, made when it is first written to. redb has what the contract asks for: atomic transactions over
+//! A space is two tables, made when they are first written to: module `space`. redb has what the contract asks for: atomic transactions over
 //! tables, snapshots, both directions. What this crate adds:
 //!
 //! * **Durability.** A durable commit of redb's writes some 50 KB and syncs twice. So a batch goes into a journal, and into
 //!   redb as a commit that redb keeps in memory; a synced write waits for one sync of the journal, which the writers of a
-//!   [`GroupSync`](saltwing_store::group_sync::GroupSync) round share. After 32 MiB of batches, and at a close, redb commits
+//!   [`GroupSync`](saltwing_store::group_sync::GroupSync) round share. After 64 MiB of batches, and at a close, redb commits
 //!   durably, and the journal begins anew. That commit has two phases: pages, then the header that names them, each behind
 //!   a sync of its own, so that no torn page can be reached. It records which pages are free, so that opening after a crash
 //!   costs the replay of the journal and no walk over the trees.
@@ -33,6 +33,7 @@ mod error;
 mod journal;
 mod page_file;
 mod positioned;
+mod space;
 mod store;
 
 pub use saltwing_store::{Access, OpenOptions};

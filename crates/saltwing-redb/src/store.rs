@@ -7,19 +7,22 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-use redb::{Database, ReadTransaction, ReadableDatabase, TableDefinition, TableError, WriteTransaction};
+use parking_lot::{Mutex, RwLock};
+use redb::{
+    CompactionError, Database, ReadTransaction, ReadableDatabase, TableDefinition, TableError, WriteTransaction,
+};
 use saltwing_store::directory::{Directory, Found, guard_opening, inspect};
 use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::{
     Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
-    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    KeyBounds, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
-use crate::cursor::{BytesTable, TableRange};
+use crate::cursor::TableRange;
 use crate::error::{commit_error, storage_error};
 use crate::journal::Journal;
 use crate::page_file::PageFile;
+use crate::space::{LiveBytes, SpaceTables, TableNames, apply};
 
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "redb";
@@ -40,6 +43,10 @@ const PAGES: &str = "pages";
 const JOURNAL: TableDefinition<&str, u64> = TableDefinition::new("journal");
 const BASE: &str = "base";
 
+/// The file is compacted when it takes so many bytes more than twice what lives. What compacting writes is at most what
+/// lives, and so at most what is gained.
+const GAIN_BYTES_MIN: u64 = 1 << 20;
+
 /// An ordered store in a directory, kept by redb.
 pub struct RedbStore {
     inner: Arc<Inner>,
@@ -48,9 +55,12 @@ pub struct RedbStore {
 /// What the store, its cursors and its snapshots share. Fields drop in order: the lock goes when the database has closed
 /// its file.
 pub(crate) struct Inner {
-    database: Database,
+    /// Locked alone while its file is compacted.
+    database: RwLock<Database>,
     /// Locked while a batch goes into the journal and into redb, so that both have the same order.
-    journal: Mutex<Journal>,
+    writer: Mutex<Writer>,
+    /// The file of pages, for its size.
+    pages: File,
     /// The journal's file, to be synced beside writers.
     journal_file: File,
     names: TableNames,
@@ -61,6 +71,12 @@ pub(crate) struct Inner {
     damage: OnceLock<String>,
     readonly: bool,
     directory: Directory,
+}
+
+/// What writes need.
+struct Writer {
+    journal: Journal,
+    live: LiveBytes,
 }
 
 impl Inner {
@@ -106,49 +122,68 @@ impl Inner {
         }
     }
 
-    /// The table of a space at the moment of a transaction; `None` if nothing was written to it since it was empty.
-    fn table(&self, transaction: &ReadTransaction, space: Space) -> Result<Option<BytesTable>, redb::Error> {
-        match transaction.open_table(self.names.of(space)) {
-            Ok(table) => Ok(Some(table)),
-            Err(TableError::TableDoesNotExist(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     fn get(&self, transaction: &ReadTransaction, space: Space, key: &[u8]) -> Result<Option<Bytes>, redb::Error> {
-        let Some(table) = self.table(transaction, space)? else { return Ok(None) };
-        Ok(table.get(key)?.map(|value| Bytes::new(value.value())))
+        match SpaceTables::open(&self.names, transaction, space)? {
+            Some(tables) => tables.get(key),
+            None => Ok(None),
+        }
     }
 
     /// Writes a batch to the journal and to redb. It is on the disk after the next sync of the journal.
     fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
-        let mut journal = self.journal.lock();
+        let mut writer = self.writer.lock();
+        let Writer { journal, live } = &mut *writer;
         self.write(|| {
             journal.append(&batch)?;
-            let mut transaction = self.database.begin_write()?;
+            let mut transaction = self.database.read().begin_write()?;
             transaction.set_durability(redb::Durability::None)?;
-            apply(&self.names, &transaction, batch)?;
+            apply(&self.names, &transaction, batch, live)?;
             Ok(transaction.commit()?)
         })?;
         match journal.is_full() {
-            true => self.end_round(&mut journal),
+            true => self.end_round(&mut writer),
             false => Ok(()),
         }
     }
 
     /// Has redb bring all batches to the disk, so that the journal can begin anew.
-    fn end_round(&self, journal: &mut Journal) -> Result<(), StoreError> {
+    fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
         self.write(|| {
-            commit_durably(self.database.begin_write()?, journal.newest() + 1)?;
-            Ok(journal.begin_round()?)
+            commit_durably(self.database.read().begin_write()?, writer)?;
+            Ok(writer.journal.begin_round()?)
         })
+    }
+
+    /// Leaves nothing to be replayed.
+    fn close(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        if self.readonly {
+            return Ok(());
+        }
+        if !writer.journal.is_empty() {
+            self.end_round(writer)?;
+        }
+        self.write(|| Ok(writer.journal.shrink()?))
+    }
+
+    /// Has redb move its last pages to free places, and cut the file behind them.
+    fn compact(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        let mut database = self.database.write();
+        self.write(|| match database.compact() {
+            Ok(_) => Ok(()),
+            // Somebody reads; there will be another time.
+            Err(CompactionError::TransactionInProgress) => Ok(()),
+            Err(error) => Err(error.into()),
+        })?;
+        drop(database);
+        // What opening needs to know of free pages.
+        self.end_round(writer)
     }
 
     /// Brings all batches to the disk that were written before this call.
     fn sync_journal(&self) -> io::Result<()> {
-        let newest = self.journal.lock().newest();
+        let newest = self.writer.lock().journal.newest();
         self.journal_file.sync_data()?;
-        self.journal.lock().acknowledge(newest)
+        self.writer.lock().journal.acknowledge(newest)
     }
 
     /// Waits for the sync of a round.
@@ -177,30 +212,14 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // Else the next opening replays the journal.
         if !self.failed.load(Ordering::SeqCst) && !self.group.has_failed() {
-            let mut journal = self.journal.lock();
-            if !journal.is_empty() {
-                let _ = self.end_round(&mut journal);
-            }
+            let _ = self.close(&mut self.writer.lock());
         }
-    }
-}
-
-/// The names of the tables, by space.
-struct TableNames(Vec<String>);
-
-impl TableNames {
-    fn new() -> Self {
-        Self((0..=u8::MAX).map(|id| format!("space_{id:03}")).collect())
-    }
-
-    fn of(&self, space: Space) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
-        TableDefinition::new(self.0.get(usize::from(space.id())).map_or("", String::as_str))
     }
 }
 
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 32 MiB of batches.
+/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 64 MiB of batches.
 ///
 /// # Errors
 /// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
@@ -208,16 +227,17 @@ impl TableNames {
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
     let names = TableNames::new();
-    let (database, journal) = guard_opening(directory.path(), || {
+    let (database, writer, pages) = guard_opening(directory.path(), || {
         let is_new = !matches!(inspect(directory.path())?, Found::Database(marker) if marker.ready);
         let open = || open_files(&directory.data_path(), is_new, &names, options.cache_bytes);
         open().map_err(|error| storage_error("open", directory.path(), error))
     })?;
-    let journal_file = journal.file().map_err(|error| StoreError::io("open", directory.path(), error))?;
+    let journal_file = writer.journal.file().map_err(|error| StoreError::io("open", directory.path(), error))?;
     directory.set_ready()?;
     let inner = Inner {
-        database,
-        journal: Mutex::new(journal),
+        database: RwLock::new(database),
+        writer: Mutex::new(writer),
+        pages,
         journal_file,
         names,
         group: GroupSync::new(options.trace),
@@ -235,31 +255,36 @@ fn open_files(
     is_new: bool,
     names: &TableNames,
     cache_bytes: u64,
-) -> Result<(Database, Journal), redb::Error> {
+) -> Result<(Database, Writer, File), redb::Error> {
     let file = open_pages(folder, is_new)?;
+    let pages = file.try_clone()?;
     let database = redb::Builder::new()
         .set_cache_size(usize::try_from(cache_bytes).unwrap_or(usize::MAX))
         .create_with_backend(PageFile::new(file))?;
-    let base = match database.begin_read()?.open_table(JOURNAL) {
+    let at_opening = database.begin_read()?;
+    let base = match at_opening.open_table(JOURNAL) {
         Ok(table) => table.get(BASE)?.map(|base| base.value()),
         Err(TableError::TableDoesNotExist(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let mut journal = Journal::open(folder, is_new, base.unwrap_or(FIRST_BATCH))?;
+    let journal = Journal::open(folder, is_new, base.unwrap_or(FIRST_BATCH))?;
+    let mut writer = Writer { journal, live: LiveBytes::load(&at_opening)? };
+    drop(at_opening);
     if is_new && cfg!(unix) {
         // The names of the files.
         File::open(folder)?.sync_all()?;
     }
     let transaction = database.begin_write()?;
-    journal.replay(|batch| apply(names, &transaction, batch))?;
+    let Writer { journal, live } = &mut writer;
+    journal.replay(|batch| apply(names, &transaction, batch, live))?;
     match journal.is_empty() {
         true => transaction.abort()?,
         false => {
-            commit_durably(transaction, journal.newest() + 1)?;
-            journal.begin_round()?;
+            commit_durably(transaction, &writer)?;
+            writer.journal.begin_round()?;
         }
     }
-    Ok((database, journal))
+    Ok((database, writer, pages))
 }
 
 /// The number of a new database's first batch.
@@ -267,11 +292,21 @@ const FIRST_BATCH: u64 = 1;
 
 /// Commits a transaction, with all before it, by two phases: pages, then the header that names them. It records what
 /// opening needs to know of free pages, and the number of the first batch that redb does not have.
-fn commit_durably(mut transaction: WriteTransaction, base: u64) -> Result<(), redb::Error> {
-    transaction.open_table(JOURNAL)?.insert(BASE, base)?;
+fn commit_durably(mut transaction: WriteTransaction, writer: &Writer) -> Result<(), redb::Error> {
+    transaction.open_table(JOURNAL)?.insert(BASE, writer.journal.newest() + 1)?;
+    writer.live.save(&transaction)?;
     transaction.set_two_phase_commit(true);
     transaction.set_quick_repair(true);
     Ok(transaction.commit()?)
+}
+
+/// Bytes that a file takes on the disk. redb makes its file grow by doubling; what was never written takes nothing.
+fn taken(file: &File) -> io::Result<u64> {
+    let data = file.metadata()?;
+    #[cfg(unix)]
+    return Ok(std::os::unix::fs::MetadataExt::blocks(&data) * 512);
+    #[cfg(not(unix))]
+    Ok(data.len())
 }
 
 /// The file of pages; made only if the database is: of an empty file redb would make an empty database.
@@ -288,32 +323,6 @@ fn open_pages(folder: &Path, is_new: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Puts the mutations of a batch into their tables, in order. The deletion of the empty key clears its space.
-fn apply(names: &TableNames, transaction: &WriteTransaction, batch: WriteBatch) -> Result<(), redb::Error> {
-    let mut tables = Vec::new();
-    for mutation in batch.into_mutations() {
-        let space = mutation.space();
-        if mutation.key().is_empty() {
-            tables.retain(|(of, _)| *of != space);
-            transaction.delete_table(names.of(space))?;
-            continue;
-        }
-        let place = match tables.iter().position(|(of, _)| *of == space) {
-            Some(place) => place,
-            None => {
-                tables.push((space, transaction.open_table(names.of(space))?));
-                tables.len() - 1
-            }
-        };
-        let Some((_, table)) = tables.get_mut(place) else { continue };
-        match mutation {
-            Mutation::Put { key, value, .. } => drop(table.insert(&*key, &*value)?),
-            Mutation::Delete { key, .. } => drop(table.remove(&*key)?),
-        }
-    }
-    Ok(())
-}
-
 impl OrderedKv for RedbStore {
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
@@ -321,17 +330,17 @@ impl OrderedKv for RedbStore {
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let inner = &self.inner;
-        inner.read(|| inner.get(&inner.database.begin_read()?, space, key))
+        inner.read(|| inner.get(&inner.database.read().begin_read()?, space, key))
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
         let inner = &self.inner;
-        let table = inner.read(|| inner.table(&inner.database.begin_read()?, space))?;
-        Ok(Box::new(RangeCursor::new(TableRange::new(inner.clone(), table), bounds, direction)))
+        let tables = inner.read(|| SpaceTables::open(&inner.names, &inner.database.read().begin_read()?, space))?;
+        Ok(Box::new(RangeCursor::new(TableRange::new(inner.clone(), tables), bounds, direction)))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        let transaction = self.inner.read(|| Ok(self.inner.database.begin_read()?))?;
+        let transaction = self.inner.read(|| Ok(self.inner.database.read().begin_read()?))?;
         Ok(Box::new(RedbSnapshot { transaction, inner: self.inner.clone() }))
     }
 
@@ -363,6 +372,19 @@ impl OrderedKv for RedbStore {
         inner.commit(batch)
     }
 
+    fn reclaim(&self) -> Result<(), StoreError> {
+        let inner = &self.inner;
+        inner.refuse_writes()?;
+        let mut writer = inner.writer.lock();
+        let taken = taken(&inner.pages).map_err(|error| StoreError::io("reclaim", inner.path(), error))?;
+        if taken < 2 * writer.live.total() + GAIN_BYTES_MIN {
+            return Ok(());
+        }
+        // Pages that were freed since the last durable commit are not free before the next one.
+        inner.end_round(&mut writer)?;
+        inner.compact(&mut writer)
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         self.announce().wait()
     }
@@ -374,11 +396,7 @@ impl OrderedKv for RedbStore {
 
     fn close(&self) -> Result<(), StoreError> {
         self.sync()?;
-        let mut journal = self.inner.journal.lock();
-        match journal.is_empty() || self.inner.readonly {
-            true => Ok(()),
-            false => self.inner.end_round(&mut journal),
-        }
+        self.inner.close(&mut self.inner.writer.lock())
     }
 }
 
@@ -394,7 +412,7 @@ impl Snapshot for RedbSnapshot {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let table = self.inner.read(|| self.inner.table(&self.transaction, space))?;
-        Ok(Box::new(RangeCursor::new(TableRange::new(self.inner.clone(), table), bounds, direction)))
+        let tables = self.inner.read(|| SpaceTables::open(&self.inner.names, &self.transaction, space))?;
+        Ok(Box::new(RangeCursor::new(TableRange::new(self.inner.clone(), tables), bounds, direction)))
     }
 }

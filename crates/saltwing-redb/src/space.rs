@@ -1,0 +1,320 @@
+//! A space as two tables: values, and what of them did not fit a page.
+//!
+//! ```text
+//!  space_007   key           -> pieces 1 │ the first piece
+//!  rest_007    key, number 1 -> piece; from 1 on
+//! ```
+//!
+//! redb's pages are powers of two, from 4 KiB on, and a value of more than a page lies in one by itself: of 9,000 bytes
+//! 16 KiB, on average a third of the page is empty. So such a value is cut: its first pieces fill a page each, the last one
+//! shares its page with others.
+
+use redb::{
+    AccessGuard, ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError, WriteTransaction,
+};
+use saltwing_store::{Bytes, Mutation, Space, WriteBatch};
+
+/// redb's smallest page.
+const PAGE: usize = 4096;
+/// What redb takes of a page of one entry beside key and value, and we for the count of pieces; at most.
+const PAGE_TAKEN: usize = 24;
+/// Most pieces of a value.
+const PIECES_MAX: usize = 3;
+/// A page is filled well if at most this part of it is empty.
+const EMPTY_PART_MAX: usize = 8;
+/// Values of longer keys are not cut: the key is written with each piece.
+const CUT_KEY_BYTES_MAX: usize = 256;
+
+type Definition<'a> = TableDefinition<'a, &'static [u8], &'static [u8]>;
+pub(crate) type BytesTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// The names of the tables, by space.
+pub(crate) struct TableNames(Vec<[String; 2]>);
+
+impl TableNames {
+    pub(crate) fn new() -> Self {
+        Self((0..=u8::MAX).map(|id| [format!("space_{id:03}"), format!("rest_{id:03}")]).collect())
+    }
+
+    /// Those of the values and of the rest.
+    fn of(&self, space: Space) -> [Definition<'_>; 2] {
+        let names = self.0.get(usize::from(space.id()));
+        [0, 1].map(|table| TableDefinition::new(names.map_or("", |names| names[table].as_str())))
+    }
+}
+
+/// A space's tables at the moment of a transaction.
+pub(crate) struct SpaceTables {
+    pub(crate) values: BytesTable,
+    rest: Option<BytesTable>,
+}
+
+impl SpaceTables {
+    /// `None` if nothing was written to the space since it was empty.
+    pub(crate) fn open(
+        names: &TableNames,
+        transaction: &ReadTransaction,
+        space: Space,
+    ) -> Result<Option<Self>, redb::Error> {
+        let open = |name| match transaction.open_table(name) {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(redb::Error::from(error)),
+        };
+        let [values, rest] = names.of(space);
+        let Some(values) = open(values)? else { return Ok(None) };
+        Ok(Some(Self { values, rest: open(rest)? }))
+    }
+
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, redb::Error> {
+        match self.values.get(key)? {
+            Some(stored) => self.whole(key, stored.value()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The value of which an entry is stored in the table of values.
+    pub(crate) fn whole(&self, key: &[u8], stored: &[u8]) -> Result<Bytes, redb::Error> {
+        let Some((pieces, first)) = stored.split_first() else { return Err(missing(0)) };
+        if *pieces <= 1 {
+            return Ok(Bytes::new(first));
+        }
+        let rest = self.rest.as_ref().ok_or_else(|| missing(1))?;
+        let mut key = [key, &[1]].concat();
+        let second = rest.get(&*key)?.ok_or_else(|| missing(1))?;
+        if *pieces == 2 {
+            return Ok(Bytes::fused(first, second.value()));
+        }
+        let mut whole = [first, second.value()].concat();
+        for number in 2..*pieces {
+            set_number(&mut key, number);
+            whole.extend_from_slice(rest.get(&*key)?.ok_or_else(|| missing(number))?.value());
+        }
+        Ok(Bytes::from(whole))
+    }
+}
+
+fn set_number(key: &mut [u8], number: u8) {
+    if let Some(last) = key.last_mut() {
+        *last = number;
+    }
+}
+
+fn missing(piece: u8) -> redb::Error {
+    redb::Error::Corrupted(format!("piece {piece} of a value is missing"))
+}
+
+/// Bytes of the pieces of a value: such that their pages are well filled, or as many pieces as there may be.
+fn cut(key_bytes: usize, bytes: usize) -> impl Iterator<Item = usize> {
+    let room = move |order: usize| (PAGE << order) - PAGE_TAKEN - key_bytes;
+    let may_cut = key_bytes <= CUT_KEY_BYTES_MAX;
+    let (mut left, mut made) = (bytes, 0);
+    std::iter::from_fn(move || {
+        if made > 0 && left == 0 {
+            return None;
+        }
+        made += 1;
+        let mut piece = left;
+        if may_cut && made < PIECES_MAX && left > room(0) {
+            // The largest page that is filled, and the next one.
+            let order = (0..).take_while(|order| room(*order) <= left).last().unwrap_or(0);
+            let larger = room(order + 1);
+            if larger - left > larger / EMPTY_PART_MAX {
+                piece = room(order);
+            }
+        }
+        left -= piece;
+        Some(piece)
+    })
+}
+
+/// Bytes of keys and values, by space: what a file would take that had no room to spare.
+pub(crate) struct LiveBytes(Vec<u64>);
+
+const LIVE: TableDefinition<u8, u64> = TableDefinition::new("live");
+
+impl LiveBytes {
+    /// As the last durable commit recorded them.
+    pub(crate) fn load(transaction: &ReadTransaction) -> Result<Self, redb::Error> {
+        let mut live = Self(vec![0; usize::from(u8::MAX) + 1]);
+        let table = match transaction.open_table(LIVE) {
+            Err(TableError::TableDoesNotExist(_)) => return Ok(live),
+            table => table?,
+        };
+        for entry in table.iter()? {
+            let (space, bytes) = entry?;
+            *live.of(Space::new(space.value())) = bytes.value();
+        }
+        Ok(live)
+    }
+
+    pub(crate) fn save(&self, transaction: &WriteTransaction) -> Result<(), redb::Error> {
+        let mut table = transaction.open_table(LIVE)?;
+        for (space, bytes) in self.0.iter().enumerate() {
+            if *bytes > 0 {
+                table.insert(space as u8, bytes)?;
+            } else {
+                table.remove(space as u8)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    fn of(&mut self, space: Space) -> &mut u64 {
+        &mut self.0[usize::from(space.id())]
+    }
+}
+
+/// A space's tables in a transaction that writes.
+struct Writing<'t> {
+    space: Space,
+    /// Bytes that came and that went.
+    grown: u64,
+    shrunk: u64,
+    names: [Definition<'t>; 2],
+    values: Table<'t, &'static [u8], &'static [u8]>,
+    /// Opened by the first value that needs it.
+    rest: Option<Table<'t, &'static [u8], &'static [u8]>>,
+}
+
+impl<'t> Writing<'t> {
+    fn put(&mut self, transaction: &'t WriteTransaction, key: &[u8], mut value: &[u8]) -> Result<(), redb::Error> {
+        let pieces: Vec<usize> = cut(key.len(), value.len()).collect();
+        let mut stored = Vec::with_capacity(1 + pieces.first().copied().unwrap_or(0));
+        stored.push(pieces.len() as u8);
+        let mut take = |bytes: usize| {
+            let (piece, rest) = value.split_at(bytes.min(value.len()));
+            value = rest;
+            piece
+        };
+        stored.extend_from_slice(take(pieces.first().copied().unwrap_or(0)));
+        let before = Before::of(self.values.insert(key, &*stored)?);
+        self.shrunk += before.bytes(key);
+        self.grown += (key.len() + stored.len()) as u64;
+        for (number, bytes) in pieces.iter().enumerate().skip(1) {
+            let (name, piece) = ([key, &[number as u8]].concat(), take(*bytes));
+            self.grown += (name.len() + piece.len()) as u64;
+            let old = self.rest(transaction)?.insert(&*name, piece)?.map(|old| old.value().len());
+            self.shrunk += old.map_or(0, |old| name.len() + old) as u64;
+        }
+        self.remove_rest(transaction, key, pieces.len() as u8, before.pieces)
+    }
+
+    fn delete(&mut self, transaction: &'t WriteTransaction, key: &[u8]) -> Result<(), redb::Error> {
+        let before = Before::of(self.values.remove(key)?);
+        self.shrunk += before.bytes(key);
+        self.remove_rest(transaction, key, 1, before.pieces)
+    }
+
+    /// Takes the pieces of a value away from one number on.
+    fn remove_rest(
+        &mut self,
+        transaction: &'t WriteTransaction,
+        key: &[u8],
+        from: u8,
+        to: u8,
+    ) -> Result<(), redb::Error> {
+        for number in from.max(1)..to {
+            let name = [key, &[number]].concat();
+            let old = self.rest(transaction)?.remove(&*name)?.map(|old| old.value().len());
+            self.shrunk += old.map_or(0, |old| name.len() + old) as u64;
+        }
+        Ok(())
+    }
+
+    fn rest(
+        &mut self,
+        transaction: &'t WriteTransaction,
+    ) -> Result<&mut Table<'t, &'static [u8], &'static [u8]>, redb::Error> {
+        match &mut self.rest {
+            Some(rest) => Ok(rest),
+            unopened => Ok(unopened.insert(transaction.open_table(self.names[1])?)),
+        }
+    }
+}
+
+/// What a key had in the table of values before it was written.
+struct Before {
+    /// 0 if it was not there.
+    pieces: u8,
+    stored: usize,
+}
+
+impl Before {
+    fn of(old: Option<AccessGuard<'_, &'static [u8]>>) -> Self {
+        let stored = old.as_ref().map_or(&[][..], |old| old.value());
+        Self { pieces: stored.first().copied().unwrap_or(0), stored: stored.len() }
+    }
+
+    fn bytes(&self, key: &[u8]) -> u64 {
+        if self.pieces > 0 { (key.len() + self.stored) as u64 } else { 0 }
+    }
+}
+
+/// Puts the mutations of a batch into their tables, in order. The deletion of the empty key clears its space.
+pub(crate) fn apply(
+    names: &TableNames,
+    transaction: &WriteTransaction,
+    batch: WriteBatch,
+    live: &mut LiveBytes,
+) -> Result<(), redb::Error> {
+    let mut spaces: Vec<Writing<'_>> = Vec::new();
+    for mutation in batch.into_mutations() {
+        let space = mutation.space();
+        if mutation.key().is_empty() {
+            spaces.retain(|open| open.space != space);
+            *live.of(space) = 0;
+            for name in names.of(space) {
+                transaction.delete_table(name)?;
+            }
+            continue;
+        }
+        let place = match spaces.iter().position(|open| open.space == space) {
+            Some(place) => place,
+            None => {
+                let names = names.of(space);
+                let values = transaction.open_table(names[0])?;
+                spaces.push(Writing { space, grown: 0, shrunk: 0, names, values, rest: None });
+                spaces.len() - 1
+            }
+        };
+        let Some(open) = spaces.get_mut(place) else { continue };
+        match mutation {
+            Mutation::Put { key, value, .. } => open.put(transaction, &key, &value)?,
+            Mutation::Delete { key, .. } => open.delete(transaction, &key)?,
+        }
+    }
+    for open in spaces {
+        let bytes = live.of(open.space);
+        *bytes = (*bytes + open.grown).saturating_sub(open.shrunk);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, PAGE_TAKEN, PIECES_MAX, cut};
+
+    #[test]
+    fn pieces_are_all_of_a_value_and_fill_their_pages() {
+        for key_bytes in [1, 13, 256, 257, 65_535] {
+            for bytes in (0..20_000).step_by(7).chain([1 << 20, (1 << 30) - 1]) {
+                let pieces: Vec<usize> = cut(key_bytes, bytes).collect();
+                assert_eq!(pieces.iter().sum::<usize>(), bytes);
+                assert!((1..=PIECES_MAX).contains(&pieces.len()), "{bytes}: {pieces:?}");
+                let (last, full) = pieces.split_last().unwrap();
+                let page = |piece: usize| (piece + key_bytes + PAGE_TAKEN).next_power_of_two().max(PAGE);
+                assert!(full.iter().all(|piece| piece + key_bytes + PAGE_TAKEN == page(*piece)), "{bytes}: {pieces:?}");
+                // What shares a page with others takes what it has.
+                let last = if *last < PAGE / 2 { *last } else { page(*last) };
+                let taken = full.iter().map(|piece| page(*piece)).sum::<usize>() + last;
+                assert!(key_bytes > 256 || bytes < PAGE / 2 || taken <= bytes * 2, "{bytes}: {pieces:?}");
+                assert!(key_bytes > 13 || bytes < 4 * PAGE || taken <= bytes * 9 / 8, "{bytes}: {pieces:?}");
+            }
+        }
+    }
+}

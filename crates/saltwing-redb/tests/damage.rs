@@ -1,0 +1,135 @@
+//! Damaged files: a bit, a page, a cut. Each is an error or of no effect: never a missing batch, never another value.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use saltwing_redb::{Access, OpenOptions, RedbStore};
+use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+
+const SPACES: [Space; 3] = [Space::new(2), Space::new(5), Space::new(6)];
+const PAGE: usize = 4096;
+/// Damages of each kind to each file.
+const TRIALS: usize = 12;
+
+type Content = BTreeMap<(u8, Vec<u8>), Vec<u8>>;
+
+fn open(path: &Path) -> Result<RedbStore, StoreError> {
+    saltwing_redb::open(path, OpenOptions { access: Access::Existing, cache_bytes: 1 << 20, trace: None })
+}
+
+/// Numbers that look random.
+fn numbers(mut state: u64) -> impl FnMut() -> usize {
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    }
+}
+
+/// Synced batches of small and large values, with some that go again.
+fn write(store: &RedbStore, content: &mut Content, batches: std::ops::Range<u64>) {
+    for number in batches {
+        let mut batch = WriteBatch::new();
+        for (space, bytes) in SPACES.into_iter().zip([100, 3_000, 11_000]) {
+            let (key, value) = (number.to_be_bytes(), vec![number as u8; bytes + number as usize]);
+            batch.put(space, key, value.clone());
+            content.insert((space.id(), key.to_vec()), value);
+            if let Some(old) = number.checked_sub(9).filter(|old| old % 3 > 0) {
+                batch.delete(space, old.to_be_bytes());
+                content.remove(&(space.id(), old.to_be_bytes().to_vec()));
+            }
+        }
+        store.write(batch, Durability::Synced).unwrap();
+    }
+}
+
+fn read(path: &Path) -> Result<Content, StoreError> {
+    let store = open(path)?;
+    let mut content = Content::new();
+    for space in SPACES {
+        let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward)?;
+        while let Some((key, value)) = cursor.next()? {
+            content.insert((space.id(), key.to_vec()), value.to_vec());
+        }
+    }
+    for ((space, key), value) in &content {
+        assert_eq!(store.get(Space::new(*space), key)?.map(|found| found.to_vec()).as_ref(), Some(value));
+    }
+    Ok(content)
+}
+
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to.join("data")).unwrap();
+    for name in ["SALTWING", "data/pages", "data/journal", "data/acknowledged"] {
+        fs::copy(from.join(name), to.join(name)).unwrap();
+    }
+}
+
+fn damaged(good: &[u8], kind: &str, next: &mut impl FnMut() -> usize) -> Vec<u8> {
+    let mut bad = good.to_vec();
+    // What was never written is zeros.
+    let used: Vec<usize> =
+        (0..good.len()).step_by(PAGE).filter(|at| good[*at..].iter().take(PAGE).any(|b| *b > 0)).collect();
+    let page = used[next() % used.len()];
+    let at = page + next() % PAGE.min(good.len() - page);
+    match kind {
+        "bit" => bad[at] ^= 1 << (next() % 8),
+        "page" => bad[page..].iter_mut().take(PAGE).for_each(|byte| *byte = 0),
+        _ => bad.truncate(at),
+    }
+    bad
+}
+
+/// Damages each file of an image; how many damages were errors, of how many.
+fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static str, (usize, usize)> {
+    let (mut next, mut outcomes) = (numbers(7), BTreeMap::new());
+    for name in ["pages", "journal", "acknowledged"] {
+        let good = fs::read(image.join("data").join(name)).unwrap();
+        if good.is_empty() {
+            continue;
+        }
+        for kind in ["bit", "page", "cut"] {
+            for _ in 0..TRIALS {
+                copy(image, place);
+                fs::write(place.join("data").join(name), damaged(&good, kind, &mut next)).unwrap();
+                let (errors, all): &mut (usize, usize) = outcomes.entry(name).or_default();
+                *all += 1;
+                match read(place) {
+                    Ok(found) => assert!(found == *expected, "{kind} in {name}: {} of {}", found.len(), expected.len()),
+                    Err(error) => {
+                        assert!(["corrupt", "io"].contains(&error.code()), "{kind} in {name}: {error:?}");
+                        *errors += 1;
+                    }
+                }
+            }
+        }
+    }
+    outcomes
+}
+
+#[test]
+fn no_damage_is_silent() {
+    let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let [path, image, place] = ["db", "image", "place"].map(|name| home.path().join(name));
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(&path, options).unwrap();
+    let mut content = Content::new();
+    write(&store, &mut content, 0..60);
+    store.close().unwrap();
+    copy(&path, &image);
+    assert!(read(&image).unwrap() == content);
+    copy(&path, &image);
+    let closed = holds(&image, &place, &content);
+    // Behind a close the journal is empty, and nothing else says what it should have.
+    assert!(!closed.contains_key("journal") && closed["acknowledged"].0 == 0, "{closed:?}");
+    assert!(closed["pages"].0 > 0);
+    // As a killed process leaves it: what came since is in the journal.
+    write(&store, &mut content, 60..100);
+    copy(&path, &image);
+    drop(store);
+    let killed = holds(&image, &place, &content);
+    assert!(killed["pages"].0 > 0 && killed["journal"].0 > TRIALS, "{killed:?}");
+}
