@@ -104,7 +104,7 @@ fn a_snapshot_stays_as_it_was() {
 fn plant(kv: &Arc<dyn OrderedKv>, id: u32, row: Vec<Value>) {
     let tables = tables(kv);
     drop(Catalog::boot(tables.clone(), false).unwrap());
-    let mut writes = WriteSet::new();
+    let mut writes = WriteSet::new(0);
     writes.put(&tables.table(TableId(id)).unwrap(), row).unwrap();
     tables.commit(&writes, None, Durability::Buffered).unwrap();
 }
@@ -171,7 +171,7 @@ fn a_drop_that_was_cut_short_is_finished() {
     let table = catalog.create_table(def(None, "t")).unwrap();
     let id = table.def().id;
     assert_eq!(keys(id), 0);
-    let mut writes = WriteSet::new();
+    let mut writes = WriteSet::new(0);
     for k in 0..9 {
         writes.put(&table, vec![Value::Int(k)]).unwrap();
     }

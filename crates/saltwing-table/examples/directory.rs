@@ -19,7 +19,7 @@ use std::time::Instant;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{Buckets, Durability, EmbeddedTables, LayoutOptions, RangeSample, SystemClock, Table, WriteSet};
+use saltwing_table::{Buckets, Durability, EmbeddedTables, LayoutOptions, RangeSample, SystemClock, Table};
 use saltwing_types::Value;
 
 use log::{definition, mixed, row};

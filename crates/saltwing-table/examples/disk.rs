@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, SystemClock, Table, WriteSet};
+use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, SystemClock, Table};
 
 use log::{TABLE, definition, mixed, row};
 

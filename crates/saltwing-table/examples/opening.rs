@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, Merging, SystemClock, WriteSet};
+use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, Merging, SystemClock};
 
 use log::{definition, mixed, row};
 use process::{cpu_ms, resident_mb};

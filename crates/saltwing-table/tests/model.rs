@@ -13,7 +13,7 @@ use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder,
-    ScanRequest, Table, WriteSet,
+    ScanRequest, Table,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{

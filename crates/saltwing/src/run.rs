@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_bind::access::{Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan_select};
+use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table, delete, query,
-    resolve, upsert,
+    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, create_table,
+    delete, query, resolve, upsert,
 };
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, SelectPlan, Writer};
-use saltwing_sql::Statement;
-use saltwing_sql::statement::{
-    AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, TableRef, Upsert,
-};
+use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
+use saltwing_sql::{Statement, TableRef};
 use saltwing_table::{ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
@@ -332,7 +330,7 @@ impl Session {
         let writer = self.writer();
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
             let mut run = self.query_run_on(transaction.view().clone(), statement, Params::Given(params));
-            run.guard.verb = if target.insert { HintVerb::Insert } else { HintVerb::Upsert };
+            run.guard.verb = if target.on_conflict == OnConflict::Error { HintVerb::Insert } else { HintVerb::Upsert };
             let rows = self.start_run(run, context.clone())?;
             if rows.columns.len() != target.columns.len() {
                 let text = format!(

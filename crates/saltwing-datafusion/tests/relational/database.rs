@@ -11,7 +11,7 @@ use saltwing_plan::Policy;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Budget, Counters, Durability, EmbeddedTables, ScanContext, SystemClock, WriteSet};
+use saltwing_table::{Budget, Counters, Durability, EmbeddedTables, ScanContext, SystemClock};
 use saltwing_types::Value;
 
 pub struct Database {

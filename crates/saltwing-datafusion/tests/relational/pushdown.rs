@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_bind::Params;
 use saltwing_datafusion::{Engine, EngineConfig, Mode};
 use saltwing_plan::AccessKind;
-use saltwing_table::{Durability, WriteSet};
+use saltwing_table::Durability;
 use saltwing_types::Value;
 
 use crate::database::{Answer, Database};

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_bind::Params;
 use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
-use saltwing_table::{Durability, WriteSet};
+use saltwing_table::Durability;
 use saltwing_types::Value;
 
 use crate::database::Database;

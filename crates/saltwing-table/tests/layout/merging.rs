@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Direction, Durability, LayoutOptions, ScanOrder, WriteSet};
+use saltwing_table::{Direction, Durability, LayoutOptions, ScanOrder};
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{CompareOp, Expr, SqlType, TableId, Value};
 

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
 use saltwing_store::{MemoryStore, OrderedKv, StoreError};
-use saltwing_table::{Budget, Durability, LayoutOptions, Merging, ScanContext, Table, TableError, WriteSet};
+use saltwing_table::{Budget, Durability, LayoutOptions, Merging, ScanContext, Table, TableError};
 use saltwing_types::{TableId, Value};
 
 use crate::history::{self, assert_whole, row, run};
@@ -187,7 +187,7 @@ impl Bed {
     }
 
     fn commit(&mut self, changes: &[(Vec<Value>, bool)], durability: Durability) -> Result<(), TableError> {
-        let mut writes = self.store.write_set();
+        let mut writes = self.world.store.write_set();
         let (mut rows, mut second_rows) = (self.world.rows.clone(), self.second_rows.clone());
         for (row, is_alive) in changes {
             let key = self.world.logical(row);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Budget, LayoutOptions, Merging, RowShape, ScanContext, TableError, WriteSet};
+use saltwing_table::{Budget, LayoutOptions, Merging, RowShape, ScanContext, TableError};
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, TableId, Value};
 

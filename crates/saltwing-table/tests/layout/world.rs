@@ -9,7 +9,7 @@ use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{
     Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeSource, ReadView, RowReader,
-    RowShape, Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Total, Totals, WriteSet,
+    RowShape, Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Total, Totals,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
