@@ -21,6 +21,7 @@ pub(crate) fn run(run: &Run) -> u8 {
             return EXIT_ERROR;
         }
     };
+    database.notices().iter().for_each(|notice| eprintln!("notice: {notice}"));
     let code = match run.inputs.is_empty() && interactive::is_terminal() {
         true => interactive::run(&database, run),
         false => batch(&database, run),

@@ -18,6 +18,7 @@ pub(crate) fn open(run: &Run) -> Result<Database, Error> {
     if let Some(store) = run.store {
         builder = builder.store(match store {
             Store::Fjall => StoreKind::Fjall,
+            Store::Redb => StoreKind::Redb,
             Store::Sled => StoreKind::Sled,
             Store::Memory => StoreKind::Memory,
         });
