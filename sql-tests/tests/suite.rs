@@ -2,14 +2,14 @@
 //!
 //! | variable | what runs |
 //! |---|---|
-//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled once; half of them on blocks of 4 rows |
+//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled and redb once; half of them on blocks of 4 rows |
 //! | `SLT_ALL=1` | all combinations |
 //! | `SLT_CORPUS=1` | `../shared/corpora/sqlite-slt` too, which takes minutes |
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::path::{Path, PathBuf};
 
-use saltwing::StoreKind::{self, Fjall, Memory, Sled};
+use saltwing::StoreKind::{self, Fjall, Memory, Redb, Sled};
 use sql_tests::Executor::{Auto, DataFusion, Direct};
 use sql_tests::{Executor, Options, has_relational_engine, run_files, select};
 
@@ -44,12 +44,13 @@ fn chosen() -> Vec<Combination> {
         (Fjall, 1, Auto, true),
         (Fjall, 7, Direct, false),
         (Fjall, 256, DataFusion, false),
+        (Redb, 7, Auto, false),
         (Sled, 7, Auto, true),
     ]
 }
 
 fn all() -> Vec<Combination> {
-    let pairs = [Memory, Fjall, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
+    let pairs = [Memory, Fjall, Redb, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
     let triples = pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
     triples.flat_map(|(store, salt, executor)| [false, true].map(|tiny| (store, salt, executor, tiny))).collect()
 }

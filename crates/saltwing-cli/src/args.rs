@@ -46,7 +46,7 @@ struct CommandLine {
     file: Vec<PathBuf>,
 
     /// The store of a new database; one that is there knows its own
-    #[arg(long, value_enum, value_name = "fjall|sled|memory", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "fjall|redb|sled|memory", hide_possible_values = true)]
     store: Option<Store>,
 
     /// How results are shown: table box csv tsv json jsonl markdown line
@@ -136,6 +136,7 @@ enum Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Store {
     Fjall,
+    Redb,
     Sled,
     Memory,
 }
@@ -152,6 +153,7 @@ impl Store {
     pub(crate) fn kind(self) -> StoreKind {
         match self {
             Self::Fjall => StoreKind::Fjall,
+            Self::Redb => StoreKind::Redb,
             Self::Sled => StoreKind::Sled,
             Self::Memory => StoreKind::Memory,
         }
@@ -225,7 +227,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
     let database = line.database.filter(|path| path.as_os_str() != ":memory:");
     match (&database, line.store) {
         (Some(_), Some(Store::Memory)) => return Err(usage("--store memory takes no directory: leave DB out")),
-        (None, Some(Store::Fjall | Store::Sled)) => return Err(usage("--store fjall and sled need a directory: DB")),
+        (None, Some(Store::Fjall | Store::Redb | Store::Sled)) => {
+            return Err(usage("--store fjall, redb and sled need a directory: DB"));
+        }
         _ => {}
     }
     Ok(Invocation::Run(Run {
@@ -347,6 +351,7 @@ mod tests {
             vec!["--what"],
             vec!["db", "--store", "memory"],
             vec!["--store", "sled"],
+            vec!["--store", "redb"],
             vec!["--cache-mb", "0"],
             vec!["--delta-mb", "1GB"],
             vec!["--merge-threads", "0"],

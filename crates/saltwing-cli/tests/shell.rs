@@ -242,11 +242,11 @@ fn a_quote_that_is_never_closed_takes_no_other_line_with_it() {
 #[test]
 fn a_database_stays_and_knows_its_store() {
     let dir = Directory::new();
-    for store in ["fjall", "sled"] {
+    for store in ["fjall", "redb"] {
         let db = dir.path(store);
         assert_eq!(run(&[&db, "--store", store, "-c", TABLE]).code, Some(0));
         expect(&run(&[&db, "-c", "SELECT v FROM t WHERE k = 1"]), "v\na\n", "", 0);
-        let other = if store == "fjall" { "sled" } else { "fjall" };
+        let other = if store == "fjall" { "redb" } else { "fjall" };
         let said = run(&[&db, "--store", other, "-c", ALL]);
         assert_eq!(said.code, Some(1));
         assert!(said.err.starts_with("error["), "{}", said.err);

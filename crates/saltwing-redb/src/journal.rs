@@ -3,20 +3,20 @@
 //! ```text
 //!  data/journal        record │ record │ .. │ what an earlier round left
 //!    record            checksum 4 │ bytes of the batch 4 │ base 8 │ number 8 │ synced 8 │ batch
-//!    batch             each mutation: space 1 │ bytes of the key 2 │ 1 + bytes of the value 4; 0: deleted │ key │ value
+//!    batch             each mutation: space 1 │ bytes of the key 2 │ 1 + bytes of the value 4, 0: deleted │ both
 //!  data/acknowledged   number 8 │ checksum 4, at 0 and at 512 by turns
 //! ```
 //!
-//! Batches are numbered from 1 on. redb's durable commit holds all batches below its *base*; behind it the journal begins
-//! anew at its start, with records of that base, over those of earlier ones. A record says up to which number the file was
-//! synced when it was written. After each sync `acknowledged` says so too: written, not synced, so that it costs a
-//! microsecond. It never says more than is true.
+//! Batches are numbered from 1 on. redb's durable commit holds all batches below its *base*; behind it the journal
+//! begins anew at its start, with records of that base, over those of earlier ones. A record says up to which number
+//! the file was synced when it was written. After each sync `acknowledged` says so too: written, not synced, so that
+//! it costs a microsecond. It never says more than is true.
 //!
 //! # Laws
 //! 1. [`Journal::replay`] hands out the batches from the base on, in order, each as a whole.
-//! 2. It ends at the first record that is not whole. If a record behind that place or `acknowledged` says that the batch
-//!    there was synced, the file is damaged, and opening it is an error. Otherwise nobody was told that the batch is there:
-//!    it was being written when the process or the machine ended.
+//! 2. It ends at the first record that is not whole. If a record behind that place or `acknowledged` says that the
+//!    batch there was synced, the file is damaged, and opening it is an error. Otherwise nobody was told that the
+//!    batch is there: it was being written when the process or the machine ended.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
@@ -179,7 +179,7 @@ impl Journal {
         if told >= self.next {
             let (missing, at) = (self.next, self.at);
             return Err(E::from(damaged(format!(
-                "data/journal is damaged at byte {at}: write {missing} is not readable, and all up to {told} were synced"
+                "data/journal is damaged at byte {at}: write {missing} cannot be read, and all up to {told} were synced"
             ))));
         }
         Ok(())

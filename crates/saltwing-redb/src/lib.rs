@@ -6,22 +6,22 @@
 //!  data/acknowledged   up to which batch the journal was synced
 //! ```
 //!
-//! A space is two tables, made when they are first written to: module `space`. redb has what the contract asks for: atomic transactions over
-//! tables, snapshots, both directions. What this crate adds:
+//! A space is two tables, made when they are first written to: module `space`. redb has what the contract asks for:
+//! atomic transactions over tables, snapshots, both directions. What this crate adds:
 //!
-//! * **Durability.** A durable commit of redb's writes some 50 KB and syncs twice. So a batch goes into a journal, and into
-//!   redb as a commit that redb keeps in memory; a synced write waits for one sync of the journal, which the writers of a
-//!   [`GroupSync`](saltwing_store::group_sync::GroupSync) round share. After 64 MiB of batches, and at a close, redb commits
-//!   durably, and the journal begins anew. That commit has two phases: pages, then the header that names them, each behind
-//!   a sync of its own, so that no torn page can be reached. It records which pages are free, so that opening after a crash
-//!   costs the replay of the journal and no walk over the trees.
-//! * **Damage.** redb checks its checksums when it repairs, not when it reads. Below it lies a checksum for each page, held
-//!   against every read: a damaged page is an error that names its place, never another value and never a missing key. A
-//!   record of the journal that is not whole is an error if it was synced, and the end if it was not.
+//! * **Durability.** A durable commit of redb's writes some 50 KB and syncs twice. So a batch goes into a journal,
+//!   and into redb as a commit that redb keeps in memory; a synced write waits for one sync of the journal, which the
+//!   writers of a [`GroupSync`](saltwing_store::group_sync::GroupSync) round share. After 64 MiB of batches, and at a
+//!   close, redb commits durably, and the journal begins anew. That commit has two phases: pages, then the header
+//!   that names them, each behind a sync of its own, so that no torn page can be reached. It records which pages are
+//!   free, so that opening after a crash costs the replay of the journal and no walk over the trees.
+//! * **Damage.** redb checks its checksums when it repairs, not when it reads. Below it lies a checksum for each
+//!   page, held against every read: a damaged page is an error that names its place, never another value and never a
+//!   missing key. A record of the journal that is not whole is an error if it was synced, and the end if it was not.
 //! * **No panics.** redb asserts what a damaged file can break. Every call into it is guarded, and a panic becomes
 //!   [`StoreError::Corrupt`](saltwing_store::StoreError).
-//! * **Failures.** After a write or a read that failed, redb refuses every further call until it is opened again, and so
-//!   does this store ([`StoreError::Poisoned`](saltwing_store::StoreError)).
+//! * **Failures.** After a write or a read that failed, redb refuses every further call until it is opened again, and
+//!   so does this store ([`StoreError::Poisoned`](saltwing_store::StoreError)).
 //!
 //! # Limits
 //! One writer at a time: writers wait for each other, and for the durable commit that ends a round.

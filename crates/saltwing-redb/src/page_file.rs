@@ -8,14 +8,14 @@
 //!  sums      a checksum a page of the group, 4 bytes each, little endian
 //! ```
 //!
-//! A checksum is the CRC-32 of a page, xor that of a page of zeros: pages that were never written have 0, as the file has
-//! where it grew.
+//! A checksum is the CRC-32 of a page, xor that of a page of zeros: pages that were never written have 0, as the file
+//! has where it grew.
 //!
 //! # Laws
 //! 1. What [`StorageBackend::read`] returns is what was last written there, or it is an error that names the page.
-//! 2. The pages that a durable header names are on the disk with their checksums: redb writes pages, syncs, and only then
-//!    writes the header that names them; a sync writes the changed checksums first. A page is not written again while a
-//!    durable header names it, so that of a torn block of checksums both versions are right for such pages.
+//! 2. The pages that a durable header names are on the disk with their checksums: redb writes pages, syncs, and only
+//!    then writes the header that names them; a sync writes the changed checksums first. A page is not written again
+//!    while a durable header names it, so that of a torn block of checksums both versions are right for such pages.
 //! 3. The header lies in one sector of 512 bytes, with its checksum: a write of it is there whole or not at all.
 //!
 //! Memory: 4 bytes for each 4 KiB that were touched since the opening.

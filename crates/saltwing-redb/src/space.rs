@@ -5,9 +5,9 @@
 //!  rest_007    key, number 1 -> piece; from 1 on
 //! ```
 //!
-//! redb's pages are powers of two, from 4 KiB on, and a value of more than a page lies in one by itself: of 9,000 bytes
-//! 16 KiB, on average a third of the page is empty. So such a value is cut: its first pieces fill a page each, the last one
-//! shares its page with others.
+//! redb's pages are powers of two, from 4 KiB on, and a value of more than a page lies in one by itself: of 9,000
+//! bytes 16 KiB, on average a third of the page is empty. So such a value is cut: its first pieces fill a page each,
+//! the last one shares its page with others.
 
 use redb::{
     AccessGuard, ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError, WriteTransaction,

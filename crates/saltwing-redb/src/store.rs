@@ -52,8 +52,8 @@ pub struct RedbStore {
     inner: Arc<Inner>,
 }
 
-/// What the store, its cursors and its snapshots share. Fields drop in order: the lock goes when the database has closed
-/// its file.
+/// What the store, its cursors and its snapshots share. Fields drop in order: the lock goes when the database has
+/// closed its file.
 pub(crate) struct Inner {
     /// Locked alone while its file is compacted.
     database: RwLock<Database>,

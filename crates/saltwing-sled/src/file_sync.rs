@@ -1,9 +1,9 @@
 //! Syncs that sled leaves out.
 //!
-//! A flush of sled's asks for `sync_file_range`, which leaves the file's metadata and the device's cache alone; values
-//! that do not fit its log become files in `blobs`, which it never syncs, nor `conf`, nor a directory. Here all of them are
-//! synced behind a flush. That does not make sled safe from power cuts: its log is read as far as it looks whole, and
-//! blobs may be missing that it names.
+//! A flush of sled's asks for `sync_file_range`, which leaves the file's metadata and the device's cache alone;
+//! values that do not fit its log become files in `blobs`, which it never syncs, nor `conf`, nor a directory. Here
+//! all of them are synced behind a flush. That does not make sled safe from power cuts: its log is read as far as it
+//! looks whole, and blobs may be missing that it names.
 
 use std::collections::HashSet;
 use std::ffi::OsString;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use saltwing_expr::RowValues;
 use saltwing_rowkey::BucketRange;
-use saltwing_store::{Announced, Capabilities, Direction, Durability, OrderedKv};
+use saltwing_store::{Announced, Capabilities, Direction, Durability, DurabilityScope, OrderedKv};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::division::divide;
@@ -36,6 +36,8 @@ pub struct TableCapabilities {
     pub atomic_batches: bool,
     /// Whether anything is there after the process ends.
     pub persistent: bool,
+    /// What an acknowledged synced commit survives.
+    pub durability: DurabilityScope,
 }
 
 /// Tables, read and written by whoever executes.
@@ -125,9 +127,9 @@ impl EmbeddedTables {
         clock: Arc<dyn Clock>,
         options: LayoutOptions,
     ) -> Result<Self, TableError> {
-        let Capabilities { name, atomic, persistent, .. } = *kv.capabilities();
-        let capabilities =
-            TableCapabilities { store: name, atomic_batches: atomic == saltwing_store::AtomicScope::Batch, persistent };
+        let Capabilities { name, atomic, persistent, durability, .. } = *kv.capabilities();
+        let atomic_batches = atomic == saltwing_store::AtomicScope::Batch;
+        let capabilities = TableCapabilities { store: name, atomic_batches, persistent, durability };
         let packed = Arc::new(Packed::open(kv, clock, options)?);
         Ok(Self { packed, capabilities, log: Arc::default(), worker: Mutex::default() })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
-use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv, StoreError};
+use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv};
 use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock, Threads};
 use saltwing_types::ErrorCode;
 
@@ -32,17 +32,24 @@ const THREADS_ROWS_MIN: u64 = 131_072;
 pub enum StoreKind {
     /// The default: an LSM tree, snapshots, batches across everything.
     Fjall,
-    /// A tree in memory and on the disk; larger files, slower loads, and the same snapshots: rows lie as on any other store.
+    /// A copy-on-write tree in one file, with a checksum for each page.
+    Redb,
+    /// Experimental, and not in the default features: a tree of which an acknowledged row survives a killed process, but
+    /// not a power cut or a crash of the operating system.
     Sled,
     /// Gone with the process.
     Memory,
 }
 
 impl StoreKind {
+    /// All there are, built in or not.
+    pub const ALL: [Self; 4] = [Self::Fjall, Self::Redb, Self::Sled, Self::Memory];
+
     /// The name in the shell and in a database's marker.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fjall => "fjall",
+            Self::Redb => "redb",
             Self::Sled => "sled",
             Self::Memory => "memory",
         }
@@ -50,7 +57,7 @@ impl StoreKind {
 
     /// The store of this name.
     pub fn by_name(name: &str) -> Option<Self> {
-        [Self::Fjall, Self::Sled, Self::Memory].into_iter().find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -299,6 +306,7 @@ impl Builder {
         Ok(self.store.unwrap_or(kind))
     }
 
+    /// Opens `path` with a store. Which ones are built in depends on the features of this crate.
     fn open_kind(
         &self,
         kind: StoreKind,
@@ -308,6 +316,8 @@ impl Builder {
         match kind {
             #[cfg(feature = "fjall")]
             StoreKind::Fjall => Ok(Arc::new(saltwing_fjall::open(path, options)?)),
+            #[cfg(feature = "redb")]
+            StoreKind::Redb => Ok(Arc::new(saltwing_redb::open(path, options)?)),
             #[cfg(feature = "sled")]
             StoreKind::Sled => Ok(Arc::new(saltwing_sled::open(path, options)?)),
             StoreKind::Memory => {
@@ -315,13 +325,32 @@ impl Builder {
             }
             #[allow(unreachable_patterns)] // which stores are built in hangs on the features
             other => {
-                let _ = (path, options);
-                Err(StoreError::NotSupported {
-                    what: "a place in this build: its feature is off",
-                    store: other.as_str(),
-                }
-                .into())
+                let _ = options;
+                Err(not_built_in(other, path))
             }
         }
+    }
+}
+
+fn not_built_in(kind: StoreKind, path: &Path) -> Error {
+    let (store, path) = (kind.as_str(), path.display());
+    let what = format!("{path}: this build has no store {store}: build saltwing with its feature `{store}`");
+    Error::new(ErrorCode::NotSupported, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use saltwing_types::ErrorCode;
+
+    use super::{StoreKind, not_built_in};
+
+    #[test]
+    fn a_store_that_is_not_built_in_is_an_error_that_names_its_feature() {
+        let error = not_built_in(StoreKind::Sled, Path::new("a/db"));
+        assert_eq!(error.code(), ErrorCode::NotSupported);
+        assert!(error.to_string().contains("a/db: this build has no store sled"), "{error}");
+        assert!(error.to_string().contains("feature `sled`"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use saltwing_catalog::Catalog;
-use saltwing_store::OrderedKv;
+use saltwing_store::{DurabilityScope, OrderedKv};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
@@ -113,6 +113,19 @@ impl Database {
     /// The name of the store below.
     pub fn store_name(&self) -> &'static str {
         self.shared.tables.capabilities().store
+    }
+
+    /// What whoever opened the database should know about it, as texts for users: nothing, on most stores.
+    pub fn notices(&self) -> Vec<String> {
+        let capabilities = self.shared.tables.capabilities();
+        match capabilities.durability {
+            DurabilityScope::Process if capabilities.persistent => vec![format!(
+                "the store {} is experimental: rows that were acknowledged as synced survive a killed process, but a power \
+                 cut or a crash of the operating system may take them, or the whole database",
+                capabilities.store
+            )],
+            _ => Vec::new(),
+        }
     }
 
     /// Deletes expired rows now, and what drops of tables left that failed after the tables were gone; returns how many rows had

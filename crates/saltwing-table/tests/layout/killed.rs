@@ -186,6 +186,7 @@ fn open(store: &str, path: &Path) -> Arc<dyn OrderedKv> {
     let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
     match store {
         "fjall" => Arc::new(saltwing_fjall::open(path, options).unwrap()),
+        "redb" => Arc::new(saltwing_redb::open(path, options).unwrap()),
         _ => Arc::new(saltwing_sled::open(path, options).unwrap()),
     }
 }
@@ -278,7 +279,7 @@ fn killed_in(store: &str, phase: &str, place: &str) {
 
 #[test]
 fn a_process_killed_in_any_phase_of_a_merge_loses_nothing() {
-    for store in ["fjall", "sled"] {
+    for store in ["fjall", "redb", "sled"] {
         for (phase, _) in PHASES {
             for (place, _) in PLACES {
                 if place != "within" || phase == "clear" {

@@ -355,7 +355,7 @@ fn a_history_with_faults_is_that_of_a_map_on_every_store() {
         salt in salt(),
         options in options(),
     )| {
-        for store in ["fjall", "sled"] {
+        for store in ["fjall", "redb", "sled"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(store);
             let faults = Faults::new(Fault::None);
@@ -364,6 +364,7 @@ fn a_history_with_faults_is_that_of_a_map_on_every_store() {
                 let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
                 let kv: Arc<dyn OrderedKv> = match store {
                     "fjall" => Arc::new(saltwing_fjall::open(&path, options).unwrap()),
+                    "redb" => Arc::new(saltwing_redb::open(&path, options).unwrap()),
                     _ => Arc::new(saltwing_sled::open(&path, options).unwrap()),
                 };
                 Arc::new(of_store.store(kv))

@@ -211,9 +211,10 @@ fn stored_bytes(kv: &dyn OrderedKv, space: Space) -> usize {
 fn keys_may_be_as_long_as_they_may_be() {
     let folder = tempfile::tempdir().unwrap();
     let options = || OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
-    let stores: [Arc<dyn OrderedKv>; 3] = [
+    let stores: [Arc<dyn OrderedKv>; 4] = [
         Arc::new(MemoryStore::new()),
         Arc::new(saltwing_fjall::open(folder.path().join("fjall"), options()).unwrap()),
+        Arc::new(saltwing_redb::open(folder.path().join("redb"), options()).unwrap()),
         Arc::new(saltwing_sled::open(folder.path().join("sled"), options()).unwrap()),
     ];
     for kv in stores {

@@ -200,7 +200,7 @@ fn writers_lose_nothing_while_a_table_is_altered() {
 #[test]
 fn columns_come_and_go_without_a_block_being_written() {
     let folder = tempfile::tempdir().unwrap();
-    for store in [StoreKind::Memory, StoreKind::Fjall, StoreKind::Sled] {
+    for store in StoreKind::ALL {
         let builder = || match store {
             StoreKind::Memory => Database::memory_builder(),
             _ => Database::builder(folder.path().join(store.as_str())).store(store),

@@ -29,7 +29,8 @@ fn imports_until_it_is_killed() {
 #[test]
 fn a_killed_import_loses_no_acknowledged_row() {
     // With tiny blocks each commit is a step of a merge, so that every phase of one is killed in at times.
-    for (kind, tiny) in [(StoreKind::Fjall, false), (StoreKind::Fjall, true), (StoreKind::Sled, true)] {
+    let (fjall, redb) = (StoreKind::Fjall, StoreKind::Redb);
+    for (kind, tiny) in [(fjall, false), (fjall, true), (redb, false), (redb, true), (StoreKind::Sled, true)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let mut acknowledged = 0;
@@ -67,8 +68,24 @@ fn a_killed_import_loses_no_acknowledged_row() {
 }
 
 #[test]
+fn only_a_store_that_a_power_cut_may_empty_has_a_notice() {
+    for kind in StoreKind::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = match kind {
+            StoreKind::Memory => Database::memory_builder(),
+            _ => Database::builder(folder.path().join("db")).store(kind),
+        };
+        let notices = builder.open().unwrap().notices();
+        match kind {
+            StoreKind::Sled => assert!(notices.len() == 1 && notices[0].contains("power cut"), "{notices:?}"),
+            _ => assert!(notices.is_empty(), "{kind:?}: {notices:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_database_comes_back_as_it_was_left() {
-    for kind in [StoreKind::Fjall, StoreKind::Sled] {
+    for kind in [StoreKind::Fjall, StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let open = || Database::builder(&path).store(kind).open();

@@ -48,7 +48,7 @@ async fn async_calls_stream_and_are_send() {
 #[test]
 fn rows_stream_from_their_snapshot_on_every_store() {
     const ROWS: i64 = 12_000;
-    for kind in [StoreKind::Fjall, StoreKind::Sled, StoreKind::Memory] {
+    for kind in StoreKind::ALL {
         let folder = tempfile::tempdir().unwrap();
         let builder = match kind {
             StoreKind::Memory => Database::memory_builder(),
