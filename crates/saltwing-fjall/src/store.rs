@@ -13,8 +13,8 @@ use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::{GroupSync, Round};
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
-    Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
+    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::commits::{self, Commits, Unwritten};
@@ -172,6 +172,7 @@ fn open_database(
                 builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
             let keyspaces = Keyspaces::load(&database, &directory.data_path())?;
             let (marks, newest) = commits::newest(&database)?;
+            keyspaces.sync_new()?;
             Ok((database, keyspaces, marks, newest))
         };
         open().map_err(|error| storage_error("open", directory.path(), &error))
@@ -360,7 +361,7 @@ impl OrderedKv for FjallStore {
             is_any_compacted |= reclaim::reclaim(keyspace).map_err(failed)?;
         }
         if is_any_compacted {
-            reclaim::let_files_go(&self.inner.database, &self.inner.commits).map_err(failed)?;
+            reclaim::let_files_go(&self.inner.database, &self.inner.keyspaces, &self.inner.commits).map_err(failed)?;
         }
         Ok(())
     }
