@@ -12,8 +12,8 @@ use saltwing_store::watermark::Watermark;
 /// The keyspace of marks, in which the newest one counts. It is never dropped: fjall goes on behind the highest order number
 /// that it finds in keyspaces, so that order numbers grow in the journal from batch to batch.
 const KEYSPACE: &str = "commits";
-/// Memory for marks that were replaced: tens of thousands of them.
-const MEMTABLE_BYTES: u64 = 4 << 20;
+/// Memory for marks that were replaced: some 100,000 of them. When it is full it is written out, which takes several syncs.
+const MEMTABLE_BYTES: u64 = 16 << 20;
 
 /// The numbering of one open database.
 pub(crate) struct Commits {

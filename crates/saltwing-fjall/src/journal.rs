@@ -71,6 +71,8 @@ pub(crate) enum Next {
 /// A journal file, read from front to back.
 pub(crate) struct Journal {
     reader: BufReader<File>,
+    /// Made once: making it costs more than most batches' checksums.
+    checksum: Xxh3,
     at: u64,
     bytes: u64,
 }
@@ -94,7 +96,8 @@ impl Journal {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let bytes = file.metadata()?.len();
-        Ok(Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), at: 0, bytes })
+        let reader = BufReader::with_capacity(BUFFER_BYTES, file);
+        Ok(Self { reader, checksum: Xxh3::new(), at: 0, bytes })
     }
 
     /// The place behind the last whole batch.
@@ -110,7 +113,7 @@ impl Journal {
     /// The next batch. After [`Next::Bad`] the position stays where it was.
     pub(crate) fn next(&mut self) -> io::Result<Next> {
         let start = self.at;
-        let mut batch = BatchReader::new(&mut self.reader, self.bytes - start);
+        let mut batch = BatchReader::new(&mut self.reader, &mut self.checksum, self.bytes - start);
         let read = batch.read();
         let mark = batch.mark;
         match read {
@@ -148,7 +151,7 @@ impl Journal {
     /// As [`Self::next`], without telling zeros from other bad bytes.
     fn next_here(&mut self) -> io::Result<Next> {
         let start = self.at;
-        let mut batch = BatchReader::new(&mut self.reader, self.bytes - start);
+        let mut batch = BatchReader::new(&mut self.reader, &mut self.checksum, self.bytes - start);
         match batch.read() {
             Ok((order, length)) => {
                 let mark = batch.mark;
@@ -207,13 +210,14 @@ struct BatchReader<'r> {
     reader: &'r mut BufReader<File>,
     left: u64,
     read: u64,
-    checksum: Xxh3,
+    checksum: &'r mut Xxh3,
     mark: Option<CommitMark>,
 }
 
 impl<'r> BatchReader<'r> {
-    fn new(reader: &'r mut BufReader<File>, left: u64) -> Self {
-        Self { reader, left, read: 0, checksum: Xxh3::new(), mark: None }
+    fn new(reader: &'r mut BufReader<File>, checksum: &'r mut Xxh3, left: u64) -> Self {
+        checksum.reset();
+        Self { reader, left, read: 0, checksum, mark: None }
     }
 
     /// The batch's order number, and its length in bytes.

@@ -66,6 +66,8 @@ struct Sequence {
     order: Option<u64>,
     /// The newest number that a good batch says was on the disk.
     synced: u64,
+    /// Whether the last good batch has no number: a release before the numbers has written it.
+    is_unnumbered: bool,
 }
 
 /// The first bad place.
@@ -83,6 +85,7 @@ struct Bad {
 struct Behind {
     synced: u64,
     number: u64,
+    is_unnumbered: bool,
     /// The journal that the last one is in, and its place there.
     last: Option<(usize, u64)>,
 }
@@ -90,6 +93,7 @@ struct Behind {
 impl Sequence {
     /// Goes on by a batch, if it comes next.
     fn follow(&mut self, batch: &Batch) -> Result<(), &'static str> {
+        self.is_unnumbered = batch.mark.is_none();
         let Some(mark) = batch.mark else { return Ok(()) };
         if self.number.is_some_and(|number| number + 1 != mark.number) {
             return Err("batches are missing before this one");
@@ -126,7 +130,9 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     let required = required.max(behind.synced);
     let Some(path) = paths.get(bad.journal) else { return Ok(Verdict::default()) };
     let newest = sequence.number.unwrap_or(0).max(behind.number);
-    let is_settled = marks.settled > 0 && marks.settled >= required && marks.settled >= newest;
+    // A close says nothing of what an earlier release has written since.
+    let is_numbered = !sequence.is_unnumbered && !behind.is_unnumbered;
+    let is_settled = marks.settled > 0 && marks.settled >= required.max(newest) && is_numbered;
     let is_torn = is_torn(&sequence, &bad, &behind, required);
     if !is_torn && !is_settled {
         return Err(damaged(path, &bad, &behind, required));
@@ -154,8 +160,8 @@ fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bo
         return false;
     }
     match sequence.number {
-        // What follows was on its way as well.
-        Some(number) => number >= required,
+        // What follows was on its way as well; a release before the numbers tells nothing of that.
+        Some(number) => number >= required && !behind.is_unnumbered,
         // Batches of releases that did not number them.
         None if required == 0 && behind.number == 0 => behind.last.is_none(),
         // The tables must have all numbers up to the one required: that shows when fjall has opened them.
@@ -333,6 +339,7 @@ fn look_behind(paths: &[PathBuf], bad: &Bad) -> Result<Behind, StoreError> {
             };
             let Some(batch) = batch else { break };
             behind.last = Some((index, batch.start));
+            behind.is_unnumbered |= batch.mark.is_none();
             if let Some(mark) = batch.mark {
                 behind.synced = behind.synced.max(mark.synced);
                 behind.number = behind.number.max(mark.number);
@@ -359,3 +366,6 @@ fn damaged(path: &Path, bad: &Bad, behind: &Behind, required: u64) -> StoreError
 
 /// The way out of damage.
 pub(crate) const SALVAGE: &str = "restore a backup, or run `saltwing salvage`";
+
+#[cfg(test)]
+mod tests;

@@ -75,11 +75,15 @@ impl Keyspaces {
         let is_new = !database.keyspace_exists(&name(space));
         let keyspace = database.keyspace(&name(space), options)?;
         if is_new {
-            // fjall syncs what is in the new folder, and not the name of the folder.
-            sync_folder(&self.folder)?;
+            self.sync_new()?;
         }
         self.now.write().set(space, Some(keyspace.clone()));
         Ok(keyspace)
+    }
+
+    /// Brings the folders of new keyspaces to the disk: fjall syncs what is in a new folder, and not the name of the folder.
+    pub(crate) fn sync_new(&self) -> io::Result<()> {
+        sync_folder(&self.folder)
     }
 
     /// Brings the names of new files of values to the disk: fjall syncs the files, and not the folder that they are in. Called before

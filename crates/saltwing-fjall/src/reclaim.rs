@@ -14,6 +14,10 @@ use fjall::{
 };
 
 use crate::commits::{Commits, Unwritten};
+use crate::keyspaces::Keyspaces;
+
+/// The keyspace that is no space.
+const RECLAIMED: &str = "reclaimed";
 
 /// Bytes from which on values lie apart.
 const APART_BYTES: u32 = 4 << 10;
@@ -81,8 +85,12 @@ pub(crate) fn reclaim(keyspace: &Keyspace) -> fjall::Result<bool> {
 
 /// Has fjall remove the files that compactions have replaced. It looks for them when memory of any keyspace is written out: one
 /// that is no space has something in memory for it.
-pub(crate) fn let_files_go(database: &Database, commits: &Commits) -> fjall::Result<()> {
-    let keyspace = database.keyspace("reclaimed", KeyspaceCreateOptions::default)?;
+pub(crate) fn let_files_go(database: &Database, keyspaces: &Keyspaces, commits: &Commits) -> fjall::Result<()> {
+    let is_new = !database.keyspace_exists(RECLAIMED);
+    let keyspace = database.keyspace(RECLAIMED, KeyspaceCreateOptions::default)?;
+    if is_new {
+        keyspaces.sync_new()?;
+    }
     let fill = |batch: &mut OwnedWriteBatch| {
         batch.insert(&keyspace, "last", []);
         Ok(())

@@ -180,6 +180,7 @@ fn open_database(
                 builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
             let keyspaces = Keyspaces::load(&database, &directory.data_path())?;
             let (marks, newest) = commits::newest(&database)?;
+            keyspaces.sync_new()?;
             Ok((database, keyspaces, marks, newest))
         };
         open().map_err(|error| storage_error("open", directory.path(), &error))
@@ -371,7 +372,7 @@ impl OrderedKv for FjallStore {
             is_any_compacted |= reclaim::reclaim(keyspace).map_err(failed)?;
         }
         if is_any_compacted {
-            reclaim::let_files_go(&self.inner.database, &self.inner.commits).map_err(failed)?;
+            reclaim::let_files_go(&self.inner.database, &self.inner.keyspaces, &self.inner.commits).map_err(failed)?;
         }
         Ok(())
     }

@@ -1,0 +1,166 @@
+//! Journals made byte by byte: several of them, and what fjall would not write so soon.
+
+use std::fs;
+use std::path::Path;
+
+use saltwing_store::commit_number::CommitMark;
+use saltwing_store::watermark::Marks;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Verdict, check};
+
+/// A batch of one value, behind its mark if it has one.
+fn batch(mark: Option<CommitMark>, order: u64) -> Vec<u8> {
+    let item = |key: &[u8], value: &[u8]| {
+        let head = [&[2, 0, 0][..], &7_u64.to_le_bytes(), &(key.len() as u16).to_le_bytes()].concat();
+        let bytes = (value.len() as u32).to_le_bytes();
+        [&head[..], &bytes, &bytes, key, value].concat()
+    };
+    let marked = mark.map_or(Vec::new(), |mark| item(CommitMark::KEY, &mark.encode()));
+    let items = [marked, item(b"key", &[9; 50])].concat();
+    let count = 1 + u32::from(mark.is_some());
+    let start = [&[1][..], &count.to_le_bytes(), &order.to_le_bytes()].concat();
+    let end = [&[3][..], &xxh3_64(&items).to_le_bytes(), b"FJL\x03"].concat();
+    [start, items, end].concat()
+}
+
+fn numbered(number: u64, synced: u64) -> Vec<u8> {
+    batch(Some(CommitMark { number, synced, order_min: number * 10 }), number * 10)
+}
+
+fn numbers(numbers: std::ops::RangeInclusive<u64>) -> Vec<u8> {
+    numbers.flat_map(|number| numbered(number, number - 1)).collect()
+}
+
+/// Journals of a database whose newest number on the disk, and number that needs no journal, are known.
+struct Journals(tempfile::TempDir);
+
+impl Journals {
+    fn of(journals: &[Vec<u8>]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("data")).unwrap();
+        for (number, bytes) in journals.iter().enumerate() {
+            // fjall allocates zeros beforehand.
+            fs::write(home.path().join(format!("data/{number}.jnl")), [&bytes[..], &[0; 5_000]].concat()).unwrap();
+        }
+        Self(home)
+    }
+
+    fn data(&self) -> std::path::PathBuf {
+        self.0.path().join("data")
+    }
+
+    fn check(&self, acknowledged: u64, settled: u64) -> Result<Verdict, String> {
+        check(&self.data(), Marks { acknowledged, settled }).map_err(|error| error.to_string())
+    }
+
+    /// Lengths of the journals when what must be cut off was.
+    fn cut(&self, acknowledged: u64, settled: u64) -> Vec<u64> {
+        let (_, notice) = self.check(acknowledged, settled).unwrap().cut(self.0.path()).unwrap();
+        assert!(notice.is_some());
+        self.lengths()
+    }
+
+    fn lengths(&self) -> Vec<u64> {
+        let length = |number: u8| fs::metadata(self.data().join(format!("{number}.jnl"))).map(|file| file.len());
+        (0..4).filter_map(|number| length(number).ok()).collect()
+    }
+
+    fn refused(&self, acknowledged: u64, settled: u64) -> String {
+        let before = contents(&self.data());
+        let told = self.check(acknowledged, settled).unwrap_err();
+        assert_eq!(contents(&self.data()), before);
+        told
+    }
+}
+
+fn contents(data: &Path) -> Vec<Vec<u8>> {
+    (0..4).filter_map(|number| fs::read(data.join(format!("{number}.jnl"))).ok()).collect()
+}
+
+fn without(mut bytes: Vec<u8>, range: std::ops::Range<usize>) -> Vec<u8> {
+    bytes[range].fill(0);
+    bytes
+}
+
+#[test]
+fn whole_journals_need_nothing() {
+    let verdict = Journals::of(&[numbers(4..=6), numbers(7..=9)]).check(9, 0).unwrap();
+    assert_eq!((verdict.required, verdict.cuts.len()), (9, 0));
+}
+
+#[test]
+fn the_end_of_the_last_journal_may_be_torn() {
+    let first = numbers(4..=6);
+    let torn = without(numbered(7, 6), 20..60);
+    assert_eq!(Journals::of(&[first.clone(), torn.clone()]).cut(6, 0), [first.len() as u64 + 5_000, 0]);
+    let told = Journals::of(&[first, torn]).refused(7, 0);
+    assert!(told.contains("1.jnl") && told.contains("at byte 0"), "{told}");
+}
+
+#[test]
+fn batches_behind_a_torn_one_vouch_for_it_if_they_saw_it_on_the_disk() {
+    let good = numbers(1..=3);
+    let torn = without(numbered(4, 3), 20..60);
+    let unsynced = [good.clone(), torn.clone(), numbered(5, 3)].concat();
+    assert_eq!(Journals::of(&[unsynced]).cut(3, 0), [good.len() as u64]);
+    let told = Journals::of(&[[good, torn, numbered(5, 4)].concat()]).refused(3, 0);
+    assert!(told.contains("a whole batch follows"), "{told}");
+}
+
+#[test]
+fn a_closed_journal_is_never_torn() {
+    let torn = [numbers(1..=3), without(numbered(4, 3), 20..60)].concat();
+    assert!(Journals::of(&[torn, numbered(5, 3)]).refused(3, 0).contains("0.jnl"));
+    assert!(Journals::of(&[Vec::new(), numbers(5..=6)]).refused(3, 0).contains("empty"));
+}
+
+#[test]
+fn a_gap_is_damage() {
+    assert!(Journals::of(&[numbers(1..=3), numbers(5..=6)]).refused(6, 0).contains("missing"));
+    assert!(Journals::of(&[[numbers(1..=3), numbers(5..=6)].concat()]).refused(6, 0).contains("missing"));
+    assert!(Journals::of(&[numbers(1..=3)]).refused(4, 0).contains("missing at its end"));
+}
+
+#[test]
+fn an_order_number_is_held_to_its_neighbours_and_its_mark() {
+    let mark = |number| Some(CommitMark { number, synced: number - 1, order_min: number * 10 });
+    for order in [0, 19, 20, 31, 1 << 40, u64::MAX] {
+        let journal = [batch(mark(2), 20), batch(mark(3), order), batch(mark(4), 40)].concat();
+        let outcome = Journals::of(&[journal]).check(4, 0);
+        assert_eq!(outcome.is_ok(), order == 31, "{order}: {outcome:?}");
+    }
+}
+
+#[test]
+fn after_a_close_all_journals_can_go() {
+    let damaged = without(numbers(1..=3), 20..60);
+    let journals = [damaged, numbers(4..=6), numbers(7..=9)];
+    assert_eq!(Journals::of(&journals).cut(9, 9), [0]);
+    assert!(Journals::of(&journals).refused(9, 8).contains("0.jnl"));
+    // What was written since is needed, even if nobody was told of it.
+    assert!(Journals::of(&journals).refused(8, 8).contains("0.jnl"));
+}
+
+#[test]
+fn journals_of_releases_before_the_numbers() {
+    let old: Vec<u8> = (1..4).flat_map(|order| batch(None, order)).collect();
+    assert_eq!(Journals::of(&[old.clone()]).check(0, 0).unwrap().cuts.len(), 0);
+    let torn = [old.clone(), without(batch(None, 4), 20..60)].concat();
+    assert_eq!(Journals::of(&[torn.clone()]).cut(0, 0), [old.len() as u64]);
+    assert!(Journals::of(&[[torn.clone(), batch(None, 5)].concat()]).refused(0, 0).contains("follows"));
+    // An earlier release has written to a database that this one had closed.
+    assert!(Journals::of(&[[numbers(1..=3), torn, batch(None, 5)].concat()]).refused(3, 3).contains("follows"));
+    let damaged = [numbers(1..=2), without(numbered(3, 2), 20..60), batch(None, 5)].concat();
+    assert!(Journals::of(&[damaged]).refused(3, 3).contains("0.jnl"));
+}
+
+#[test]
+fn a_cut_can_be_undone() {
+    let journals = Journals::of(&[without(numbers(1..=3), 20..60), numbers(4..=6)]);
+    let before = contents(&journals.data());
+    let (made, _) = journals.check(6, 6).unwrap().cut(journals.0.path()).unwrap();
+    assert_eq!(journals.lengths(), [0]);
+    made.iter().rev().for_each(|made| made.undo().unwrap());
+    assert_eq!(contents(&journals.data()), before);
+}
