@@ -10,9 +10,9 @@ use saltwing_bind::{
 };
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{ExecError, SelectPlan, Writer};
-use saltwing_sql::Statement;
+use saltwing_sql::{Statement, TableRef};
 use saltwing_sql::statement::{
-    AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, TableRef, Upsert,
+    AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert,
 };
 use saltwing_table::{ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
