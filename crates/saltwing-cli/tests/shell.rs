@@ -452,6 +452,46 @@ fn a_sound_database_is_told_to_be_sound_and_nothing_is_lost_of_it() {
     assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
 }
 
+/// Files below a directory, with their sizes.
+fn files(path: &Path) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).unwrap().flatten() {
+        match entry.metadata().unwrap() {
+            metadata if metadata.is_dir() => found.extend(files(&entry.path())),
+            metadata => found.push((entry.path(), metadata.len())),
+        }
+    }
+    found
+}
+
+/// A byte of a block is another one: the check names table and block, and the salvage loses its rows alone.
+#[test]
+fn a_damaged_block_is_told_and_the_rest_is_saved() {
+    let dir = Directory::new();
+    let (db, saved) = (dir.path("db"), dir.path("saved"));
+    let lines: String = (0..4000u64).map(|k| format!("{k},{:032x}\n", u128::from(k + 1).pow(9))).collect();
+    let copy = format!("COPY t FROM '{}'", dir.file("t.csv", &lines));
+    let said = run(&[&db, "--store", "fjall", "-c", "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", "-c", &copy, "-c", "COMPACT t"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let is_of_values = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("blobs"));
+    let values = files(Path::new(&db)).into_iter().filter(|(path, _)| is_of_values(path)).max_by_key(|(_, size)| *size);
+    let (largest, size) = values.unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    bytes[size as usize / 2] ^= 8;
+    std::fs::write(&largest, bytes).unwrap();
+    let said = run(&["check", &db]);
+    assert_eq!((said.err.as_str(), said.code), ("", Some(1)));
+    assert!(said.out.contains("fault: t: ") && said.out.contains("rows are lost, keys from ("), "{}", said.out);
+    assert_eq!(run(&["backup", &db, &dir.path("backup")]).code, Some(1), "damage is not backed up");
+    assert!(!PathBuf::from(dir.path("backup")).exists());
+    let said = run(&["salvage", &db, &saved]);
+    assert_eq!((said.err.as_str(), said.code), ("", Some(3)));
+    assert!(said.out.contains("lost: t: "), "{}", said.out);
+    let rows: u64 = run(&[&saved, "-c", "SELECT count(*) FROM t WHERE k >= 0"]).out.lines().nth(1).unwrap().parse().unwrap();
+    assert!((3000..4000).contains(&rows), "{rows}");
+    assert!(run(&["check", &saved]).out.ends_with(": no fault\n"));
+}
+
 #[test]
 fn help_and_version_go_to_stdout() {
     let said = run(&["--version"]);

@@ -86,7 +86,8 @@ impl Packed {
     pub(crate) fn strangers(&self) -> Vec<(TableId, u64)> {
         let (open, rows) = (self.tables.read(), self.rows.read().clone());
         let strange = rows.iter().filter(|(id, _)| !open.contains_key(&TableId(**id)));
-        strange.map(|(id, rows)| (TableId(*id), rows.directory.size().rows + rows.active.len() as u64)).collect()
+        let count = |rows: &TableRows| rows.directory.size().rows + (rows.active.len() + rows.frozen.len()) as u64;
+        strange.map(|(id, rows)| (TableId(*id), count(rows))).filter(|(_, rows)| *rows > 0).collect()
     }
 }
 
@@ -241,6 +242,9 @@ impl Walk<'_> {
             // Values that lie by themselves are read with their rows.
             let mut column = ColumnData::new(slot, ty, usize::MAX);
             let is_var = matches!(stored.cells, FixCells::Var);
+            if is_var && var.as_ref().is_none_or(|var| var.column(slot).is_none()) {
+                return Err(block.damaged("its variable part is missing"));
+            }
             for row in 0..fix.rows() {
                 let pushed = column.push_from(&fix, var.as_deref(), row);
                 pushed.ok_or_else(|| block.damaged(if is_var { "its variable part" } else { "its fixed part" }))?;
@@ -336,7 +340,7 @@ impl Walk<'_> {
             if value.is_null() && !column.nullable && column.family.is_some() {
                 return Some(format!("{} is NULL, and may not be", column.name));
             }
-            if number::assign(value.clone(), column.ty).as_ref() != Ok(value) {
+            if !number::assign(value.clone(), column.ty).is_ok_and(|assigned| is_same(&assigned, value)) {
                 return Some(format!("{} has a value that is no {}", column.name, column.ty));
             }
         }
@@ -368,6 +372,15 @@ impl LostRows {
         }
         self.count += 1;
         self.last = key.to_vec();
+    }
+}
+
+/// Whether two values are one: NaN is one value.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Float(a), Value::Float(b)) => a == b || a.is_nan() && b.is_nan(),
+        (Value::Double(a), Value::Double(b)) => a == b || a.is_nan() && b.is_nan(),
+        _ => a == b,
     }
 }
 

@@ -167,6 +167,8 @@ impl Packed {
         if *rested_at == Some(commits) {
             return Ok(());
         }
+        // What a fold replaces gives its space back after it.
+        self.refuse_when_nearly_full()?;
         let is_over = || self.signal.is_stopped() || self.signal.commits.load(Relaxed) != commits;
         self.fold_runs(is_over)?;
         self.kv.reclaim()?;

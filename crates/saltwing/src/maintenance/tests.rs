@@ -40,10 +40,13 @@ fn filled() -> MemoryStore {
     run("COMPACT t, s.u");
     run("ALTER TABLE t DROP COLUMN n");
     run("ALTER TABLE t ADD m INTEGER DEFAULT 4");
-    (0..60).step_by(9).for_each(|k| run(&format!("UPSERT INTO t (k, v) VALUES ({k}, 'newer')")));
+    (0..60).step_by(4).for_each(|k| run(&format!("UPSERT INTO t (k, v) VALUES ({k}, 'newer')")));
     run("DELETE FROM t WHERE k IN (3, 33)");
     run("UPSERT INTO gone VALUES (1)");
     run("TRUNCATE TABLE gone");
+    // What is frozen becomes runs; a few rows stay recent.
+    database.sweep().unwrap();
+    run("UPSERT INTO t (k, v) VALUES (10, 'newest'), (20, 'newest')");
     store
 }
 
@@ -95,7 +98,7 @@ fn a_sound_database_has_no_fault_and_loses_nothing() {
     let report = checked(Arc::new(store.clone()));
     assert!(report.is_sound(), "{:#?}", report.faults);
     assert_eq!((report.tables, report.rows), (3, 118));
-    assert!(report.blocks > 30 && report.bytes > 5000, "{report:?}");
+    assert!(report.blocks > 20 && report.bytes > 1000, "{report:?}");
     let (report, saved) = salvaged(Arc::new(store.clone()));
     assert_eq!((report.lost, report.mended), (vec![], vec![]));
     let database =
@@ -134,7 +137,9 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
             assert!(!report.is_sound(), "{place}: nothing is told");
             assert!(report.faults.iter().all(|fault| !fault.to_string().is_empty()));
             let (report, saved) = salvaged(store_of(&entries));
-            assert!(saved == right || !report.lost.is_empty(), "{place}: lost in silence");
+            // Rows that were deleted since may be back with a run.
+            let is_mended_run = space.id() == DIR && key.get(4) == Some(&1) && !report.mended.is_empty();
+            assert!(saved == right || !report.lost.is_empty() || is_mended_run, "{place}: lost in silence");
             let is_entry = space.id() == DIR && key.get(4) == Some(&0);
             if is_entry && how != "missing" {
                 // The block is there: its entry is made anew.

@@ -60,6 +60,8 @@ fn a_backup_under_load_has_what_was_acknowledged_before() {
                     for k in 1i64.. {
                         upsert.execute(params![w, k]).unwrap();
                         last.store(k, SeqCst);
+                        // Copies are to be small.
+                        std::thread::sleep(std::time::Duration::from_millis(1));
                         if is_over.load(SeqCst) {
                             return;
                         }
