@@ -4,7 +4,7 @@
 //! then left to the relational engine, or refused where that cannot take it.
 
 use saltwing_sql::{expr_span, extract_field, own_call, parameter_place};
-use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
+use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 use crate::aggregate::Collector;
@@ -57,6 +57,13 @@ pub struct Lowerer<'a> {
     pub subqueries: &'a [Subquery],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector>,
+}
+
+/// The value of an expression without columns; `None` of one that has none, or not before it runs.
+pub fn constant(e: &ast::Expr, params: Params<'_>) -> Option<Value> {
+    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries: &[], collector: None };
+    let lowered = lowerer.lower(e).ok().filter(Expr::is_constant)?;
+    eval::eval(&lowered, &[]).ok()
 }
 
 impl Lowerer<'_> {

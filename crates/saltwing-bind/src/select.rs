@@ -7,7 +7,7 @@ use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_table::Table;
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, typing};
+use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::aggregate::{Collector, GroupOrder, Grouping};
@@ -435,6 +435,13 @@ impl Binder<'_> {
         match &lowered {
             Expr::Param(index, _) => Ok(RowCount::Open(*index)),
             Expr::Literal(value, _) if let Some(rows) = row_count(value) => Ok(RowCount::Known(rows)),
+            computed
+                if computed.is_constant()
+                    && let Ok(value) = eval::eval(computed, &[])
+                    && let Some(rows) = row_count(&value) =>
+            {
+                Ok(RowCount::Known(rows))
+            }
             other => {
                 let error = BindErrorKind::Syntax(format!("{clause} takes a number of rows, and {other} is none"));
                 Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))))

@@ -471,7 +471,17 @@ fn a_damaged_block_is_told_and_the_rest_is_saved() {
     let (db, saved) = (dir.path("db"), dir.path("saved"));
     let lines: String = (0..4000u64).map(|k| format!("{k},{:032x}\n", u128::from(k + 1).pow(9))).collect();
     let copy = format!("COPY t FROM '{}'", dir.file("t.csv", &lines));
-    let said = run(&[&db, "--store", "fjall", "-c", "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", "-c", &copy, "-c", "COMPACT t"]);
+    let said = run(&[
+        &db,
+        "--store",
+        "fjall",
+        "-c",
+        "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)",
+        "-c",
+        &copy,
+        "-c",
+        "COMPACT t",
+    ]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     let is_of_values = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("blobs"));
     let values = files(Path::new(&db)).into_iter().filter(|(path, _)| is_of_values(path)).max_by_key(|(_, size)| *size);
@@ -487,7 +497,8 @@ fn a_damaged_block_is_told_and_the_rest_is_saved() {
     let said = run(&["salvage", &db, &saved]);
     assert_eq!((said.err.as_str(), said.code), ("", Some(3)));
     assert!(said.out.contains("lost: t: "), "{}", said.out);
-    let rows: u64 = run(&[&saved, "-c", "SELECT count(*) FROM t WHERE k >= 0"]).out.lines().nth(1).unwrap().parse().unwrap();
+    let rows: u64 =
+        run(&[&saved, "-c", "SELECT count(*) FROM t WHERE k >= 0"]).out.lines().nth(1).unwrap().parse().unwrap();
     assert!((3000..4000).contains(&rows), "{rows}");
     assert!(run(&["check", &saved]).out.ends_with(": no fault\n"));
 }

@@ -38,7 +38,9 @@ use crate::label::Labels;
 use crate::lookup_join::scans;
 use crate::lowering::Lowering;
 use crate::names::Names;
+use crate::native::functions as native_functions;
 use crate::output::{ResultStream, result_type};
+use crate::recursion::{RecursionLimits, limited};
 use crate::rewrite::{Prepared, Renaming, prepare};
 use crate::scan_rule::ScanRule;
 use crate::single_value::SingleValue;
@@ -108,6 +110,8 @@ pub struct QueryRequest<'a> {
     pub guard: &'a Guard,
     /// Values that stand for others where rows are estimated and parameters have none; empty where they have.
     pub samples: &'a [Value],
+    /// How far its recursive queries go.
+    pub recursion: RecursionLimits,
     /// What becomes of it.
     pub mode: Mode,
 }
@@ -156,11 +160,13 @@ impl Engine {
         let average = Arc::new(AggregateUDF::new_from_impl(ExactAverage::default()));
         let single = Arc::new(AggregateUDF::new_from_impl(SingleValue::default()));
         let aggregates = native.into_iter().chain([sum, average, single]).chain(Extreme::both()).collect();
+        let native = SessionStateDefaults::default_scalar_functions();
+        let scalar_functions = native.into_iter().chain(native_functions()).collect();
         let session = SessionStateBuilder::new()
             .with_config(options)
             .with_runtime_env(runtime.build_arc()?)
             .with_expr_planners(SessionStateDefaults::default_expr_planners())
-            .with_scalar_functions(SessionStateDefaults::default_scalar_functions())
+            .with_scalar_functions(scalar_functions)
             .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
             .with_aggregate_functions(aggregates)
             .with_window_functions(SessionStateDefaults::default_window_functions())
@@ -205,17 +211,21 @@ impl Engine {
         let is_aggregate = |name: &str| self.session.aggregate_functions().contains_key(name);
         let QueryRequest { query, items, catalog, params, subqueries, .. } = request;
         let prepared = prepare(query, items, catalog, &is_aggregate, (*params, subqueries), renaming)?;
-        let ambiguous = prepared.ambiguous.clone();
+        let (ambiguous, calls) = (prepared.ambiguous.clone(), prepared.calls.clone());
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
                 RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
+            }
+            RelationalErrorKind::WrongArguments { function, .. } | RelationalErrorKind::NoSuchFunction(function) => {
+                let span = calls.get(&function.to_lowercase()).copied();
+                error.at(span)
             }
             _ => error,
         })
     }
 
     fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
-        let Prepared { query, operations, labels, names_hidden, limit_open, places, ambiguous: _ } = prepared;
+        let Prepared { query, operations, labels, names_hidden, limit_open, places, ambiguous: _, calls: _ } = prepared;
         let reading = Arc::new(Reading {
             tables: request.tables.clone(),
             view: request.view.clone(),
@@ -256,6 +266,7 @@ impl Engine {
             _ => None,
         };
         let (task, context) = (self.task.clone(), request.context.clone());
+        let physical = limited(physical, request.recursion)?;
         let mut planned = Planned { columns, one_type, reads, warnings, physical, task, context, template: None };
         if is_kept {
             planned.template = Template::new(&planned, &reading)?;

@@ -9,6 +9,8 @@ use saltwing_catalog::CatalogError;
 use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, Position, Span, ValueError};
 
+use crate::message;
+
 /// An error of this crate: what, where, and what to do about it.
 ///
 /// Inside DataFusion it travels as [`DataFusionError::External`], and comes out as it went in.
@@ -53,6 +55,17 @@ pub enum RelationalErrorKind {
     /// No function of this name.
     #[error("no function {0}")]
     NoSuchFunction(String),
+    /// A function that does not take values of these types.
+    #[error("{function} does not take ({types})")]
+    WrongArguments {
+        /// Its name.
+        function: String,
+        /// The types that it was given, as SQL calls them.
+        types: String,
+    },
+    /// More than a limit allows.
+    #[error("{0}")]
+    BeyondLimit(String),
     /// Types that do not meet, in DataFusion's words.
     #[error("{0}")]
     TypeMismatch(String),
@@ -89,7 +102,10 @@ impl RelationalError {
             RelationalErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
             RelationalErrorKind::NoSuchTable(_) => ErrorCode::NoSuchTable,
             RelationalErrorKind::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
-            RelationalErrorKind::TypeMismatch(_) => ErrorCode::TypeMismatch,
+            RelationalErrorKind::TypeMismatch(_) | RelationalErrorKind::WrongArguments { .. } => {
+                ErrorCode::TypeMismatch
+            }
+            RelationalErrorKind::BeyondLimit(_) => ErrorCode::BudgetExceeded,
             RelationalErrorKind::NotSupported(_) => ErrorCode::NotSupported,
             RelationalErrorKind::Syntax(_) => ErrorCode::Syntax,
             RelationalErrorKind::SeveralRows => ErrorCode::SeveralRows,
@@ -214,6 +230,10 @@ fn translate(error: &DataFusionError) -> RelationalError {
             let error = RelationalError::from(RelationalErrorKind::OutOfMemory(text.clone()));
             error.help("raise the memory limit of the database, or ask for less at a time")
         }
+        DataFusionError::Internal(text) if text.contains("coerce") => {
+            RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into()
+        }
+        DataFusionError::Internal(text) => RelationalError::bug(first_line(text)),
         other => RelationalError::bug(other.to_string()),
     }
 }
@@ -230,7 +250,10 @@ fn translate_any(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Rel
     }
     match error.downcast_ref::<ArrowError>() {
         Some(inner) => translate_arrow(inner),
-        None => RelationalError::bug(error.to_string()),
+        None => {
+            let text = error.to_string();
+            if message::is_of_regexp_size(&text) { message::regexp_too_large() } else { RelationalError::bug(text) }
+        }
     }
 }
 
@@ -239,6 +262,11 @@ fn translate_arrow(error: &ArrowError) -> RelationalError {
         ArrowError::ExternalError(inner) => translate_any(inner.as_ref()),
         ArrowError::DivideByZero => ValueError::DivisionByZero.into(),
         ArrowError::ArithmeticOverflow(text) => RelationalErrorKind::OutOfRange(text.clone()).into(),
+        ArrowError::ParseError(text) if text.contains("interval") => {
+            let written = text.split('"').nth(1).unwrap_or(text);
+            let error = RelationalError::from(ValueError::BadArgument(format!("'{written}' is no INTERVAL")));
+            error.help("write INTERVAL '1 day', '2 hours 30 minutes' or '1 year 6 months'")
+        }
         ArrowError::CastError(text) | ArrowError::ParseError(text) => {
             let target = "value of its type".to_owned();
             ValueError::BadText { text: text.clone(), target }.into()
@@ -297,11 +325,23 @@ fn translate_plan(text: &str) -> RelationalError {
         return RelationalErrorKind::NoSuchTable(name.to_owned()).into();
     }
     let has = |part: &str| text.contains(part);
+    if let Some(error) = message::wrong_arguments(text) {
+        return error;
+    }
+    if text.starts_with("HAVING clause references") {
+        let column =
+            message::first_column(text).map_or_else(|| "a column".to_owned(), |column| format!("column {column}"));
+        let text = format!("HAVING names {column}, which stands neither in GROUP BY nor in an aggregate");
+        return RelationalError::from(RelationalErrorKind::Syntax(text)).help("conditions on rows stand in WHERE");
+    }
     if has("does not support zero arguments") || has("Function") && has("expects") && has("arguments") {
         return RelationalErrorKind::NoSuchFunction(format!("{} with these arguments", quoted())).into();
     }
     if has("non-boolean") || has("coerc") || has("Cannot infer common argument type") || has("No function matches") {
-        return RelationalErrorKind::TypeMismatch(first_line(text)).into();
+        return RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into();
+    }
+    if has("Cannot automatically convert") || has("comparison operation") {
+        return RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into();
     }
     if has("mbiguous") {
         return RelationalErrorKind::AmbiguousColumn(quoted()).into();
@@ -321,13 +361,17 @@ fn translate_execution(text: &str) -> RelationalError {
     }
     let has = |part: &str| text.contains(part);
     match () {
+        () if message::is_of_regexp_size(text) => message::regexp_too_large(),
+        () if has("nvalid comparison operation") => {
+            RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into()
+        }
         () if has("verflow") || has("out of range") => RelationalErrorKind::OutOfRange(first_line(text)).into(),
         () if has("ivide by zero") || has("ivision by zero") => ValueError::DivisionByZero.into(),
         () => ValueError::BadArgument(first_line(text)).into(),
     }
 }
 
-fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or(text).to_owned()
 }
 

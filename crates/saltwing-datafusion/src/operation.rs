@@ -14,17 +14,19 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::expr::{Between, Case, InList, Like, ScalarFunction};
 use datafusion::logical_expr::type_coercion::binary::{BinaryTypeCoercer, comparison_coercion};
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, ColumnarValue, Expr as PlanExpr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
-    ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs,
+    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 
 use crate::RelationalError;
 use crate::literal::to_literal;
+use crate::message::in_sql_types;
+use crate::operation_text;
 use crate::sql_field::{field_type, typed_field};
 
 /// One operation of the expression language, its operands apart.
@@ -334,7 +336,7 @@ impl ScalarUDFImpl for OperationFunction {
 
     fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {
         let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
-        Ok(format!("{:?}({})", self.operation, args.join(", ")))
+        Ok(operation_text::told_apart(&self.operation, &args))
     }
 
     fn signature(&self) -> &Signature {
@@ -351,6 +353,7 @@ impl ScalarUDFImpl for OperationFunction {
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         if self.operation.is_condition() {
+            self.check_native_comparison(args.arg_fields)?;
             return Ok(Arc::new(typed_field(&self.name, SqlType::Boolean, true)));
         }
         let operands: Option<Vec<Expr>> = args
@@ -364,10 +367,7 @@ impl ScalarUDFImpl for OperationFunction {
             .collect();
         let Some(operands) = operands else {
             let types: Vec<DataType> = args.arg_fields.iter().map(|f| f.data_type().clone()).collect();
-            let ty = self.operation.native_type(&types).ok_or_else(|| {
-                let error = ValueError::TypeMismatch(format!("no value of {types:?} goes into {:?}", self.operation));
-                DataFusionError::from(RelationalError::from(error).at(self.span))
-            })?;
+            let ty = self.operation.native_type(&types).ok_or_else(|| self.refusal(&types))?;
             return Ok(Arc::new(Field::new(&self.name, ty, true)));
         };
         let built = self.operation.build(operands).map_err(|error| RelationalError::from(error).at(self.span))?;
@@ -382,12 +382,59 @@ impl ScalarUDFImpl for OperationFunction {
     }
 }
 
+impl OperationFunction {
+    /// Whether a call has operands that its operation takes, as far as DataFusion is to run it.
+    pub(crate) fn check_operands(call: &ScalarFunction, schema: &DFSchema) -> Result<()> {
+        let Some(function) = call.func.inner().downcast_ref::<OperationFunction>() else { return Ok(()) };
+        if !function.operation.is_condition() {
+            return Ok(());
+        }
+        let fields = call.args.iter().map(|arg| Ok(arg.to_field(schema)?.1)).collect::<Result<Vec<_>>>()?;
+        function.check_native_comparison(&fields)
+    }
+
+    /// Whether DataFusion compares the operands where SQL has no type for one of them.
+    fn check_native_comparison(&self, fields: &[FieldRef]) -> Result<()> {
+        if fields.iter().all(|field| field_type(field).is_some()) {
+            return Ok(());
+        }
+        let Some((value, others)) = fields.split_first() else { return Ok(()) };
+        let compares = |other: &FieldRef| comparison_coercion(value.data_type(), other.data_type()).is_some();
+        match self.operation {
+            Operation::Compare(_) | Operation::Between { .. } | Operation::InList { .. } => {
+                match others.iter().find(|other| !compares(other)) {
+                    None => Ok(()),
+                    Some(other) => Err(self.refusal(&[value.data_type().clone(), other.data_type().clone()])),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The error of operands that the operation does not take.
+    fn refusal(&self, types: &[DataType]) -> DataFusionError {
+        let names: Vec<String> = types.iter().map(|ty| in_sql_types(&ty.to_string())).collect();
+        let text = match &self.operation {
+            Operation::Compare(_) | Operation::Between { .. } | Operation::InList { .. } => {
+                format!("{} do not compare", names.join(" and "))
+            }
+            operation => format!("{}: these types do not meet", operation_text::text(operation, &names)),
+        };
+        let error = RelationalError::from(ValueError::TypeMismatch(text)).at(self.span);
+        let has_interval = types.iter().any(|ty| matches!(ty, DataType::Interval(_)));
+        match has_interval && matches!(self.operation, Operation::Arith(_)) {
+            true => error.help("write the length out: INTERVAL '3 days'; an interval is added to an instant").into(),
+            false => error.into(),
+        }
+    }
+}
+
 /// An operand of which only the type is known.
 fn operand(field: &Field) -> Option<Expr> {
     let ty = field_type(field)?;
     Some(Expr::Column(ColumnRef {
         index: 0,
-        name: field.name().clone(),
+        name: operation_text::shown(field.name()),
         ty,
         nullable: field.is_nullable(),
         span: None,

@@ -122,16 +122,16 @@ impl Dialect for SaltwingDialect {
         keyword != Keyword::NoKeyword
     }
 
-    fn is_select_item_alias(&self, _explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
-        !words::is_reserved(*keyword)
+    fn is_select_item_alias(&self, explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
+        !words::is_reserved(*keyword) && (explicit || *keyword != Keyword::QUALIFY)
     }
 
     fn is_column_alias(&self, keyword: &Keyword, _parser: &mut Parser) -> bool {
         !words::is_reserved(*keyword)
     }
 
-    fn is_table_factor_alias(&self, _explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
-        !words::is_reserved(*keyword)
+    fn is_table_factor_alias(&self, explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
+        !words::is_reserved(*keyword) && (explicit || *keyword != Keyword::QUALIFY)
     }
 
     fn is_table_alias(&self, keyword: &Keyword, _parser: &mut Parser) -> bool {

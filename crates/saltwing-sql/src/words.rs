@@ -44,6 +44,7 @@ fn is_query_word(keyword: Keyword) -> bool {
             | PLACING
             | POSITION
             | PRECEDING
+            | QUALIFY
             | RANGE
             | RECURSIVE
             | RESPECT

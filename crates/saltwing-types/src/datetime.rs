@@ -40,6 +40,12 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     Some(Timestamp { ms: days * MS_PER_DAY + ms, nanos }).filter(|at| has_text(at.ms))
 }
 
+/// Reads a time of day, `HH:mm[:ss[.f]]`, as the instant of 1970-01-01; an offset does not lead out of that day.
+pub fn parse_clock(text: &str) -> Option<Timestamp> {
+    let (ms, nanos) = parse_time(text.trim())?;
+    Some(Timestamp { ms: ms.rem_euclid(MS_PER_DAY), nanos })
+}
+
 fn two_digits(text: &str) -> Option<u32> {
     (matches!(text.len(), 1 | 2) && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }

@@ -187,6 +187,12 @@ pub enum ValueError {
         /// The type.
         target: String,
     },
+    /// Text that is no time of day.
+    #[error("'{text}' is not a valid TIME; write HH:mm:ss[.SSS], or yyyy-MM-dd HH:mm:ss[.SSS]")]
+    BadTime {
+        /// The text, shortened.
+        text: String,
+    },
     /// An instant outside what can be put out or computed with.
     #[error("{value} lies outside {target}")]
     DatetimeOverflow {
@@ -219,7 +225,7 @@ impl ValueError {
             Self::OutOfRange { .. } => ErrorCode::OutOfRange,
             Self::TooLong { .. } => ErrorCode::TooLong,
             Self::BadText { .. } => ErrorCode::BadText,
-            Self::BadDatetime { .. } => ErrorCode::BadDatetime,
+            Self::BadDatetime { .. } | Self::BadTime { .. } => ErrorCode::BadDatetime,
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
             Self::DivisionByZero => ErrorCode::DivisionByZero,
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,

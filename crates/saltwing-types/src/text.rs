@@ -81,6 +81,7 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
 pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
     let bad = || ValueError::BadText { text: shorten(text), target: ty.to_string() };
     let bad_datetime = || ValueError::BadDatetime { text: shorten(text), target: ty.to_string() };
+    let bad_time = || ValueError::BadTime { text: shorten(text) };
     let value = match ty {
         SqlType::Null => Value::text(text),
         SqlType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
@@ -88,8 +89,10 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
             "false" | "f" | "0" | "no" | "off" => Value::Bool(false),
             _ => return Err(bad()),
         },
-        SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => {
-            Value::Date(datetime::parse(text).ok_or_else(bad_datetime)?.ms)
+        SqlType::Date | SqlType::UnsignedDate => Value::Date(datetime::parse(text).ok_or_else(bad_datetime)?.ms),
+        SqlType::Time | SqlType::UnsignedTime => {
+            let at = datetime::parse(text).or_else(|| datetime::parse_clock(text));
+            Value::Date(at.ok_or_else(bad_time)?.ms)
         }
         SqlType::Timestamp | SqlType::UnsignedTimestamp => {
             Value::Timestamp(datetime::parse(text).ok_or_else(bad_datetime)?)

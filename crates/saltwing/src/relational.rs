@@ -7,7 +7,8 @@ use futures_util::StreamExt;
 use parking_lot::Mutex;
 use saltwing_bind::{Params, candidates};
 use saltwing_datafusion::{
-    Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, RelationalErrorKind, Template,
+    Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind,
+    Template,
 };
 use saltwing_sql::statement::QueryStatement;
 use saltwing_table::{ScanContext, Threads};
@@ -131,6 +132,9 @@ impl Session {
     fn plan_in(&self, run: &QueryRun<'_>, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {
         let shared = &self.database().shared;
         let PlanMode { mode, samples } = mode;
+        let settings = self.settings();
+        let recursion =
+            RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
         Ok(shared.engine.plan(QueryRequest {
             query: &run.statement.query,
             items: &run.statement.items,
@@ -142,6 +146,7 @@ impl Session {
             context,
             guard: &run.guard,
             samples,
+            recursion,
             mode,
         })?)
     }

@@ -187,6 +187,19 @@ impl Session {
         params: &[Value],
         known: &CachedStatement,
     ) -> Result<RowsOutcome, Error> {
+        let mut rows = self.run_as_known(statement, params, known)?;
+        if let Some(running) = &mut rows.running {
+            running.notices.extend(saltwing_bind::query_notice(&statement.query));
+        }
+        Ok(rows)
+    }
+
+    fn run_as_known(
+        &self,
+        statement: &QueryStatement,
+        params: &[Value],
+        known: &CachedStatement,
+    ) -> Result<RowsOutcome, Error> {
         let settings = self.settings();
         let kept = || match self.run_kept(statement, params, &known.kept)? {
             Some(rows) => Ok(rows),

@@ -49,6 +49,10 @@ pub struct Settings {
     pub bytes_warn: Option<u64>,
     /// `time_warn`: '5s', '200ms' or milliseconds from which a statement is noticed; 0 is never.
     pub time_warn: Option<Duration>,
+    /// `recursion_rounds_max`: most rounds of the recursive queries of a statement; 0 is no limit.
+    pub recursion_rounds_max: Option<u64>,
+    /// `recursion_rows_max`: most rows that these rounds make; 0 is no limit.
+    pub recursion_rows_max: Option<u64>,
     /// `durability`: 'synced' or 'buffered'.
     pub durability: Durability,
     /// `commit_bytes_max`: most bytes of encoded rows that one commit may hold.
@@ -71,8 +75,13 @@ impl Settings {
 /// Rows scanned from which a statement is noticed unless said otherwise.
 const ROWS_WARN: u64 = 10_000_000;
 
+/// Rounds of a statement's recursive queries unless said otherwise: some seconds.
+const RECURSION_ROUNDS_MAX: u64 = 100_000;
+/// Rows that these make unless said otherwise.
+const RECURSION_ROWS_MAX: u64 = 10_000_000;
+
 /// The settings by name, with what they take.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 15] = [
     ("full_scan", "'allow', 'warn' or 'error'"),
     ("statement_timeout", "'5s', '200ms' or milliseconds"),
     ("rows_max", "a number of rows, 0 for no limit"),
@@ -80,6 +89,8 @@ const NAMES: [(&str, &str); 11] = [
     ("rows_warn", "a number of rows, 0 for never"),
     ("bytes_warn", "a number of bytes, 0 for never"),
     ("time_warn", "'5s', '200ms' or milliseconds, 0 for never"),
+    ("recursion_rounds_max", "a number of rounds, 0 for no limit"),
+    ("recursion_rows_max", "a number of rows, 0 for no limit"),
     ("durability", "'synced' or 'buffered'"),
     ("commit_bytes_max", "a number of bytes, 1 to 1000000000"),
     ("autocommit_rows", "a number of rows, 0 for never"),
@@ -141,6 +152,8 @@ impl Session {
             rows_warn: Some(ROWS_WARN),
             bytes_warn: None,
             time_warn: None,
+            recursion_rounds_max: Some(RECURSION_ROUNDS_MAX),
+            recursion_rows_max: Some(RECURSION_ROWS_MAX),
             durability: database.shared.options.durability,
             commit_bytes_max: database.shared.options.commit_bytes_max,
             autocommit_rows: None,
@@ -322,6 +335,8 @@ fn change(name: &str, settings: &mut Settings, value: &str) -> Option<()> {
             settings.commit_bytes_max = value.parse().ok().filter(|bytes| (1..=COMMIT_BYTES_TOP).contains(bytes))?;
         }
         "autocommit_rows" => settings.autocommit_rows = NonZeroU64::new(value.parse().ok()?),
+        "recursion_rounds_max" => settings.recursion_rounds_max = limit(value)?,
+        "recursion_rows_max" => settings.recursion_rows_max = limit(value)?,
         "durability" => {
             settings.durability = match value {
                 "synced" => Durability::Synced,
@@ -350,6 +365,8 @@ fn default_of(name: &str, settings: &mut Settings, default: Settings) {
         "rows_warn" => settings.rows_warn = default.rows_warn,
         "bytes_warn" => settings.bytes_warn = default.bytes_warn,
         "time_warn" => settings.time_warn = default.time_warn,
+        "recursion_rounds_max" => settings.recursion_rounds_max = default.recursion_rounds_max,
+        "recursion_rows_max" => settings.recursion_rows_max = default.recursion_rows_max,
         "durability" => settings.durability = default.durability,
         "commit_bytes_max" => settings.commit_bytes_max = default.commit_bytes_max,
         "autocommit_rows" => settings.autocommit_rows = default.autocommit_rows,
@@ -390,6 +407,8 @@ fn shown(name: &str, settings: &Settings) -> String {
         "time_warn" => millis(settings.time_warn),
         "commit_bytes_max" => settings.commit_bytes_max.to_string(),
         "autocommit_rows" => limit(settings.autocommit_rows.map(NonZeroU64::get)),
+        "recursion_rounds_max" => limit(settings.recursion_rounds_max),
+        "recursion_rows_max" => limit(settings.recursion_rows_max),
         "durability" => if settings.durability == Durability::Synced { "synced" } else { "buffered" }.into(),
         _ => match settings.executor {
             ExecutorChoice::Auto => "auto",

@@ -144,6 +144,8 @@ pub(super) const SETTINGS: &[&str] = &[
     "durability",
     "executor",
     "full_scan",
+    "recursion_rounds_max",
+    "recursion_rows_max",
     "rows_max",
     "rows_warn",
     "statement_timeout",

@@ -18,19 +18,25 @@ use datafusion::common::{Column, DFSchema, Result};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, SubqueryAlias};
+use datafusion::logical_expr::{
+    Distinct, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, SubqueryAlias,
+};
 use datafusion::optimizer::AnalyzerRule;
 use saltwing_types::{ColumnRef, Expr, SqlType};
 
 use crate::error::span_of;
 use crate::expr_function::ExprFunction;
 use crate::operation::{Operation, OperationFunction, compare_op};
+use crate::operation_text;
 use crate::outer_join::without_extra_rows;
 use crate::sql_field::field_type;
 use crate::table_source::TableSource;
 use crate::translation::{Leaves, balanced, chain, translate};
 use crate::{RelationalError, RelationalErrorKind};
 
+mod aggregate;
+mod distinct_on;
+mod frame;
 mod meeting;
 mod set_operation;
 mod sources;
@@ -74,14 +80,8 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::Union(union) => LogicalPlan::Union(set_operation::brought_together(union)?),
         LogicalPlan::RecursiveQuery(query) => LogicalPlan::RecursiveQuery(set_operation::of_one_type(query)?),
         LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
-        other => {
-            let names = NamePreserver::new(&other);
-            let lowered = other.map_expressions(|expr| {
-                let name = names.save(&expr);
-                Ok(Transformed::yes(name.restore(lowerer.lower(expr)?)))
-            })?;
-            lowered.data
-        }
+        LogicalPlan::Distinct(Distinct::On(_)) => distinct_on::with_nullable_columns(lowerer.expressions(plan)?)?,
+        other => lowerer.expressions(other)?,
     };
     Ok(Transformed::yes(plan.recompute_schema()?))
 }
@@ -134,6 +134,16 @@ struct Lowerer<'a> {
 }
 
 impl Lowerer<'_> {
+    /// A node with its expressions lowered, under the names that they had.
+    fn expressions(&self, node: LogicalPlan) -> Result<LogicalPlan> {
+        let names = NamePreserver::new(&node);
+        let lowered = node.map_expressions(|expr| {
+            let name = names.save(&expr);
+            Ok(Transformed::yes(name.restore(self.lower(expr)?)))
+        })?;
+        Ok(lowered.data)
+    }
+
     /// An expression with all that is ours lowered.
     fn lower(&self, expr: PlanExpr) -> Result<PlanExpr> {
         match expr {
@@ -159,14 +169,18 @@ impl Lowerer<'_> {
         if let PlanExpr::ScalarFunction(call) = &expr
             && let Some((operation, span)) = OperationFunction::of(call)
         {
+            OperationFunction::check_operands(call, self.schema)?;
             let args = call.args.iter().map(|arg| self.lower(arg.clone())).collect::<Result<Vec<_>>>()?;
             let native = operation.native(args);
             return native.ok_or_else(|| {
-                let text = format!("{operation:?} over values that SQL has no type for");
+                let operands: Vec<String> = call.args.iter().map(column_text).collect();
+                let text = operation_text::text(operation, &operands);
+                let text = format!("{text}: there is no such operation on lists, structs and intervals");
                 RelationalError::from(RelationalErrorKind::TypeMismatch(text)).at(span).into()
             });
         }
-        Ok(expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data)
+        let lowered = expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data;
+        frame::of_peers(aggregate::without_idle_order(lowered), self.schema)
     }
 
     /// An expression whose outermost operation is ours, as one function.
@@ -317,9 +331,9 @@ fn column_text(expr: &PlanExpr) -> String {
         PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
         PlanExpr::ScalarFunction(call) => match ExprFunction::of(call) {
             Some(own) => own.to_string(),
-            None => expr.schema_name().to_string(),
+            None => operation_text::shown(&expr.schema_name().to_string()),
         },
-        other => other.schema_name().to_string(),
+        other => operation_text::shown(&other.schema_name().to_string()),
     }
 }
 

@@ -13,6 +13,8 @@ mod merging;
 mod operations;
 mod predicates;
 mod relations;
+mod similar;
+mod unnest;
 mod windows;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -52,6 +54,8 @@ pub(crate) struct Prepared {
     pub(crate) places: Places,
     /// Names that several columns of some subquery have, in lower case: none of these is found by its name.
     pub(crate) ambiguous: HashSet<String>,
+    /// Where functions that are not ours are called first, by their names in lower case.
+    pub(crate) calls: HashMap<String, Span>,
 }
 
 /// Places by name.
@@ -103,6 +107,7 @@ pub(crate) fn prepare(
         limit_open: false,
         places: Places::new(),
         ambiguous: HashSet::new(),
+        calls: HashMap::new(),
     };
     match VisitMut::visit(&mut query, &mut rewriter) {
         ControlFlow::Break(error) => Err(error),
@@ -114,6 +119,7 @@ pub(crate) fn prepare(
             limit_open: rewriter.limit_open,
             places: rewriter.places,
             ambiguous: rewriter.ambiguous,
+            calls: rewriter.calls,
         }),
     }
 }
@@ -180,6 +186,7 @@ struct Rewriter<'a> {
     limit_open: bool,
     places: Places,
     ambiguous: HashSet<String>,
+    calls: HashMap<String, Span>,
 }
 
 impl VisitorMut for Rewriter<'_> {
@@ -333,6 +340,12 @@ impl Rewriter<'_> {
     /// A LIMIT or OFFSET that is a parameter becomes its value; without one, no limit is known.
     fn row_count(&mut self, count: &mut Expr) -> Result<()> {
         let span = expr_span(count);
+        if !matches!(count, Expr::Value(_))
+            && let Some(value) = saltwing_bind::constant(count, self.params)
+        {
+            *count = as_row_count(&value).map_err(|error| error.at(span))?;
+            return Ok(());
+        }
         let Expr::Value(value) = count else { return Ok(()) };
         let ast::Value::Placeholder(name) = &value.value else { return Ok(()) };
         value.value = match self.parameter(name)? {
@@ -340,12 +353,9 @@ impl Rewriter<'_> {
                 self.limit_open = true;
                 ast::Value::Null
             }
-            Some(Value::Null) => ast::Value::Null,
-            Some(Value::Int(n)) if n >= 0 => ast::Value::Number(n.to_string(), false),
-            Some(other) => {
-                let shown = text::literal(&other, typing::natural_type(&other));
-                let kind = RelationalErrorKind::Syntax(format!("{shown} is no number of rows"));
-                return Err(RelationalError::from(kind).at(span));
+            Some(given) => {
+                *count = as_row_count(&given).map_err(|error| error.at(span))?;
+                return Ok(());
             }
         };
         Ok(())
@@ -384,6 +394,7 @@ impl Rewriter<'_> {
     }
 
     fn table_factor(&mut self, factor: &mut TableFactor) -> Result<()> {
+        unnest::as_unnest(factor)?;
         match factor {
             TableFactor::Table { alias, version, sample, partitions, with_hints, json_path, index_hints, .. } => {
                 for (present, clause) in [
@@ -421,6 +432,18 @@ impl Rewriter<'_> {
             lower(&mut column.name);
         }
         Ok(())
+    }
+}
+
+/// A number of rows as LIMIT and OFFSET take it.
+fn as_row_count(value: &Value) -> Result<Expr> {
+    match value {
+        Value::Null => Ok(Expr::value(ast::Value::Null)),
+        Value::Int(n) if *n >= 0 => Ok(Expr::value(ast::Value::Number(n.to_string(), false))),
+        other => {
+            let shown = text::literal(other, typing::natural_type(other));
+            Err(RelationalErrorKind::Syntax(format!("{shown} is no number of rows")).into())
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use sqlparser::ast::{
     LimitClause, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, Values, visit_expressions,
 };
 
-use super::{Result, Rewriter, not_supported, predicates};
+use super::{Result, Rewriter, not_supported, predicates, similar};
 use crate::operation::Operation;
 use crate::single_value::SINGLE_VALUE;
 use crate::{RelationalError, RelationalErrorKind};
@@ -56,6 +56,16 @@ impl Rewriter<'_> {
                 let escape = escape_of(escape_char)?;
                 self.call(Operation::Like { escape, ignore_case: true, negated }, vec![*expr, *pattern], span)
             }
+            Expr::SimilarTo { negated, expr, pattern, escape_char } => {
+                let escape = escape_of(escape_char)?;
+                let Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(text), .. }) = *pattern
+                else {
+                    return Err(not_supported("SIMILAR TO with a pattern that is no literal")
+                        .help("write ~ with a regular expression"));
+                };
+                let regexp = as_is(ast::Value::SingleQuotedString(similar::as_regexp(&text, escape)?));
+                self.call(Operation::Regexp { ignore_case: false, negated }, vec![*expr, regexp], span)
+            }
             Expr::Cast {
                 kind: kind @ (CastKind::Cast | CastKind::DoubleColon),
                 expr,
@@ -91,7 +101,10 @@ impl Rewriter<'_> {
                     let args = args.into_iter().map(Cow::into_owned).collect();
                     self.call(Operation::Call(own), args, span)
                 }
-                None => Expr::Function(function),
+                None => {
+                    self.note_call(&function, span);
+                    Expr::Function(function)
+                }
             },
             Expr::InSubquery { expr, .. } if matches!(*expr, Expr::Tuple(_)) => {
                 return Err(not_supported("a row value IN a subquery").help("write EXISTS"));
@@ -108,6 +121,16 @@ impl Rewriter<'_> {
             other => other,
         };
         Ok(())
+    }
+
+    /// Notes where a function that is not ours is called, for errors that name it.
+    fn note_call(&mut self, function: &ast::Function, span: Option<Span>) {
+        let name = function.name.0.last().and_then(|part| part.as_ident());
+        if let (Some(name), Some(span)) =
+            (name, name.and_then(|name| expr_span(&Expr::Identifier(name.clone()))).or(span))
+        {
+            self.calls.entry(name.value.to_lowercase()).or_insert(span);
+        }
     }
 
     /// The rows of a VALUES agree in type only if the types are plain.

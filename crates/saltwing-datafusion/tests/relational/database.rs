@@ -6,7 +6,9 @@ use futures::StreamExt;
 use saltwing_bind::access::Guard;
 use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
-use saltwing_datafusion::{Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RelationalError, Template};
+use saltwing_datafusion::{
+    Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, Template,
+};
 use saltwing_plan::Policy;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
@@ -97,6 +99,7 @@ impl Database {
             context: ScanContext::new(Budget::default()),
             guard: &guard,
             samples: &[],
+            recursion: RecursionLimits::default(),
             mode,
         })
     }

@@ -147,3 +147,21 @@ fn writes_are_seen() {
     connection.execute("DELETE FROM t WHERE a = 'x' AND b > 1", ()).unwrap();
     assert_eq!(texts(&connection, sql).unwrap(), ["2|1"]);
 }
+
+#[test]
+fn groups_by_a_cast_to_date_get_a_notice() {
+    let connection = saltwing::Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE e (k INTEGER PRIMARY KEY, ts TIMESTAMP)", ()).unwrap();
+    connection.execute("SET full_scan = 'allow'", ()).unwrap();
+    let notices = |sql: &str| connection.execute(sql, ()).unwrap().notices;
+    for sql in [
+        "SELECT ts::date, count(*) FROM e GROUP BY 1",
+        "SELECT CAST(ts AS DATE) AS d, count(*) FROM e GROUP BY d",
+        "SELECT count(*) FROM e GROUP BY e.ts::date",
+    ] {
+        let notices = notices(sql);
+        assert!(notices.len() == 1 && notices[0].contains("DATE_TRUNC('day', ..)"), "{sql}: {notices:?}");
+    }
+    assert!(notices("SELECT DATE_TRUNC('day', ts), count(*) FROM e GROUP BY 1").is_empty());
+    assert!(notices("SELECT ts::date FROM e").is_empty());
+}

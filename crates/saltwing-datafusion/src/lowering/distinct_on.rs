@@ -1,0 +1,31 @@
+//! DISTINCT ON.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Projection};
+use saltwing_types::{ColumnRef, Expr};
+
+use crate::expr_function::ExprFunction;
+use crate::sql_field::field_type;
+
+/// A DISTINCT ON whose columns may all be NULL.
+///
+/// DataFusion makes first values of groups out of it, which may be NULL to it, and then a UNION above, planned with
+/// columns that may not, does not fit.
+pub(super) fn with_nullable_columns(distinct: LogicalPlan) -> Result<LogicalPlan> {
+    let columns = distinct.schema().iter().map(|(qualifier, field)| {
+        let column = PlanExpr::from((qualifier, field));
+        match field_type(field).filter(|_| !field.is_nullable()) {
+            None => column,
+            Some(ty) => {
+                let own = ColumnRef { index: 0, name: field.name().clone(), ty, nullable: true, span: None };
+                // A column by itself would be taken for the argument: it is computed, and gives the same.
+                let same = ExprFunction::call(Expr::Column(own), vec![column]);
+                same.alias_qualified(qualifier.cloned(), field.name())
+            }
+        }
+    });
+    let columns = columns.collect();
+    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(distinct))?))
+}

@@ -1,0 +1,131 @@
+//! DataFusion's functions that answer otherwise here.
+
+use std::sync::Arc;
+
+use arrow::array::AsArray;
+use arrow::datatypes::{DataType, FieldRef};
+use chrono::format::{Item, StrftimeItems};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use saltwing_types::ValueError;
+
+use crate::RelationalError;
+
+/// These functions; each takes the place of DataFusion's of the same name.
+pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
+    let to_char = ToChar { native: datafusion::functions::datetime::to_char() };
+    let version = Version { signature: Signature::exact(Vec::new(), Volatility::Immutable) };
+    vec![Arc::new(ScalarUDF::new_from_impl(to_char)), Arc::new(ScalarUDF::new_from_impl(version))]
+}
+
+/// `version()`.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Version {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Version {
+    fn name(&self) -> &str {
+        "version"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Ok(ColumnarValue::Scalar(ScalarValue::from(concat!("Saltwing ", env!("CARGO_PKG_VERSION")))))
+    }
+}
+
+/// `to_char(instant, pattern)`, which refuses patterns of other languages: DataFusion gives them back as they are.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ToChar {
+    native: Arc<ScalarUDF>,
+}
+
+impl ScalarUDFImpl for ToChar {
+    fn name(&self) -> &str {
+        self.native.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.native.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.native.signature()
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.native.return_type(arg_types)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        if let Some(Some(ScalarValue::Utf8(Some(pattern)))) = args.scalar_arguments.get(1) {
+            check_pattern(pattern)?;
+        }
+        self.native.return_field_from_args(args)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.get(1) {
+            Some(ColumnarValue::Scalar(ScalarValue::Utf8(Some(pattern)))) => check_pattern(pattern)?,
+            Some(ColumnarValue::Array(patterns)) => {
+                if let Some(patterns) = patterns.as_string_opt::<i32>() {
+                    let mut last = None;
+                    for pattern in patterns.iter().flatten().filter(|pattern| last.replace(*pattern) != Some(*pattern))
+                    {
+                        check_pattern(pattern)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.native.invoke_with_args(args)
+    }
+}
+
+/// # Errors
+/// A pattern that says nothing of the instant, or has a `%` that stands for nothing.
+fn check_pattern(pattern: &str) -> Result<(), RelationalError> {
+    let (mut says_something, mut is_wrong) = (false, false);
+    for item in StrftimeItems::new(pattern) {
+        match item {
+            Item::Error => is_wrong = true,
+            Item::Numeric(..) | Item::Fixed(_) => says_something = true,
+            _ => {}
+        }
+    }
+    // Durations have a pattern of their own.
+    let is_plain = !pattern.contains(char::is_alphanumeric) || pattern.eq_ignore_ascii_case("ISO8601");
+    if !is_wrong && (says_something || is_plain) {
+        return Ok(());
+    }
+    let text = format!("to_char takes patterns such as '%Y-%m-%d %H:%M:%S', and '{pattern}' is none");
+    Err(RelationalError::from(ValueError::BadArgument(text)).help(
+        "%Y year, %m month, %d day, %j day of the year, %H hour, %I of 12 hours, %p AM or PM, %M minute, %S second, \
+         %3f milliseconds, %A and %a weekday, %B and %b month by name, %% a percent sign",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_pattern;
+
+    #[test]
+    fn patterns_of_strftime_alone() {
+        for pattern in ["%Y-%m-%d", "%H:%M:%S%.3f", "day %j", "%%%Y", "", "-", "%B %d", "%c"] {
+            assert!(check_pattern(pattern).is_ok(), "{pattern}");
+        }
+        for pattern in ["YYYY-MM-DD", "yyyy-MM-dd HH:mm:ss", "%Q", "HH24:MI", "%%", "%"] {
+            assert!(check_pattern(pattern).is_err() || pattern == "%%", "{pattern}");
+        }
+    }
+}
