@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use saltwing_catalog::Catalog;
-use saltwing_store::{DurabilityScope, OrderedKv};
+use saltwing_store::{Capabilities, DurabilityScope, OrderedKv};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
@@ -65,7 +65,8 @@ impl Database {
     }
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
-        let notices = kv.notices().to_vec();
+        let mut notices = kv.notices().to_vec();
+        notices.extend(durability_notice(kv.capabilities()));
         let directory = options.path.as_ref().map(std::fs::canonicalize).transpose().map_err(|error| {
             Error::new(ErrorCode::Io, format!("the database's directory cannot be looked at: {error}"))
         })?;
@@ -104,8 +105,8 @@ impl Database {
         Connection { session: Session::new(self.clone()) }
     }
 
-    /// What opening the database found and mended, one sentence each: an end of a journal that a crash has torn. Empty after
-    /// nearly every opening.
+    /// What the user should know about the opened database, one sentence each: what opening it mended, such as the end of a
+    /// journal that a crash has torn, and what its store does not promise. Nearly always empty.
     pub fn notices(&self) -> &[String] {
         &self.shared.notices
     }
@@ -113,19 +114,6 @@ impl Database {
     /// The name of the store below.
     pub fn store_name(&self) -> &'static str {
         self.shared.tables.capabilities().store
-    }
-
-    /// What whoever opened the database should know about it, as texts for users: nothing, on most stores.
-    pub fn notices(&self) -> Vec<String> {
-        let capabilities = self.shared.tables.capabilities();
-        match capabilities.durability {
-            DurabilityScope::Process if capabilities.persistent => vec![format!(
-                "the store {} is experimental: rows that were acknowledged as synced survive a killed process, but a power \
-                 cut or a crash of the operating system may take them, or the whole database",
-                capabilities.store
-            )],
-            _ => Vec::new(),
-        }
     }
 
     /// Deletes expired rows now, and what drops of tables left that failed after the tables were gone; returns how many rows had
@@ -182,6 +170,18 @@ impl Drop for Shared {
             let _ = self.tables.close();
         }
     }
+}
+
+/// Says so if a power cut may take what the store acknowledged as synced.
+fn durability_notice(capabilities: &Capabilities) -> Option<String> {
+    let is_lost = capabilities.persistent && capabilities.durability == DurabilityScope::Process;
+    is_lost.then(|| {
+        format!(
+            "the store {} is experimental: rows that were acknowledged as synced survive a killed process, but a power cut \
+             or a crash of the operating system may take them, or the whole database",
+            capabilities.name
+        )
+    })
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ const RECURSION_ROUNDS_MAX: u64 = 100_000;
 const RECURSION_ROWS_MAX: u64 = 10_000_000;
 
 /// The settings by name, with what they take.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 13] = [
     ("full_scan", "'allow', 'warn' or 'error'"),
     ("statement_timeout", "'5s', '200ms' or milliseconds"),
     ("rows_max", "a number of rows, 0 for no limit"),

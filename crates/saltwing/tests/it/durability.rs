@@ -75,7 +75,7 @@ fn only_a_store_that_a_power_cut_may_empty_has_a_notice() {
             StoreKind::Memory => Database::memory_builder(),
             _ => Database::builder(folder.path().join("db")).store(kind),
         };
-        let notices = builder.open().unwrap().notices();
+        let notices = builder.open().unwrap().notices().to_vec();
         match kind {
             StoreKind::Sled => assert!(notices.len() == 1 && notices[0].contains("power cut"), "{notices:?}"),
             _ => assert!(notices.is_empty(), "{kind:?}: {notices:?}"),
