@@ -8,10 +8,12 @@ use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreErr
 use crate::space::SpaceTables;
 use crate::store::Inner;
 
+type Entries = OwnedRange<&'static [u8], &'static [u8]>;
+
 /// A range of a table at one moment. Fields drop in order: the database goes last, as its directory's lock must.
 pub(crate) struct TableRange {
     /// `None` if there is nothing to walk over; an error of the start is reported by the next call.
-    iter: Option<Result<OwnedRange<&'static [u8], &'static [u8]>, StoreError>>,
+    iter: Option<Result<Entries, StoreError>>,
     /// `None` for a space that does not exist.
     tables: Option<SpaceTables>,
     inner: Arc<Inner>,
