@@ -46,12 +46,18 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<Option<bool>> {
     let acknowledged = records.iter().filter(|record| record.kind == 'A').count();
     println!("recorded {} calls, {acknowledged} acknowledged statements", records.len());
     let outcomes = cut_all(plan, home, &database, &records)?;
-    let mut is_well = true;
-    for ((rule, outcome), count) in &outcomes {
-        println!("{rule}: {count} {outcome}");
-        is_well &= outcome == "right";
-    }
-    Ok(Some(is_well))
+    print(&outcomes);
+    Ok(Some(outcomes.keys().all(|(_, outcome)| outcome == RIGHT)))
+}
+
+const RIGHT: &str = "right";
+/// After so many places what came of them so far is printed.
+const PLACES_PRINTED: usize = 50;
+
+fn print(outcomes: &Outcomes) {
+    let told: Vec<String> =
+        outcomes.iter().map(|((rule, outcome), count)| format!("{rule}: {count} {outcome}")).collect();
+    println!("{}", told.join(", "));
 }
 
 type Outcomes = BTreeMap<(String, String), usize>;
@@ -60,6 +66,7 @@ fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record]) -> io::Res
     let mut random = Random::new(plan.seed);
     let places = places(plan.cuts, records, &mut random);
     let (mut disk, mut log, mut outcomes) = (Disk::new(root), Vec::new(), Outcomes::new());
+    let mut tried = 0;
     for (index, record) in records.iter().enumerate() {
         if places.contains(&index) {
             for rule in &plan.rules {
@@ -70,13 +77,17 @@ fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record]) -> io::Res
                 let outcome = hold(plan, home, &rebuilt, &log)?;
                 let count = outcomes.entry((format!("{rule:?}").to_lowercase(), outcome.kind.clone())).or_default();
                 *count += 1;
-                if outcome.kind != "right" && *count <= plan.shown_max {
+                if outcome.kind != RIGHT && *count <= plan.shown_max {
                     let kept =
                         std::env::temp_dir().join(format!("crash-{}-{}-{rule:?}-{index}", plan.store, plan.seed));
                     keep(&disk, *rule, &mut random_of(plan, index, *rule), &log, &kept)?;
                     let kept = kept.display();
                     println!("cut at {index} of {}, {rule:?}: {}; kept in {kept}", records.len(), outcome.told);
                 }
+            }
+            tried += 1;
+            if tried % PLACES_PRINTED == 0 && tried < places.len() {
+                print(&outcomes);
             }
         }
         if record.kind == 'A' {
@@ -117,7 +128,7 @@ fn hold(plan: &Plan, home: &Path, rebuilt: &Path, log: &[u8]) -> io::Result<Outc
     checker.arg(&told);
     let (ended, said) = child::watched(checker, home, Duration::from_secs(60))?;
     let kind = match ended {
-        Ended::Code(0) if !said.contains("panicked") => "right",
+        Ended::Code(0) if !said.contains("panicked") => RIGHT,
         Ended::Code(crate::roles::NOT_OPENED) => "not opened",
         Ended::Code(crate::roles::WRONG) => "rows lost or changed",
         Ended::Code(_) => "panic",

@@ -17,6 +17,9 @@
 //!   sync: fjall drops it on the disk at once. Its own `clear` would hold journals back for as long as the keyspace stays
 //!   empty.
 //!
+//! * **Damage.** fjall takes some damage of its journal for the end, and all of a torn end for damage. Batches are numbered
+//!   (`commits`), and an opening reads the journals (`journals`) and the lists of tables (`version_lists`) before fjall
+//!   does; `docs/crashes.md` says what comes of it.
 //! * **Space.** Values of 4 KiB and more lie apart from the trees of keys, so that what fjall rewrites is small, and
 //!   the disk gets deleted ones back; see the module `reclaim`.
 //!

@@ -367,11 +367,15 @@ impl OrderedKv for FjallStore {
         // before it loses what says how far it was written out.
         self.write_out()?;
         self.wait_for_written_out();
+        let sync_names =
+            || self.inner.keyspaces.sync_names().map_err(|error| StoreError::io("sync", self.inner.path(), error));
+        sync_names()?;
         let mut is_any_compacted = false;
         for keyspace in large {
             is_any_compacted |= reclaim::reclaim(keyspace).map_err(failed)?;
         }
         if is_any_compacted {
+            sync_names()?;
             reclaim::let_files_go(&self.inner.database, &self.inner.keyspaces, &self.inner.commits).map_err(failed)?;
         }
         Ok(())
