@@ -359,6 +359,10 @@ impl OrderedKv for FjallStore {
         self.inner.refuse_poisoned()?;
         let failed = |error: fjall::Error| storage_error("reclaim", self.inner.path(), &error);
         let (spaces, ()) = self.inner.keyspaces.moment(|| ());
+        // What is being written out just now is neither in memory nor in files, and would not count.
+        if !self.has_no_sealed_memory(&spaces) {
+            self.wait_for_written_out();
+        }
         let large: Vec<_> = spaces.iter().filter(|keyspace| reclaim::is_large(keyspace)).collect();
         if large.is_empty() {
             return Ok(());

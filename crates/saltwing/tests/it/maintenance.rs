@@ -38,7 +38,7 @@ fn written(database: &Database) -> Vec<i64> {
 #[test]
 fn a_backup_under_load_has_what_was_acknowledged_before() {
     for (kind, tiny) in
-        [(StoreKind::Fjall, false), (StoreKind::Fjall, true), (StoreKind::Memory, true), (StoreKind::Sled, true)]
+        [(StoreKind::Fjall, true), (StoreKind::Memory, false), (StoreKind::Sled, true)]
     {
         let folder = tempfile::tempdir().unwrap();
         let source = database(kind, &folder.path().join("db"), tiny);
@@ -76,7 +76,8 @@ fn a_backup_under_load_has_what_was_acknowledged_before() {
                 let backup = folder.path().join(format!("backup {round}"));
                 let report = source.backup(&backup).unwrap();
                 assert!(report.entries > 0 && report.bytes > 0);
-                for target in KINDS {
+                // On every store once, on the quickest each time.
+                for target in KINDS.into_iter().filter(|kind| round == 2 || *kind == StoreKind::Memory) {
                     let path = folder.path().join(format!("restored {round} {}", target.as_str()));
                     let builder = match target {
                         StoreKind::Memory => Database::memory_builder(),
