@@ -10,8 +10,8 @@
 //!   (`control resultmode` insists on one); `N values hashing to H` is sqlite's;
 //! * `statement error`, `query error` take a pattern over `sqlstate code: message`,
 //!   as in `statement error 54F01`, or `error (54F01)` for the state alone;
-//! * labels for `skipif` and `onlyif` are `saltwing` and the store's name; both may
-//!   carry a comment, and go for a `halt` too;
+//! * labels for `skipif` and `onlyif` are `saltwing`, the store's name, and `relational` for a build with the relational
+//!   engine; both may carry a comment, and go for a `halt` too;
 //! * two queries with one label in one file must give the same rows;
 //! * a file that starts with `_` is only run where another includes it.
 //!

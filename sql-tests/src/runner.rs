@@ -155,7 +155,11 @@ impl Run {
     }
 
     fn holds(&self, condition: &Condition) -> bool {
-        let is_ours = |label: &str| label == "saltwing" || label == self.store;
+        let is_ours = |label: &str| match label {
+            "saltwing" => true,
+            "relational" => cfg!(feature = "datafusion"),
+            store => store == self.store,
+        };
         match condition {
             Condition::OnlyIf { label } => is_ours(label),
             Condition::SkipIf { label } => !is_ours(label),

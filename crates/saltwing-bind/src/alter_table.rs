@@ -86,6 +86,14 @@ fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
         return Err(BindError::from(error).at(Some(spec.name.span())));
     }
     let default = default_of(spec, &def.name.to_string())?;
+    if let Some(default) = default.as_ref().filter(|default| default.computed) {
+        let text = format!(
+            "DEFAULT {} for a column that is added, which rows that are there have no value for,",
+            default.text
+        );
+        let error = BindError::from(BindErrorKind::NotSupported(text)).at(spec.default.as_ref().map(|d| d.span));
+        return Err(error.help("add it without a DEFAULT, or with a constant one; or name it when the table is made"));
+    }
     let is_null = default.as_ref().is_none_or(|default| matches!(&default.expr, Expr::Literal(v, _) if v.is_null()));
     if spec.not_null == Some(true) && is_null {
         let text = format!("{} is NOT NULL, and the rows that are there have no value for it", name.text);

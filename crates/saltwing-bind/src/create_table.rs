@@ -1,6 +1,7 @@
 //! CREATE TABLE into a table's definition.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
@@ -16,7 +17,7 @@ use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::key_expression::{self, KeyItem};
-use crate::lower::{Lowerer, Params};
+use crate::lower::{Lowered, Lowerer, Params};
 use crate::scope::Scope;
 use crate::table_option::{TableOptions, kept_notice, whole};
 
@@ -374,11 +375,29 @@ pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<Defaul
     let scope = Scope::of_default();
     let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), subqueries: &[], collector: None };
     let place = |error: BindError| error.at(Some(default.span));
-    let expr = lowerer.lower(&default.expr).map_err(|e| place(e.into_error()))?;
+    let expr = match lowerer.lower(&default.expr) {
+        // Of the relational engine's language: the text is kept, and computed for each new row.
+        Err(Lowered::Foreign(..)) if is_of_one_row(&default.expr) => {
+            return Ok(Some(DefaultDef { text: default.text.clone(), expr: Expr::NULL, computed: true }));
+        }
+        lowered => lowered.map_err(|e| place(e.into_error()))?,
+    };
     let column = format!("{table}.{}", spec.name.name.text);
     let wrong = |source| place(BindErrorKind::Value { column: Some(column.clone()), source }.into());
     let value = eval::eval(&expr, &[]).and_then(|value| number::assign(value, spec.sql_type)).map_err(wrong)?;
-    Ok(Some(DefaultDef { text: default.text.clone(), expr: Expr::Literal(value, spec.sql_type) }))
+    let expr = Expr::Literal(value, spec.sql_type);
+    Ok(Some(DefaultDef { text: default.text.clone(), expr, computed: false }))
+}
+
+/// Whether an expression reads nothing but the row that it stands in: no tables, no parameters, no other rows.
+fn is_of_one_row(expr: &ast::Expr) -> bool {
+    let look = ast::visit_expressions(expr, |expr| match expr {
+        ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => ControlFlow::Break(()),
+        ast::Expr::Value(value) if matches!(value.value, ast::Value::Placeholder(_)) => ControlFlow::Break(()),
+        ast::Expr::Function(function) if function.over.is_some() => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    look.is_continue()
 }
 
 fn key_part<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {

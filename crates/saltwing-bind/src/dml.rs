@@ -8,9 +8,10 @@ use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Ups
 use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
 use saltwing_table::Table;
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{Expr, Value, eval, number, typing};
+use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{Query, SetExpr};
 
+use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowered, Lowerer, Params};
 use crate::scope::Scope;
@@ -22,6 +23,18 @@ pub struct BoundUpsert {
     pub target: UpsertTarget,
     /// The rows.
     pub source: BoundSource,
+    /// Values of the rows that our language has no words for: they are NULL in the rows.
+    pub computed: Vec<ComputedValue>,
+}
+
+/// A value of VALUES that the relational engine computes: see [`computed_query`](crate::computed_query).
+pub struct ComputedValue {
+    /// In which row it stands, from 0.
+    pub row: usize,
+    /// In which place of the row, from 0.
+    pub place: usize,
+    /// The expression, or the DEFAULT that it stands for.
+    pub expr: Box<sqlparser::ast::Expr>,
 }
 
 /// Where rows go.
@@ -34,6 +47,9 @@ pub struct UpsertTarget {
     pub on_conflict: OnConflict,
     /// Whether columns that are not written keep what the row has: the row must be read.
     pub partial: bool,
+    /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
+    /// values stand in each row behind those of `columns`.
+    pub computed_defaults: Vec<usize>,
 }
 
 impl UpsertTarget {
@@ -43,7 +59,10 @@ impl UpsertTarget {
         // What is neither written nor a part of the key keeps its value.
         let leaves_out = |column: usize| !columns.contains(&column) && def.key.position(column).is_none();
         let partial = on_conflict == OnConflict::Replace && (0..def.columns.len()).any(leaves_out);
-        Self { table, columns, on_conflict, partial }
+        let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
+        let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
+        let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
+        Self { table, columns, on_conflict, partial, computed_defaults }
     }
 
     /// Whether rows are looked up before they are written; those with a hidden key are always new.
@@ -75,13 +94,14 @@ pub struct BoundDelete {
 pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: Params<'_>) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
     let columns = target_columns(&table, statement.columns.as_deref())?;
+    let mut computed = Vec::new();
     let source = match &statement.source {
         RowSource::Query(query) => BoundSource::Query(query.clone()),
         RowSource::Values(rows) => {
             let scope = Scope::empty();
             let lowerer = Lowerer { scope: &scope, params, subqueries: &[], collector: None };
             let mut bound = Vec::with_capacity(rows.len());
-            for row in rows {
+            for (row_number, row) in rows.iter().enumerate() {
                 if row.values.len() != columns.len() {
                     let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
                     return Err(BindError::from(error).at(Some(row.span)).help("Phoenix: ERROR 1020"));
@@ -94,7 +114,13 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
                 let mut values = Vec::with_capacity(columns.len());
                 for (place, (value, &column)) in row.values.iter().zip(&columns).enumerate() {
                     let given = given.and_then(|given| given.get(place));
-                    values.push(bind_value(&lowerer, (value, given), &table, column)?);
+                    values.push(match bind_value(&lowerer, (value, given), &table, column)? {
+                        BoundValue::Known(value) => value,
+                        BoundValue::Computed(expr) => {
+                            computed.push(ComputedValue { row: row_number, place, expr });
+                            Value::Null
+                        }
+                    });
                 }
                 bound.push(values);
             }
@@ -103,7 +129,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source })
+    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source, computed })
 }
 
 /// Binds a DELETE.
@@ -186,20 +212,31 @@ fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     Ok(())
 }
 
+/// What an expression of VALUES is.
+enum BoundValue {
+    Known(Value),
+    /// The relational engine knows what it is.
+    Computed(Box<sqlparser::ast::Expr>),
+}
+
 /// The value of an expression, which is `given` where that is known, as one of a column.
 fn bind_value(
     lowerer: &Lowerer<'_>,
     (value, given): (&sqlparser::ast::Expr, Option<&Value>),
     table: &Table,
     column: usize,
-) -> Result<Value> {
+) -> Result<BoundValue> {
     let def = table.def();
     let Some(target) = def.columns.get(column) else {
         return Err(BindErrorKind::Syntax("a column is missing".into()).into());
     };
     let place = |error: BindError| error.at(saltwing_sql::expr_span(value));
     if given.is_none() && is_default(value) {
-        return target.default.as_ref().map_or(Ok(Value::Null), |d| Ok(eval::eval(&d.expr, &[])?));
+        return match &target.default {
+            Some(default) if default.computed => Ok(BoundValue::Computed(Box::new(expr_of(&default.text)?))),
+            Some(default) => Ok(BoundValue::Known(eval::eval(&default.expr, &[])?)),
+            None => Ok(BoundValue::Known(Value::Null)),
+        };
     }
     let wrong = |source| {
         let column = Some(format!("{}.{}", def.name, target.name));
@@ -207,18 +244,20 @@ fn bind_value(
     };
     let value = match given {
         Some(given) => Ok(given.clone()),
-        None => match lowerer.lower(value).map_err(|e| place(e.into_error()))? {
-            Expr::Literal(value, _) => Ok(value),
+        None => match lowerer.lower(value) {
+            Ok(Expr::Literal(value, _)) => Ok(value),
             // Judged before the parameters have values.
-            e if !e.is_constant() => return Ok(Value::Null),
-            e => eval::eval(&e, &[]),
+            Ok(e) if !e.is_constant() => return Ok(BoundValue::Known(Value::Null)),
+            Ok(e) => eval::eval(&e, &[]),
+            Err(Lowered::Foreign(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
+            Err(wrong) => return Err(place(wrong.into_error())),
         },
     };
     match value.and_then(|v| number::assign(v, target.ty)).map_err(wrong)? {
         Value::Null if !target.nullable => {
             Err(place(BindErrorKind::NullGiven(format!("{}.{}", def.name, target.name)).into()))
         }
-        value => Ok(value),
+        value => Ok(BoundValue::Known(value)),
     }
 }
 

@@ -9,6 +9,7 @@
 pub mod access;
 mod aggregate;
 mod alter_table;
+mod computed;
 mod create_table;
 mod dml;
 mod error;
@@ -31,8 +32,11 @@ use saltwing_types::Expr;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
+pub use computed::{computed_query, expr_of};
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
-pub use dml::{BoundDelete, BoundSource, BoundUpsert, UpsertTarget, delete, row_key_query, target_columns, upsert};
+pub use dml::{
+    BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, row_key_query, target_columns, upsert,
+};
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{Lowered, Lowerer, Params, constant};

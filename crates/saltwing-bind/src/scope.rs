@@ -9,6 +9,9 @@ use saltwing_types::{ColumnRef, Span, SqlType};
 
 use crate::error::{BindErrorKind, Result};
 
+/// The place of expressions in VALUES.
+const VALUES: &str = "VALUES";
+
 /// The columns of one table, or none.
 #[derive(Clone)]
 pub struct Scope {
@@ -22,7 +25,7 @@ pub struct Scope {
 impl Scope {
     /// No columns: VALUES.
     pub fn empty() -> Self {
-        Self { table: None, place: "VALUES", alias: None }
+        Self { table: None, place: VALUES, alias: None }
     }
 
     /// No columns: the DEFAULT of one.
@@ -48,7 +51,14 @@ impl Scope {
         let written = parts.join(".");
         let Some(table) = &self.table else {
             let error = BindErrorKind::ColumnInConstant { place: self.place, column: written };
-            return Err(crate::BindError::from(error).at(span).help("text stands in single quotes"));
+            let help = match self.place {
+                VALUES => {
+                    "text stands in single quotes; what is computed from the row that is there is an UPSERT of a query: \
+                           UPSERT INTO t (k, v) SELECT k, v + 1 FROM t WHERE k = 1"
+                }
+                _ => "text stands in single quotes",
+            };
+            return Err(crate::BindError::from(error).at(span).help(help));
         };
         let def = table.def();
         let found = match parts {

@@ -24,16 +24,19 @@ use crate::{CatalogError, CatalogView, INFORMATION_SCHEMA};
 /// | 1 | tables |
 /// | 2 | keys with computed parts |
 /// | 3 | tables that were altered: slots of dropped columns |
+/// | 4 | DEFAULTs that are computed for each row |
 ///
 /// A catalog has the lowest format that tells all of its definitions, so that earlier
 /// versions read what they can, and refuse what they would misread.
-pub const CATALOG_FORMAT: u32 = 3;
+pub const CATALOG_FORMAT: u32 = 4;
 /// The format of a catalog without tables.
 const FIRST_FORMAT: u32 = 1;
 /// The format from which on keys have computed parts.
 const KEY_EXPRESSIONS_FORMAT: u32 = 2;
 /// The format from which on tables have a history.
 const ALTERED_FORMAT: u32 = 3;
+/// The format from which on DEFAULTs are computed for each row.
+const COMPUTED_DEFAULTS_FORMAT: u32 = 4;
 
 const TABLES: u32 = 1;
 const SCHEMAS: u32 = 2;
@@ -134,6 +137,9 @@ impl Catalog {
         let row = table_row(&def)?;
         if def.key.has_computed() {
             self.raise_format(&mut writes, KEY_EXPRESSIONS_FORMAT)?;
+        }
+        if def.columns.iter().any(|column| column.default.as_ref().is_some_and(|default| default.computed)) {
+            self.raise_format(&mut writes, COMPUTED_DEFAULTS_FORMAT)?;
         }
         let table = self.store.register(Arc::new(def))?;
         writes.put(&self.own.tables, row)?;

@@ -114,6 +114,8 @@ pub struct QueryRequest<'a> {
     pub recursion: RecursionLimits,
     /// What becomes of it.
     pub mode: Mode,
+    /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
+    pub now_ms: Option<i64>,
 }
 
 /// What becomes of a planned query.
@@ -252,10 +254,11 @@ impl Engine {
         let columns = columns_of(&analyzed);
         let analyzed_types: Vec<Option<SqlType>> =
             analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
-        let context = Optimizing {
-            context: OptimizerContext::new_with_config_options(options.clone()),
-            functions: &self.session,
-        };
+        let mut context = OptimizerContext::new_with_config_options(options.clone());
+        if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
+            context = context.with_query_execution_start_time(now);
+        }
+        let context = Optimizing { context, functions: &self.session };
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
         let is_kept =
             request.mode == Mode::Keep && !limit_open && is_timeless(&logical)? && waits_in_scans(&optimized)?;

@@ -117,7 +117,30 @@ pub struct RowFailure {
 }
 
 impl Transaction<'_> {
-    /// Writes the rows of a query: batches with as many columns as the statement writes, of these types.
+    /// Writes rows, which have a value for each of the statement's columns, brought to its type.
+    ///
+    /// # Errors
+    /// As [`Writer::upsert`].
+    pub fn upsert_rows(&mut self, target: &UpsertTarget, rows: &[Vec<Value>]) -> Result<(), RowFailure> {
+        let first_id = self.first_id(target, rows.len()).map_err(|error| RowFailure { row: None, error })?;
+        let mut sink = RowSink::new(self, target);
+        for (index, row) in rows.iter().enumerate() {
+            let row_id = first_id.map(|id| id + index as i64);
+            sink.put(row, row_id).map_err(|error| RowFailure { row: Some(index), error })?;
+        }
+        Ok(())
+    }
+
+    /// The first of so many hidden row ids, where the table has them.
+    fn first_id(&self, target: &UpsertTarget, rows: usize) -> Result<Option<i64>, ExecError> {
+        match target.table.def().has_hidden_key() {
+            true => Ok(Some(self.store().allocate_row_ids(&target.table, rows)?.start)),
+            false => Ok(None),
+        }
+    }
+
+    /// Writes the rows of a query: batches with as many columns as the statement writes, of these types. `defaults` gives the
+    /// values of so many rows for [`UpsertTarget::computed_defaults`], where there are any.
     ///
     /// # Errors
     /// As [`Writer::upsert`], and what the batches end with.
@@ -126,18 +149,20 @@ impl Transaction<'_> {
         target: &UpsertTarget,
         types: &[SqlType],
         batches: impl Iterator<Item = Result<RecordBatch, E>>,
+        mut defaults: impl FnMut(usize) -> Result<Vec<Vec<Value>>, E>,
     ) -> Result<(), E> {
-        let has_ids = target.table.def().has_hidden_key();
         let mut sink = RowSink::new(self, target);
         for batch in batches {
             let batch = batch?;
-            let ids = match has_ids {
-                true => Some(sink.transaction.store().allocate_row_ids(&target.table, batch.num_rows())),
-                false => None,
-            };
-            let first_id = ids.transpose().map_err(ExecError::from)?.map(|ids| ids.start);
+            let first_id = sink.transaction.first_id(target, batch.num_rows())?;
+            let mut more = match target.computed_defaults.is_empty() {
+                true => Vec::new(),
+                false => defaults(batch.num_rows())?,
+            }
+            .into_iter();
             for row in 0..batch.num_rows() {
-                let values = row_of_batch(target, types, &batch, row)?;
+                let mut values = row_of_batch(target, types, &batch, row)?;
+                values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64))?;
                 sink.end_part()?;
             }
@@ -204,11 +229,7 @@ impl<'s, 't> RowSink<'s, 't> {
         let row = match old {
             None => fresh.into_owned(),
             Some(mut row) => {
-                for (&column, value) in target.columns.iter().zip(values) {
-                    if let Some(place) = row.get_mut(column) {
-                        place.clone_from(value);
-                    }
-                }
+                set_columns(&mut row, &target.columns, values);
                 row
             }
         };
@@ -265,12 +286,17 @@ fn fresh_row<'v>(
             (None, _) => Value::Null,
         });
     }
-    for (&column, value) in target.columns.iter().zip(values) {
+    set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
+    Ok(row.into())
+}
+
+/// Puts values into columns of a row, by index.
+fn set_columns<'c>(row: &mut [Value], columns: impl IntoIterator<Item = &'c usize>, values: &[Value]) {
+    for (&column, value) in columns.into_iter().zip(values) {
         if let Some(place) = row.get_mut(column) {
             place.clone_from(value);
         }
     }
-    Ok(row.into())
 }
 
 /// The values of the key's columns; what is computed from them says nothing more.

@@ -22,8 +22,13 @@ pub fn is_default(expr: &Expr) -> bool {
 /// Reads on behind UPSERT or INSERT, which is token number `start`.
 pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
     if cursor.at(&["OR"]) {
-        return Err(SqlError::not_supported("INSERT OR ..", cursor.here())
-            .with_help("UPSERT INTO writes the row whether its key exists or not"));
+        let error = SqlError::not_supported("OR behind INSERT", cursor.here());
+        return Err(match cursor.word(1).map(str::to_uppercase).as_deref() {
+            Some("IGNORE") => error.with_help(KEEPS_THE_ROW),
+            Some("REPLACE") => error.with_help("UPSERT INTO t .. of all columns replaces the row that has the key"),
+            _ => error
+                .with_help("INSERT INTO t .. is an error where the key is there, UPSERT INTO t .. replaces the row"),
+        });
     }
     cursor.expect(&["INTO"])?;
     let table = cursor.table()?;
@@ -101,6 +106,13 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         },
     }
 }
+
+/// The way to what INSERT OR IGNORE and its kin do.
+pub(crate) const KEEPS_THE_ROW: &str = "INSERT INTO t .. is an error (23505) where the key is there, and changes nothing: that may be passed \
+     over; COPY t FROM .. WITH (ON_CONFLICT IGNORE) leaves such rows out. UPSERT would overwrite them";
+/// The way to what ON CONFLICT DO UPDATE and its kin do.
+pub(crate) const CHANGES_THE_ROW: &str = "UPSERT INTO t (k, a) VALUES (1, 2) writes the columns it names whether the key is there or not; what is \
+     computed from the row that is there is an UPSERT of a query: UPSERT INTO t (k, a) SELECT k, a + 1 FROM t WHERE k = 1";
 
 /// Refuses what other systems have behind their DML.
 fn refuse_tail(cursor: &Cursor<'_>) -> Result<(), SqlError> {

@@ -13,6 +13,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::cursor::Cursor;
+use crate::dml::{CHANGES_THE_ROW, KEEPS_THE_ROW};
 use crate::error::SqlError;
 use crate::mistake;
 use crate::statement::{Hint, QueryStatement, SourceText};
@@ -240,7 +241,18 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
             Err(SqlError::not_supported(format!("{upper} WITH TIME ZONE"), span)
                 .with_help("all instants are UTC; leave WITH TIME ZONE out"))
         }
-        _ if upper == "DUPLICATE" && previous_is("ON") && next_is("KEY") => refuse("ON DUPLICATE KEY"),
+        _ if upper == "DUPLICATE" && previous_is("ON") && next_is("KEY") => {
+            let help = if is_word(cursor, index + 2, "IGNORE") { KEEPS_THE_ROW } else { CHANGES_THE_ROW };
+            Err(SqlError::not_supported("ON DUPLICATE KEY", span).with_help(help))
+        }
+        _ if upper == "CONFLICT" && previous_is("ON") => match conflict_action(cursor, index + 1) {
+            Some(action) => {
+                let help = if is_word(cursor, action, "NOTHING") { KEEPS_THE_ROW } else { CHANGES_THE_ROW };
+                Err(SqlError::not_supported("ON CONFLICT", cursor.span_at(index - 1)).with_help(help))
+            }
+            // A column of that name in the condition of a join.
+            None => Ok(()),
+        },
         // NEXT VALUE FOR s, NEXT 5 VALUES FOR s, CURRENT VALUE FOR s.
         _ if (upper == "VALUE" || upper == "VALUES") && next_is("FOR") => {
             let counted = matches!(before(cursor, index), Some(Token::Number(..) | Token::Placeholder(_)));
@@ -257,6 +269,14 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
         _ if upper == "TABLESAMPLE" && cursor.token(index + 1).token == Token::LParen => refuse("TABLESAMPLE"),
         _ => Ok(()),
     }
+}
+
+/// Where what an ON CONFLICT does stands, if `index` is behind one: `[(..)] DO action`.
+fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<usize> {
+    if cursor.token(index).token == Token::LParen {
+        index += (index..cursor.token_count()).position(|at| cursor.token(at).token == Token::RParen)? + 1;
+    }
+    is_word(cursor, index, "DO").then_some(index + 1)
 }
 
 /// Refuses `FROM t (x VARCHAR)`: `at` is where the table's name stands.

@@ -373,3 +373,17 @@ fn parameters_are_numbered() {
     let both = parse("SELECT ?; SELECT :a").unwrap();
     assert!(both.iter().all(|it| it.parameters.len() == 1));
 }
+
+/// What other systems write for it, and the way that does the same: UPSERT would overwrite what INSERT OR IGNORE keeps.
+#[test]
+fn inserts_of_other_systems_are_answered_with_what_does_the_same() {
+    let help = |sql: &str| parse(sql).unwrap_err().help().unwrap_or_default().to_owned();
+    for keeps in ["INSERT OR IGNORE INTO t VALUES (1)", "INSERT INTO t VALUES (1) ON CONFLICT (k) DO NOTHING"] {
+        assert!(help(keeps).contains("ON_CONFLICT IGNORE"), "{}", help(keeps));
+        assert!(help(keeps).contains("UPSERT would overwrite"), "{}", help(keeps));
+    }
+    let sets = "INSERT INTO t VALUES (1, 2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
+    assert!(help(sets).contains("SELECT k, a + 1 FROM t"), "{}", help(sets));
+    assert!(help("INSERT OR REPLACE INTO t VALUES (1)").contains("UPSERT INTO t"));
+    assert!(!help("INSERT OR ABORT INTO t VALUES (1)").contains("overwrite"));
+}

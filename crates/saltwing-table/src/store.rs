@@ -434,12 +434,15 @@ impl EmbeddedTables {
         Ok(())
     }
 
-    /// Brings everything acknowledged to the disk.
+    /// Brings everything acknowledged to the disk, and recent rows into blocks if they are more than a delta should have:
+    /// the next opening reads recent rows into memory.
     ///
     /// # Errors
     /// The store's.
     pub fn close(&self) -> Result<(), TableError> {
-        Ok(self.packed.kv().close()?)
+        let merged = self.packed.merge_surplus();
+        self.packed.kv().close()?;
+        merged
     }
 }
 

@@ -174,8 +174,11 @@ pub struct ColumnDef {
 pub struct DefaultDef {
     /// As written.
     pub text: String,
-    /// What it computes.
+    /// What it computes; NULL where [`DefaultDef::computed`] is set.
     pub expr: Expr,
+    /// Whether the text is SQL that is computed for each new row: `now()`, `uuid()`. Otherwise it is one value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub computed: bool,
 }
 
 /// A table.

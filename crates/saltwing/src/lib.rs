@@ -33,6 +33,7 @@
 
 pub mod blocking;
 mod builder;
+mod computed;
 mod connection;
 mod convert;
 mod copy;

@@ -148,6 +148,7 @@ impl Session {
             samples,
             recursion,
             mode,
+            now_ms: run.now_ms,
         })?)
     }
 

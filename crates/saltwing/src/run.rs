@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, create_table,
-    delete, query, resolve, upsert,
+    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
+    create_table, delete, query, resolve, upsert,
 };
 use saltwing_catalog::CatalogView;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, SelectPlan, Writer};
@@ -16,6 +16,7 @@ use saltwing_table::{ReadView, ScanContext, Table};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
+use crate::computed::EXPRS_AT_ONCE;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::{ExecutorChoice, Session, Settings};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
@@ -32,6 +33,9 @@ pub(crate) struct QueryRun<'a> {
     pub(crate) catalog: Arc<CatalogView>,
     pub(crate) guard: Guard,
     pub(crate) executor: ExecutorChoice,
+    /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
+    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // the relational engine alone has such functions
+    pub(crate) now_ms: Option<i64>,
 }
 
 /// What a query is planned for.
@@ -128,8 +132,13 @@ impl Session {
             Statement::Upsert(upserted) | Statement::Insert(upserted) => {
                 let is_insert = matches!(statement, Statement::Insert(_));
                 let verb = if is_insert { HintVerb::Insert } else { HintVerb::Upsert };
-                match upsert(upserted, is_insert, &catalog, Params::Open)?.source {
-                    BoundSource::Rows(_) => Ok(()),
+                let bound = upsert(upserted, is_insert, &catalog, Params::Open)?;
+                match bound.source {
+                    BoundSource::Rows(_) if bound.computed.is_empty() => Ok(()),
+                    BoundSource::Rows(_) => {
+                        let exprs = bound.computed.iter().map(|value| &*value.expr);
+                        self.check_query(&computed_query(exprs.take(EXPRS_AT_ONCE), 2, Some(upserted.span))?, verb)
+                    }
                     BoundSource::Query(query) => self.check_query(&upserted.source_query(&query), verb),
                 }
             }
@@ -150,10 +159,15 @@ impl Session {
         Ok(self.query_run_on(self.database().shared.tables.view()?, statement, params))
     }
 
-    fn query_run_on<'a>(&self, view: Arc<ReadView>, statement: &'a QueryStatement, params: Params<'a>) -> QueryRun<'a> {
+    pub(crate) fn query_run_on<'a>(
+        &self,
+        view: Arc<ReadView>,
+        statement: &'a QueryStatement,
+        params: Params<'a>,
+    ) -> QueryRun<'a> {
         let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
         let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
-        QueryRun { statement, params, subqueries, view, catalog, guard, executor }
+        QueryRun { statement, params, subqueries, view, catalog, guard, executor, now_ms: None }
     }
 
     /// Runs a write; anew, from its names on, when a table got another definition meanwhile.
@@ -245,7 +259,7 @@ impl Session {
     }
 
     /// Runs the subqueries that run by themselves, and starts the query around them.
-    fn start_run(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
+    pub(crate) fn start_run(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
         let plan = self.plan_query(&run, &context, Purpose::Execute)?;
         let mut rows = self.start_query(&plan, &run, context)?;
@@ -319,8 +333,23 @@ impl Session {
         self.writable()?;
         let catalog = self.catalog();
         let context = self.begin();
-        let BoundUpsert { target, source } = upsert(statement, insert, &catalog, Params::Given(params))?;
+        let BoundUpsert { target, source, computed } = upsert(statement, insert, &catalog, Params::Given(params))?;
         match source {
+            BoundSource::Rows(rows) if !computed.is_empty() || !target.computed_defaults.is_empty() => {
+                let computing = self.computing(&statement.hints, params, &context);
+                let writer = self.writer();
+                let written = writer.transaction(writer.limits.in_one(), |transaction| {
+                    let mut rows = rows.clone();
+                    computing.fill(transaction.view(), &target, &mut rows, &computed, statement.span)?;
+                    computing.add_defaults(transaction.view(), &target, &mut rows)?;
+                    transaction.upsert_rows(&target, &rows).map_err(|failure| {
+                        let span = row_span(statement, &failure);
+                        Error::from(failure.error).at(span)
+                    })
+                });
+                let (rows_affected, ()) = written?;
+                Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
+            }
             BoundSource::Rows(rows) => {
                 let written = self.writer().upsert(&target, &rows, None).map_err(|failure| {
                     let span = row_span(statement, &failure);
@@ -341,8 +370,11 @@ impl Session {
         context: &ScanContext,
     ) -> Result<Outcome, Error> {
         let writer = self.writer();
+        let computing = self.computing(&statement.hints, params, context);
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let mut run = self.query_run_on(transaction.view().clone(), statement, Params::Given(params));
+            let view = transaction.view().clone();
+            let mut run = self.query_run_on(view.clone(), statement, Params::Given(params));
+            run.now_ms = Some(computing.now_ms);
             run.guard.verb = if target.on_conflict == OnConflict::Error { HintVerb::Insert } else { HintVerb::Upsert };
             let rows = self.start_run(run, context.clone())?;
             if rows.columns.len() != target.columns.len() {
@@ -355,7 +387,9 @@ impl Session {
                 return Err(error.with_help(Some("Phoenix: ERROR 1020")));
             }
             let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
-            let ((), notices) = rows.drain(|batches| transaction.upsert_batches(target, &types, batches))?;
+            let ((), notices) = rows.drain(|batches| {
+                transaction.upsert_batches(target, &types, batches, |rows| computing.defaults(&view, target, rows))
+            })?;
             Ok::<_, Error>(notices)
         })?;
         Ok(ExecResult { rows_affected, notices }.into())
@@ -421,6 +455,7 @@ impl Session {
             return Ok(ExecResult { rows_affected: 0, notices }.into());
         }
         let bound = create_table(create, shared.options.default_salt)?;
+        self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
         match shared.catalog.create_table(bound.def) {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),

@@ -101,6 +101,7 @@ impl Database {
             samples: &[],
             recursion: RecursionLimits::default(),
             mode,
+            now_ms: None,
         })
     }
 

@@ -71,6 +71,30 @@ impl Packed {
         Ok(is_done.then_some(blocks))
     }
 
+    /// Brings recent rows into blocks if they are above the delta's limits: otherwise every opening would read them until
+    /// some process lives long enough to merge them.
+    pub(crate) fn merge_surplus(&self) -> Result<(), TableError> {
+        if self.is_stalled() {
+            return Ok(());
+        }
+        let mut merge = self.merging.lock();
+        if merge.meta.frozen {
+            let (rows, bytes) = merge.frozen_size;
+            let is_surplus = {
+                let commits = self.commits.lock();
+                self.is_above_limits(rows + commits.rows, bytes + commits.bytes)
+            };
+            if is_surplus {
+                self.finish_frozen(&mut merge, ALWAYS)?;
+            }
+        }
+        let is_full = self.is_full(&self.commits.lock());
+        if is_full {
+            self.merge_recent(&mut merge, ALWAYS)?;
+        }
+        self.bury(&mut merge).map(drop)
+    }
+
     fn merge_recent(&self, merge: &mut Merge, go_on: GoOn<'_>) -> Result<(), TableError> {
         self.finish_frozen(merge, go_on)?;
         self.rotate(merge)?;
@@ -165,6 +189,7 @@ impl Packed {
         }
         let meta = Meta { active: merge.meta.active + 1, frozen: true, cursor: Cursor::default(), ..merge.meta };
         self.write_meta(&meta, WriteBatch::new())?;
+        merge.frozen_size = (commits.rows, commits.bytes);
         (commits.active, commits.rows, commits.bytes, commits.next_record) = (meta.active, 0, 0, 0);
         merge.meta = meta;
         let mut moment = self.rows.write();

@@ -116,6 +116,8 @@ pub(crate) struct Packed {
 /// What merges know.
 struct Merge {
     meta: Meta,
+    /// Rows and bytes in the records of the frozen generation, if there is one: those merged already count too.
+    frozen_size: (u64, u64),
     /// Whether the space of the next generation may hold what a dead one left.
     clear_next: bool,
 }
@@ -210,8 +212,13 @@ impl Packed {
     }
 
     fn is_full(&self, commits: &Commits) -> bool {
+        self.is_above_limits(commits.rows, commits.bytes)
+    }
+
+    /// Whether so many recent rows, and bytes of their records, are to be merged.
+    fn is_above_limits(&self, rows: u64, bytes: u64) -> bool {
         let rows_max = self.options.delta_rows.max(self.base_rows.load(Relaxed) / 8);
-        commits.rows >= rows_max || commits.bytes >= self.options.delta_bytes
+        rows >= rows_max || bytes >= self.options.delta_bytes
     }
 
     /// Waits while the delta is twice as large as it should be and a merge is on its way: writers must not

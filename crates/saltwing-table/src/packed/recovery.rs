@@ -54,6 +54,7 @@ impl Packed {
         let of_table = |directory| TableRows { directory: Arc::new(directory), ..TableRows::default() };
         let mut tables: BTreeMap<u32, TableRows> =
             directories.into_iter().map(|(table, directory)| (table, of_table(directory))).collect();
+        let frozen_size = (frozen.rows, frozen.bytes);
         let Generation { rows, bytes, next_record, .. } = active;
         let commits = Commits { active: meta.active, rows, bytes, next_record, has_meta };
         for (table, delta) in frozen.deltas {
@@ -77,7 +78,7 @@ impl Packed {
             shelf,
             tables: RwLock::default(),
             // A crash may have come between the end of a merge and the clearing of its generation.
-            merging: Mutex::new(Merge { clear_next: !meta.frozen, meta }),
+            merging: Mutex::new(Merge { clear_next: !meta.frozen, frozen_size, meta }),
             commits: Mutex::new(commits),
             rows: RwLock::new(tables.into_iter().collect::<Moment>()),
             base_rows: AtomicU64::new(base_rows),

@@ -13,8 +13,11 @@ use crate::world::{World, plain_row, put_all, read, request, table, thread_optio
 pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
     let mut def = def.clone();
     for family in 0..def.families.len() {
-        let default =
-            (family > 0).then(|| DefaultDef { text: "7".into(), expr: Expr::Literal(Value::Int(7), SqlType::Integer) });
+        let default = (family > 0).then(|| DefaultDef {
+            text: "7".into(),
+            expr: Expr::Literal(Value::Int(7), SqlType::Integer),
+            computed: false,
+        });
         def.columns.push(ColumnDef {
             name: format!("new{family}"),
             ty: SqlType::Integer,

@@ -327,7 +327,7 @@ fn a_column_added_later_reads_as_its_default_and_rewrites_nothing() {
     // In the first family, which all rows have.
     (column.family, column.slot) = (Some(0), 3);
     let default = Expr::Literal(Value::Date(7), SqlType::Date);
-    column.default = Some(DefaultDef { text: "d".into(), expr: default });
+    column.default = Some(DefaultDef { text: "d".into(), expr: default, computed: false });
     world.def = Arc::new(new);
     world.table = world.store.register(world.def.clone()).unwrap();
     let days = |world: &World| read(world, world.store.view().unwrap(), &request(&world.table, vec![9])).unwrap();
@@ -351,4 +351,21 @@ fn the_form_before_this_one_is_refused() {
     memory.write(batch, Durability::Buffered).unwrap();
     let error = World::open(Arc::new(memory), thread_options(), table(100, 0, None)).err().unwrap();
     assert_eq!(error.code().as_str(), "not_supported");
+}
+
+/// Closing leaves no more recent rows than a delta should have: each opening would read them all.
+#[test]
+fn closing_merges_what_is_above_the_limits_of_a_delta() {
+    let memory = MemoryStore::new();
+    // Nothing merges in the background: its thread is not started.
+    let mut world = World::open(Arc::new(memory), thread_options(), table(100, 0, None)).unwrap();
+    put_all(&mut world, (0..10).map(|k| (k, k)));
+    world.store.close().unwrap();
+    assert_eq!(world.storage().delta_rows, 10, "below the limit they stay where they are");
+    put_all(&mut world, (0..500).map(|k| (k, k)));
+    world.store.close().unwrap();
+    assert_eq!(world.storage().delta_rows, 0);
+    world.reopen().unwrap();
+    assert_eq!(world.storage().delta_rows, 0);
+    assert_eq!(world.read_all().unwrap(), world.rows);
 }

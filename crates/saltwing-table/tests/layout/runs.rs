@@ -379,7 +379,11 @@ fn rows_of_an_older_definition_read_as_those_of_the_newest() {
         name: "new".into(),
         ty: SqlType::Integer,
         nullable: true,
-        default: Some(DefaultDef { text: "7".into(), expr: Expr::Literal(Value::Int(7), SqlType::Integer) }),
+        default: Some(DefaultDef {
+            text: "7".into(),
+            expr: Expr::Literal(Value::Int(7), SqlType::Integer),
+            computed: false,
+        }),
         family: Some(0),
         slot: def.slots(0).len() as u16,
         hidden: false,

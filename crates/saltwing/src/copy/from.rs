@@ -96,6 +96,9 @@ impl Session {
             bytes_max: bytes_max.min(commit_bytes_max / 2),
             keys: is_counted.then(Vec::new),
             keys_seen: KeysSeen::new(),
+            unset: Vec::new(),
+            now_ms: self.database().shared.options.clock.now_ms(),
+            context: &context,
             ignored: 0,
             done: 0,
             skipped: Vec::new(),
@@ -178,6 +181,11 @@ struct Load<'a> {
     /// The keys of the rows of a batch, where rows with the key of an earlier one are counted.
     keys: Option<Vec<Vec<u8>>>,
     keys_seen: KeysSeen,
+    /// Values of the batch that take a DEFAULT which is computed for each row: row and place in it.
+    unset: Vec<(usize, usize)>,
+    /// The moment of the statement.
+    now_ms: i64,
+    context: &'a ScanContext,
     /// Rows that were left out since their keys were there.
     ignored: u64,
     done: u64,
@@ -202,6 +210,10 @@ impl Load<'_> {
             let Some(def) = self.target.table.def().columns.get(column) else { continue };
             match self.value(field, def.ty) {
                 Ok(Value::Null) if !def.nullable => match &def.default {
+                    Some(default) if default.computed => {
+                        self.unset.push((self.rows.len(), row.len()));
+                        row.push(Value::Null);
+                    }
                     Some(default) => row.push(eval::eval(&default.expr, &[])?),
                     None => {
                         let (name, text) = (def.name.clone(), format!("{} is NOT NULL", def.name));
@@ -237,8 +249,31 @@ impl Load<'_> {
     fn commit(&mut self) -> Result<(), Error> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
-        let (lines, values): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
+        let (lines, mut values): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
+        self.compute_defaults(&mut values)?;
         self.write_all(&lines, &values)
+    }
+
+    /// Sets what takes a DEFAULT that is computed for each row.
+    fn compute_defaults(&mut self, rows: &mut [Vec<Value>]) -> Result<(), Error> {
+        let unset = std::mem::take(&mut self.unset);
+        if unset.is_empty() && self.target.computed_defaults.is_empty() {
+            return Ok(());
+        }
+        let view = self.session.database().shared.tables.view()?;
+        let computing = self.session.computing(&[], &[], self.context).at(self.now_ms);
+        let def = self.target.table.def();
+        for (place, &column) in self.target.columns.iter().enumerate() {
+            let of_column: Vec<usize> = unset.iter().filter(|unset| unset.1 == place).map(|unset| unset.0).collect();
+            let Some(column) = def.columns.get(column).filter(|_| !of_column.is_empty()) else { continue };
+            let values = computing.values_of(&view, def, &[column], of_column.len())?;
+            for (row, value) in of_column.into_iter().zip(values.into_iter().flatten()) {
+                if let Some(to) = rows.get_mut(row).and_then(|row| row.get_mut(place)) {
+                    *to = value;
+                }
+            }
+        }
+        computing.add_defaults(&view, &self.target, rows)
     }
 
     /// Writes rows. One that is refused (for its key, say) is its line's fault: those before it are written, then the line is

@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod alter_table;
+mod copy_conflicts;
 mod direct;
 mod durability;
 mod files;
@@ -12,6 +13,7 @@ mod forms;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
 mod key_expression;
+mod large_writes;
 mod lost_updates;
 mod maintenance;
 mod mobile_log;

@@ -1,0 +1,176 @@
+//! Values of rows to be written that the relational engine computes: expressions of VALUES that our language lacks, and
+//! DEFAULTs that are computed for each row.
+
+use std::sync::Arc;
+
+use saltwing_bind::{ComputedValue, Params, UpsertTarget, computed_query, expr_of};
+use saltwing_expr::value_at;
+use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_table::{ReadView, ScanContext};
+use saltwing_types::{ColumnDef, ErrorCode, Span, SqlType, TableDef, Value, number};
+
+use crate::Error;
+use crate::session::{ExecutorChoice, Session};
+
+/// Expressions of one query: planning one of many takes more than planning several of few.
+pub(crate) const EXPRS_AT_ONCE: usize = 100;
+
+/// What a statement's values are computed with.
+pub(crate) struct Computing<'a> {
+    session: &'a Session,
+    hints: &'a [Hint],
+    params: &'a [Value],
+    context: &'a ScanContext,
+    /// The moment of the statement: what `now()` is.
+    pub(crate) now_ms: i64,
+}
+
+impl Session {
+    pub(crate) fn computing<'a>(
+        &'a self,
+        hints: &'a [Hint],
+        params: &'a [Value],
+        context: &'a ScanContext,
+    ) -> Computing<'a> {
+        let now_ms = self.database().shared.options.clock.now_ms();
+        Computing { session: self, hints, params, context, now_ms }
+    }
+
+    /// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
+    pub(crate) fn check_defaults(&self, def: &TableDef) -> Result<(), Error> {
+        let is_computed = |column: &&ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
+        let columns: Vec<&ColumnDef> = def.columns.iter().filter(is_computed).collect();
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let (view, context) = (self.database().shared.tables.view()?, self.begin());
+        self.computing(&[], &[], &context).values_of(&view, def, &columns, 2).map(drop)
+    }
+}
+
+impl Computing<'_> {
+    /// The same at another moment.
+    pub(crate) fn at(self, now_ms: i64) -> Self {
+        Self { now_ms, ..self }
+    }
+
+    /// Puts the values of expressions into their places.
+    pub(crate) fn fill(
+        &self,
+        view: &Arc<ReadView>,
+        target: &UpsertTarget,
+        rows: &mut [Vec<Value>],
+        computed: &[ComputedValue],
+        span: Span,
+    ) -> Result<(), Error> {
+        let def = target.table.def();
+        for chunk in computed.chunks(EXPRS_AT_ONCE) {
+            // Of two rows: an aggregate gives one.
+            let mut query = computed_query(chunk.iter().map(|value| &*value.expr), 2, Some(span))?;
+            query.hints = self.hints.to_vec();
+            let found = self.run(view, &query)?;
+            let [values, _] = found.as_slice() else {
+                let text = "VALUES takes values of one row, and no aggregates";
+                return Err(Error::new(ErrorCode::Syntax, text).at(Some(span)));
+            };
+            for (place, value) in chunk.iter().zip(values) {
+                let column = target.columns.get(place.place).and_then(|&column| def.columns.get(column));
+                let to = rows.get_mut(place.row).and_then(|row| row.get_mut(place.place));
+                let (Some(column), Some(to)) = (column, to) else { continue };
+                *to = assigned(value, column, def)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to each row the values of [`UpsertTarget::computed_defaults`].
+    pub(crate) fn add_defaults(
+        &self,
+        view: &Arc<ReadView>,
+        target: &UpsertTarget,
+        rows: &mut [Vec<Value>],
+    ) -> Result<(), Error> {
+        let defaults = self.defaults(view, target, rows.len())?;
+        rows.iter_mut().zip(defaults).for_each(|(row, more)| row.extend(more));
+        Ok(())
+    }
+
+    /// The values of [`UpsertTarget::computed_defaults`] for so many rows; no rows where there are no such columns.
+    pub(crate) fn defaults(
+        &self,
+        view: &Arc<ReadView>,
+        target: &UpsertTarget,
+        rows: usize,
+    ) -> Result<Vec<Vec<Value>>, Error> {
+        let def = target.table.def();
+        let columns: Vec<&ColumnDef> = target.computed_defaults.iter().filter_map(|&c| def.columns.get(c)).collect();
+        if columns.is_empty() || rows == 0 {
+            return Ok(Vec::new());
+        }
+        self.values_of(view, def, &columns, rows)
+    }
+
+    /// The DEFAULTs of these columns, for so many rows.
+    pub(crate) fn values_of(
+        &self,
+        view: &Arc<ReadView>,
+        def: &TableDef,
+        columns: &[&ColumnDef],
+        rows: usize,
+    ) -> Result<Vec<Vec<Value>>, Error> {
+        let texts = || columns.iter().filter_map(|column| column.default.as_ref()).map(|default| default.text.as_str());
+        // Places in a text that is not the statement's would mislead.
+        let failed = |error: Error| {
+            let text = format!("{}: DEFAULT {}: {error}", def.name, texts().collect::<Vec<_>>().join(", "));
+            Error::new(error.code(), text).with_help(error.help().map(str::to_owned))
+        };
+        let exprs = texts().map(expr_of).collect::<Result<Vec<_>, _>>().map_err(|error| failed(error.into()))?;
+        let query = computed_query(&exprs, rows, None).map_err(|error| failed(error.into()))?;
+        let found = self.run(view, &query).map_err(failed)?;
+        if found.len() != rows {
+            let text = "it is no value of one row: a DEFAULT takes no aggregates";
+            return Err(failed(Error::new(ErrorCode::Syntax, text)));
+        }
+        let row = |values: Vec<Value>| {
+            let values = values.iter().zip(columns);
+            values.map(|(value, column)| assigned(value, column, def)).collect::<Result<Vec<_>, _>>()
+        };
+        found.into_iter().map(row).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// The rows of a query.
+    fn run(&self, view: &Arc<ReadView>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
+        let mut run = self.session.query_run_on(view.clone(), query, Params::Given(self.params));
+        // Which executor was asked for is a matter of queries.
+        if run.executor == ExecutorChoice::Direct {
+            run.executor = ExecutorChoice::Auto;
+        }
+        run.now_ms = Some(self.now_ms);
+        let outcome = self.session.start_run(run, self.context.for_another_scan())?;
+        let types: Vec<SqlType> = outcome.columns.iter().map(|column| column.ty).collect();
+        let (rows, _) = outcome.drain(|batches| {
+            let mut rows = Vec::new();
+            for batch in batches {
+                let batch = batch?;
+                for row in 0..batch.num_rows() {
+                    let values = batch.columns().iter().zip(&types).map(|(column, ty)| value_at(column, row, *ty));
+                    rows.push(values.collect::<Result<Vec<_>, _>>()?);
+                }
+            }
+            Ok(rows)
+        })?;
+        Ok(rows)
+    }
+}
+
+/// A value as one of a column.
+fn assigned(value: &Value, column: &ColumnDef, def: &TableDef) -> Result<Value, Error> {
+    let value = number::assign(value.clone(), column.ty).map_err(|error| {
+        let text = format!("{}.{}: {error}", def.name, column.name);
+        Error::new(error.code(), text)
+    })?;
+    if value.is_null() && !column.nullable {
+        return Err(Error::new(ErrorCode::NotNull, format!("{}.{} is NOT NULL", def.name, column.name)));
+    }
+    Ok(value)
+}
