@@ -13,6 +13,8 @@ mod key_expression;
 mod mobile_log;
 mod prepare;
 mod prepared_values;
+#[cfg(feature = "datafusion")]
+mod random_subqueries;
 mod runtime;
 mod skipping;
 mod statements;
