@@ -30,7 +30,6 @@ use sqlparser::ast::{Query, Statement};
 
 use crate::asked::Reading;
 use crate::average::ExactAverage;
-use crate::correlation::Correlation;
 use crate::declared::declared_name;
 use crate::extreme::Extreme;
 use crate::join_order::for_lookups;
@@ -176,7 +175,6 @@ impl Engine {
             .build();
         let mut analyzer = Analyzer::new();
         analyzer.rules.insert(0, Arc::new(Lowering));
-        analyzer.rules.insert(1, Arc::new(Correlation));
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
@@ -210,9 +208,8 @@ impl Engine {
     }
 
     fn plan_renaming(&self, request: &QueryRequest<'_>, renaming: Renaming) -> Result<Planned, RelationalError> {
-        let is_aggregate = |name: &str| self.session.aggregate_functions().contains_key(name);
         let QueryRequest { query, items, catalog, params, subqueries, .. } = request;
-        let prepared = prepare(query, items, catalog, &is_aggregate, (*params, subqueries), renaming)?;
+        let prepared = prepare(query, items, catalog, (*params, subqueries), renaming)?;
         let (ambiguous, calls) = (prepared.ambiguous.clone(), prepared.calls.clone());
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {

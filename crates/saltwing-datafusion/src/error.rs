@@ -133,6 +133,12 @@ impl RelationalError {
         RelationalErrorKind::SeveralRows.into()
     }
 
+    /// A correlated subquery that cannot be made a join.
+    pub(crate) fn correlated() -> Self {
+        let kind = RelationalErrorKind::NotSupported("a correlated subquery of this form".to_owned());
+        Self::from(kind).help("name the outer query in the WHERE of the subquery, or join its table instead")
+    }
+
     /// A broken invariant.
     pub(crate) fn bug(what: impl Into<String>) -> Self {
         RelationalErrorKind::Bug(what.into()).into()
@@ -215,13 +221,7 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::External(inner) => translate_any(inner.as_ref()),
         DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
         DataFusionError::SchemaError(inner, _) => translate_schema(inner),
-        DataFusionError::NotImplemented(text) if is_of_subquery(text) => {
-            let what = "a correlated subquery of this form".to_owned();
-            let error = RelationalError::from(RelationalErrorKind::NotSupported(what));
-            error.help(
-                "name the outer query in the WHERE of the subquery, below no LIMIT and no second aggregate; or join",
-            )
-        }
+        DataFusionError::NotImplemented(text) if is_of_subquery(text) => RelationalError::correlated(),
         DataFusionError::NotImplemented(text) => RelationalErrorKind::NotSupported(text.clone()).into(),
         DataFusionError::Plan(text) => translate_plan(text),
         DataFusionError::SQL(inner, _) => RelationalErrorKind::Syntax(inner.to_string()).into(),

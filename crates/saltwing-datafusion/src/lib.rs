@@ -4,7 +4,7 @@
 //!  sqlparser's tree ─ rewrite ─► names in lower case, operations as calls
 //!        │ DataFusion's planner (names)
 //!        ▼
-//!  logical plan ─ lowering, the first analyzer rule ─► our expressions as opaque functions
+//!  logical plan ─ lowering, the first analyzer rule ─► our expressions as opaque functions, subqueries as joins
 //!        │ DataFusion's analyzer and optimizer: filters, limits and columns reach the tables
 //!        ▼
 //!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans
@@ -28,7 +28,6 @@
 
 mod asked;
 mod average;
-mod correlation;
 mod declared;
 mod engine;
 mod error;
@@ -62,6 +61,7 @@ mod table_scan;
 mod table_source;
 mod template;
 mod translation;
+mod unnesting;
 mod watch;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};

@@ -66,6 +66,8 @@ pub(crate) enum Operation {
     Call(Function),
     /// The operand itself, of a type that its Arrow type says.
     Plain,
+    /// A row of its operands before or in a subquery; it is taken apart where it is compared.
+    Row,
 }
 
 impl Operation {
@@ -117,6 +119,7 @@ impl Operation {
             }
             Self::Call(function) => typing::call(*function, args),
             Self::Plain => next(),
+            Self::Row => Err(ValueError::BadArgument("a row value stands where one value is wanted".into())),
         }
     }
 
@@ -352,6 +355,10 @@ impl ScalarUDFImpl for OperationFunction {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        if self.operation == Operation::Row {
+            let fields: Vec<FieldRef> = args.arg_fields.iter().enumerate().map(named_by_place).collect();
+            return Ok(Arc::new(Field::new(&self.name, DataType::Struct(fields.into()), true)));
+        }
         if self.operation.is_condition() {
             self.check_native_comparison(args.arg_fields)?;
             return Ok(Arc::new(typed_field(&self.name, SqlType::Boolean, true)));
@@ -426,6 +433,22 @@ impl OperationFunction {
             true => error.help("write the length out: INTERVAL '3 days'; an interval is added to an instant").into(),
             false => error.into(),
         }
+    }
+}
+
+fn named_by_place((place, field): (usize, &FieldRef)) -> FieldRef {
+    Arc::new(field.as_ref().clone().with_name(format!("c{place}")))
+}
+
+/// The values of a row, if the expression is one.
+pub(crate) fn row_of(expr: &PlanExpr) -> Option<&[PlanExpr]> {
+    match expr {
+        PlanExpr::Alias(alias) => row_of(&alias.expr),
+        PlanExpr::ScalarFunction(call) => match OperationFunction::of(call) {
+            Some((Operation::Row, _)) => Some(&call.args),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -5,19 +5,16 @@
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DataFusionError, ExprSchema, NullEquality, Result};
-use datafusion::logical_expr::expr::{Exists, InSubquery};
-use datafusion::logical_expr::{
-    BinaryExpr, Expr as PlanExpr, ExprSchemable, Filter, Join, LogicalPlan, Operator, Projection, Subquery,
-};
+use datafusion::common::{DataFusionError, NullEquality, Result};
+use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Projection};
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, typing};
 
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
 use crate::expr_function::ExprFunction;
-use crate::operation::compare_operator;
+use crate::operation::{compare_operator, row_of};
 use crate::sql_field::field_type;
 use crate::translation::translate;
 use crate::{RelationalError, RelationalErrorKind};
@@ -25,6 +22,9 @@ use crate::{RelationalError, RelationalErrorKind};
 impl Lowerer<'_> {
     /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
     pub(super) fn in_subquery(&self, mut test: InSubquery) -> Result<InSubquery> {
+        if row_of(&test.expr).is_some() {
+            return Ok(test);
+        }
         let schema = test.subquery.subquery.schema();
         let Some(column) = schema.columns().into_iter().next() else { return Ok(test) };
         let span = first_span(&test.expr);
@@ -57,52 +57,6 @@ impl Lowerer<'_> {
             }
         }
         Ok(test)
-    }
-
-    /// A correlated `NOT IN`, as a condition: there is no member that is equal, or may be.
-    ///
-    /// DataFusion's own join for it knows of NULL, and takes no other key.
-    pub(super) fn not_in(&self, test: InSubquery) -> Result<PlanExpr> {
-        let InSubquery { expr, subquery, .. } = test;
-        let value = self.lower(*expr)?;
-        let members = subquery.subquery.clone();
-        let schema = members.schema();
-        let column = schema.columns().into_iter().next().map(PlanExpr::Column);
-        let column = column.ok_or_else(|| RelationalError::bug("a subquery without columns"))?;
-        let (Some(left), Some(right)) = (self.operand(&value)?, Lowerer { schema }.operand(&column)?) else {
-            return Err(not_in_refused());
-        };
-        let right = match right {
-            Expr::Column(right) => Expr::Column(ColumnRef { index: 1, ..right }),
-            other => other,
-        };
-        let built =
-            |built: std::result::Result<Expr, _>| built.map_err(|e| DataFusionError::from(RelationalError::from(e)));
-        if is_one_row(&members) {
-            if has_filter_above_aggregate(&members) {
-                return Err(not_in_refused());
-            }
-            let differs = built(typing::compare(CompareOp::NotEq, left, right))?;
-            return Ok(ExprFunction::call(differs, vec![value, PlanExpr::ScalarSubquery(subquery)]));
-        }
-        let equal = built(typing::compare(CompareOp::Eq, left, right))?;
-        let may_be = built(typing::is_truth(equal, Some(false)).and_then(typing::not))?;
-        let mut outer_ref_columns = subquery.outer_ref_columns.clone();
-        let value = value.transform(|part| match part {
-            PlanExpr::Column(column) => {
-                let field = self.schema.field_from_column(&column)?.clone();
-                let outer = PlanExpr::OuterReferenceColumn(field, column);
-                if !outer_ref_columns.contains(&outer) {
-                    outer_ref_columns.push(outer.clone());
-                }
-                Ok(Transformed::yes(outer))
-            }
-            part => Ok(Transformed::no(part)),
-        })?;
-        let condition = ExprFunction::call(may_be, vec![value.data, column]);
-        let found = Arc::new(LogicalPlan::Filter(Filter::try_new(condition, members)?));
-        let subquery = Subquery { subquery: found, outer_ref_columns, spans: subquery.spans };
-        Ok(PlanExpr::Exists(Exists::new(subquery, true)))
     }
 
     /// The equalities of a join with USING, INTERSECT or EXCEPT: as keys, and what they are beyond.
@@ -145,7 +99,7 @@ impl Lowerer<'_> {
     }
 
     /// A comparison: between two tables, or with an outer query, in a form that joins understand.
-    pub(super) fn comparison(
+    pub(crate) fn comparison(
         &self,
         op: CompareOp,
         left: &PlanExpr,
@@ -210,20 +164,6 @@ impl Lowerer<'_> {
             None => self.lower(expr.clone()),
         }
     }
-}
-
-/// Whether a condition decides if the row of an aggregate comes out.
-fn has_filter_above_aggregate(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Filter(_) => true,
-        LogicalPlan::Aggregate(_) => false,
-        other => other.inputs().first().is_some_and(|input| has_filter_above_aggregate(input)),
-    }
-}
-
-fn not_in_refused() -> DataFusionError {
-    let kind = RelationalErrorKind::NotSupported("NOT IN over this correlated subquery".to_owned());
-    RelationalError::from(kind).help("write NOT EXISTS").into()
 }
 
 /// Whether DataFusion compares values of these types as we do.

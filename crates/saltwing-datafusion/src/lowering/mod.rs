@@ -26,12 +26,13 @@ use saltwing_types::{ColumnRef, Expr, SqlType};
 
 use crate::error::span_of;
 use crate::expr_function::ExprFunction;
-use crate::operation::{Operation, OperationFunction, compare_op};
+use crate::operation::{Operation, OperationFunction, compare_op, row_of};
 use crate::operation_text;
 use crate::outer_join::without_extra_rows;
 use crate::sql_field::field_type;
 use crate::table_source::TableSource;
 use crate::translation::{Leaves, balanced, chain, translate};
+use crate::unnesting::{Numbers, check_closed, prepared, unnested};
 use crate::{RelationalError, RelationalErrorKind};
 
 mod aggregate;
@@ -57,11 +58,18 @@ impl AnalyzerRule for Lowering {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        Ok(plan.transform_up_with_subqueries(lower_plan)?.data)
+        let numbers = Numbers::default();
+        // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
+        let lowered = plan.transform_up_with_subqueries(|node| {
+            let lowered = lower_plan(prepared(node)?)?;
+            Ok(Transformed::yes(unnested(lowered, &numbers)?))
+        })?;
+        check_closed(&lowered.data)?;
+        Ok(lowered.data)
     }
 }
 
-fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let schema = merge_schema(&plan.inputs());
     let lowerer = Lowerer { schema: &schema };
     let plan = match plan {
@@ -83,7 +91,7 @@ fn lower_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::Distinct(Distinct::On(_)) => distinct_on::with_nullable_columns(lowerer.expressions(plan)?)?,
         other => lowerer.expressions(other)?,
     };
-    Ok(Transformed::yes(plan.recompute_schema()?))
+    plan.recompute_schema()
 }
 
 /// Ties conditions without columns to the one row of an aggregate below them.
@@ -104,7 +112,7 @@ fn above_aggregate(predicate: PlanExpr, input: &LogicalPlan) -> PlanExpr {
 }
 
 /// Whether a plan gives the row of an aggregate without groups.
-fn is_one_row(plan: &LogicalPlan) -> bool {
+pub(crate) fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
         LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::Filter(_) | LogicalPlan::Sort(_) => {
@@ -128,9 +136,9 @@ fn called(mut alias: SubqueryAlias) -> SubqueryAlias {
 }
 
 /// Lowers the expressions of one node.
-struct Lowerer<'a> {
+pub(crate) struct Lowerer<'a> {
     /// The columns that the node's expressions are over.
-    schema: &'a DFSchema,
+    pub(crate) schema: &'a DFSchema,
 }
 
 impl Lowerer<'_> {
@@ -152,13 +160,9 @@ impl Lowerer<'_> {
                 Ok(PlanExpr::Alias(alias))
             }
             PlanExpr::GroupingSet(set) => self.grouping_set(set),
-            PlanExpr::InSubquery(test) => {
-                let test = self.in_subquery(test)?;
-                match test.negated && !test.subquery.outer_ref_columns.is_empty() {
-                    true => self.not_in(test),
-                    false => self.parts(PlanExpr::InSubquery(test)),
-                }
-            }
+            PlanExpr::InSubquery(test) => self.parts(PlanExpr::InSubquery(self.in_subquery(test)?)),
+            // A row is taken apart where it is compared.
+            row if row_of(&row).is_some() => Ok(row.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data),
             expr if is_ours(&expr) => self.whole(expr),
             expr => self.parts(expr),
         }
@@ -300,6 +304,15 @@ impl Leaves for Arguments<'_> {
         let field = arg.to_field(self.lowerer.schema)?.1;
         let Some(ty) = field_type(&field) else { return Ok(None) };
         let name = column_text(&arg);
+        // A join with the subquery, or a node below that was lowered later, may add NULL.
+        let nullable = field.is_nullable()
+            || matches!(
+                arg,
+                PlanExpr::OuterReferenceColumn(..)
+                    | PlanExpr::ScalarSubquery(_)
+                    | PlanExpr::InSubquery(_)
+                    | PlanExpr::SetComparison(_)
+            );
         // Two calls of random() are two values.
         let known = if arg.is_volatile() { None } else { self.args.iter().position(|known| *known == arg) };
         let index = known.unwrap_or_else(|| {
@@ -307,7 +320,7 @@ impl Leaves for Arguments<'_> {
             self.computed.push(!is_column);
             self.args.len() - 1
         });
-        Ok(Some(Expr::Column(ColumnRef { index, name, ty, nullable: field.is_nullable(), span: None })))
+        Ok(Some(Expr::Column(ColumnRef { index, name, ty, nullable, span: None })))
     }
 
     fn mark(&self) -> usize {

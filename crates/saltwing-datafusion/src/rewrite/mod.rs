@@ -11,8 +11,8 @@ mod families;
 mod items;
 mod merging;
 mod operations;
-mod predicates;
 mod relations;
+mod rows;
 mod similar;
 mod unnest;
 mod windows;
@@ -78,7 +78,6 @@ pub(crate) fn prepare(
     query: &Query,
     items: &[SourceText],
     catalog: &CatalogView,
-    is_aggregate_name: &dyn Fn(&str) -> bool,
     (params, subqueries): (Params<'_>, &[Subquery]),
     renaming: Renaming,
 ) -> Result<Prepared> {
@@ -101,8 +100,6 @@ pub(crate) fn prepare(
         catalog,
         result: first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),
         items,
-        is_aggregate_name,
-        lists: HashSet::new(),
         scopes: Vec::new(),
         limit_open: false,
         places: Places::new(),
@@ -178,9 +175,6 @@ struct Rewriter<'a> {
     result: *const Select,
     /// The texts of its items.
     items: &'a [SourceText],
-    is_aggregate_name: &'a dyn Fn(&str) -> bool,
-    /// Subqueries that stand for a list of values. Only ever compared.
-    lists: HashSet<*const Query>,
     /// The tables in sight, from the outermost query in.
     scopes: Vec<Scope>,
     limit_open: bool,
@@ -241,6 +235,10 @@ impl VisitorMut for Rewriter<'_> {
         broken(self.table_factor(factor))
     }
 
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<RelationalError> {
+        broken(rows::marked(factor))
+    }
+
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
         match expr {
             Expr::Identifier(name) => lower(name),
@@ -252,11 +250,6 @@ impl VisitorMut for Rewriter<'_> {
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
             Expr::Function(call) => lower_call(call),
-            Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => {
-                if let Expr::Subquery(query) = right.as_ref() {
-                    self.lists.insert(std::ptr::from_ref(query.as_ref()));
-                }
-            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -385,11 +378,6 @@ impl Rewriter<'_> {
         }
         windows::resolve_windows(select, None)?;
         self.name_items(select)?;
-        predicates::quantified_as_in(select)?;
-        predicates::as_values(select)?;
-        for condition in select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify) {
-            predicates::unknown_as_values(condition)?;
-        }
         Ok(())
     }
 

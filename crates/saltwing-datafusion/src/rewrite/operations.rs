@@ -1,19 +1,17 @@
 //! Operations and constants as calls and values.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 
 use saltwing_bind::{BindError, BindErrorKind, Params, Subquery, placed};
 use saltwing_sql::{cast_type, expr_span, extract_field, own_call};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
-    self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
-    LimitClause, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, UnaryOperator, Values, visit_expressions,
+    self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    ObjectNamePart, Query, UnaryOperator, Values,
 };
 
-use super::{Result, Rewriter, not_supported, predicates, similar};
+use super::{Result, Rewriter, similar};
 use crate::operation::Operation;
-use crate::single_value::SINGLE_VALUE;
 use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
@@ -106,17 +104,17 @@ impl Rewriter<'_> {
                     Expr::Function(function)
                 }
             },
-            Expr::InSubquery { expr, .. } if matches!(*expr, Expr::Tuple(_)) => {
-                return Err(not_supported("a row value IN a subquery").help("write EXISTS"));
+            Expr::InSubquery { expr, subquery, negated } => {
+                let (expr, subquery) = self.row_sides(*expr, subquery, span)?;
+                Expr::InSubquery { expr: Box::new(expr), subquery, negated }
             }
-            Expr::Subquery(query) if self.lists.contains(&std::ptr::from_ref(query.as_ref())) => Expr::Subquery(query),
-            Expr::Subquery(mut query) => {
-                self.one_value(&mut query);
-                match query.limit_clause {
-                    // Of the rows that a limit leaves there may be one.
-                    Some(_) => predicates::single(query)?,
-                    None => Expr::Subquery(query),
-                }
+            Expr::AnyOp { left, compare_op, right, is_some } => {
+                let (left, right) = self.quantified_sides(*left, *right, span)?;
+                Expr::AnyOp { left: Box::new(left), compare_op, right: Box::new(right), is_some }
+            }
+            Expr::AllOp { left, compare_op, right } => {
+                let (left, right) = self.quantified_sides(*left, *right, span)?;
+                Expr::AllOp { left: Box::new(left), compare_op, right: Box::new(right) }
             }
             other => other,
         };
@@ -143,53 +141,21 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Makes a subquery that stands for one value an aggregate, unless it is one already.
-    fn one_value(&self, query: &mut Query) {
-        let SetExpr::Select(select) = query.body.as_mut() else { return };
-        let plain = select.distinct.is_none()
-            && select.having.is_none()
-            && !select.from.is_empty()
-            && matches!(&select.group_by, GroupByExpr::Expressions(list, modifiers) if list.is_empty() && modifiers.is_empty());
-        let [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }] =
-            select.projection.as_mut_slice()
-        else {
-            return;
-        };
-        if !plain {
-            return;
-        }
-        if self.is_aggregate(item) {
-            // It has one row in any case.
-            if query.limit_clause.as_ref().is_some_and(keeps_one_row) {
-                query.limit_clause = None;
-                query.order_by = None;
-            }
-            return;
-        }
-        if query.limit_clause.is_some() {
-            return;
-        }
-        let value = std::mem::replace(item, Expr::value(ast::Value::Null));
-        *item = function_call(SINGLE_VALUE.to_owned(), vec![value]);
-        query.order_by = None;
+    /// A row value and the members of a subquery, each as one value.
+    fn row_sides(&mut self, left: Expr, members: Box<Query>, span: Option<Span>) -> Result<(Expr, Box<Query>)> {
+        let Expr::Tuple(values) = left else { return Ok((left, members)) };
+        let members = self.rows_of(members, values.len(), span)?;
+        Ok((self.call(Operation::Row, values, span), members))
     }
 
-    /// Whether an aggregate or a window function stands in an expression.
-    fn is_aggregate(&self, expr: &Expr) -> bool {
-        let found = visit_expressions(expr, |part| match part {
-            Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
-            Expr::Function(call) => match call.name.0.as_slice() {
-                [name] if name.as_ident().is_some_and(|name| (self.is_aggregate_name)(&name.value)) => {
-                    ControlFlow::Break(())
-                }
-                _ => ControlFlow::Continue(()),
-            },
-            _ => ControlFlow::Continue(()),
-        });
-        found.is_break()
+    /// The same for both sides of ANY and ALL, over a subquery.
+    fn quantified_sides(&mut self, left: Expr, right: Expr, span: Option<Span>) -> Result<(Expr, Expr)> {
+        let Expr::Subquery(members) = right else { return Ok((left, right)) };
+        let (left, members) = self.row_sides(left, members, span)?;
+        Ok((left, Expr::Subquery(members)))
     }
 
-    fn call(&mut self, operation: Operation, args: Vec<Expr>, span: Option<Span>) -> Expr {
+    pub(super) fn call(&mut self, operation: Operation, args: Vec<Expr>, span: Option<Span>) -> Expr {
         function_call(self.operations.name(operation, span), args)
     }
 
@@ -289,7 +255,7 @@ impl Rewriter<'_> {
     }
 }
 
-pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
+fn function_call(name: String, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
     Expr::Function(ast::Function {
@@ -306,12 +272,6 @@ pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
 
 fn as_is(value: ast::Value) -> Expr {
     Expr::Value(ast::ValueWithSpan { value, span: sqlparser::tokenizer::Span::empty() })
-}
-
-/// Whether a limit, without OFFSET, is of a row at least.
-fn keeps_one_row(limit: &LimitClause) -> bool {
-    let LimitClause::LimitOffset { limit: Some(Expr::Value(limit)), offset: None, .. } = limit else { return false };
-    matches!(&limit.value, ast::Value::Number(rows, _) if rows.parse::<u64>().is_ok_and(|rows| rows > 0))
 }
 
 fn unequal_rows(left: usize, right: usize) -> RelationalError {

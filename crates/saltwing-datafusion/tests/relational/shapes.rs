@@ -1,5 +1,7 @@
 //! Shapes of queries: joins, subqueries, set operations, windows.
 
+use saltwing_types::Value;
+
 use crate::database::Database;
 
 fn database() -> Database {
@@ -100,6 +102,19 @@ fn in_and_exists_as_values() {
         db.rows("SELECT k, (SELECT max(n) FROM (SELECT count(*) AS n FROM b WHERE b.k > a.k GROUP BY w) c) FROM a ORDER BY k"),
         ["1|1", "2|1", "3|1", "4|1"]
     );
+}
+
+#[test]
+fn parameters_before_subqueries() {
+    let db = database();
+    let rows = |sql: &str, value: Value| db.try_with(sql, &[value]).unwrap().rows;
+    // A NULL among the members may be anything.
+    assert!(rows("SELECT k FROM b WHERE ? NOT IN (SELECT v FROM a)", Value::Int(5)).is_empty());
+    assert!(rows("SELECT k FROM b WHERE ? <> ALL (SELECT v FROM a)", Value::Int(5)).is_empty());
+    assert!(rows("SELECT k FROM b WHERE ? NOT IN (SELECT k FROM a)", Value::Null).is_empty());
+    assert_eq!(rows("SELECT k FROM b WHERE ? NOT IN (SELECT k FROM a) ORDER BY k", Value::Int(5)), ["1", "3", "5"]);
+    assert_eq!(rows("SELECT k FROM b WHERE ? < ANY (SELECT v FROM a WHERE a.k = b.k)", Value::Int(20)), ["3"]);
+    assert_eq!(rows("SELECT k FROM b WHERE (?, k) IN (SELECT v, k FROM a)", Value::Int(30)), ["3"]);
 }
 
 #[test]

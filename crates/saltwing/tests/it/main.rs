@@ -19,6 +19,8 @@ mod maintenance;
 mod mobile_log;
 mod prepare;
 mod prepared_values;
+#[cfg(feature = "datafusion")]
+mod random_subqueries;
 mod runtime;
 mod skipping;
 mod space;

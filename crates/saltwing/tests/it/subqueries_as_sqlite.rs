@@ -64,9 +64,9 @@ const QUANTIFIED: &[(&str, &str)] = &[
     ("a = ANY (SELECT b FROM u WHERE u.k = t.b)", "a IN (SELECT b FROM u WHERE u.k = t.b)"),
 ];
 
-type Values = (Option<i64>, Option<i64>);
+pub(crate) type Values = (Option<i64>, Option<i64>);
 
-fn values() -> impl Strategy<Value = Values> {
+pub(crate) fn values() -> impl Strategy<Value = Values> {
     let value = || prop_oneof![1 => Just(None), 4 => (0..5_i64).prop_map(Some)];
     (value(), value())
 }
@@ -76,7 +76,7 @@ fn literal(value: Option<i64>) -> String {
 }
 
 /// `t (k, a, b)` and `u (k, n, a, b)`, as statements that both engines take.
-fn inserts(
+pub(crate) fn inserts(
     t: &std::collections::BTreeMap<i64, Values>,
     u: &std::collections::BTreeMap<(i64, i64), Values>,
 ) -> Vec<String> {
@@ -86,7 +86,7 @@ fn inserts(
     t.chain(u).collect()
 }
 
-fn sqlite_rows(sqlite: &rusqlite::Connection, sql: &str) -> Vec<String> {
+pub(crate) fn sqlite_rows(sqlite: &rusqlite::Connection, sql: &str) -> Vec<String> {
     let mut statement = sqlite.prepare(sql).unwrap();
     let columns = statement.column_count();
     let row = |row: &rusqlite::Row<'_>| {
