@@ -50,5 +50,8 @@ pub use directory::{Access, OpenOptions};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, OrderedKv, Snapshot, Space};
+pub use store::{
+    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, OrderedKv, Snapshot,
+    Space,
+};
 pub use trace::Trace;

@@ -7,8 +7,8 @@ use parking_lot::RwLock;
 
 use crate::store::KEY_BYTES_MAX;
 use crate::{
-    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KeyBounds, Mutation, OrderedKv, Snapshot, Space,
-    StoreError, WriteBatch,
+    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KeyBounds, Mutation, OrderedKv,
+    Snapshot, Space, StoreError, WriteBatch,
 };
 
 static CAPABILITIES: Capabilities = Capabilities {
