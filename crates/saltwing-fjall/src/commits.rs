@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use saltwing_store::commit_number::CommitMark;
 use saltwing_store::watermark::Watermark;
 
@@ -19,10 +19,17 @@ const MEMTABLE_BYTES: u64 = 16 << 20;
 pub(crate) struct Commits {
     keyspace: Keyspace,
     /// The number of the last batch. Held while the next one is written: numbers are in the order of the journal.
-    last: Mutex<u64>,
+    last: Mutex<Last>,
     /// The same, for who syncs.
     written: AtomicU64,
     watermark: Watermark,
+}
+
+/// The last batch.
+pub(crate) struct Last {
+    number: u64,
+    /// Numbers that tables have, and the journal behind which the next batch comes has not.
+    skipped: u64,
 }
 
 /// Why a batch was not written.
@@ -47,8 +54,16 @@ pub(crate) fn newest(database: &Database) -> fjall::Result<(Keyspace, u64)> {
 }
 
 impl Commits {
-    pub(crate) fn new(keyspace: Keyspace, newest: u64, watermark: Watermark) -> Self {
-        Self { keyspace, last: Mutex::new(newest), written: AtomicU64::new(newest), watermark }
+    /// Goes on behind the number `newest`; the journal ends with `journaled`, if it has numbers.
+    pub(crate) fn new(keyspace: Keyspace, newest: u64, journaled: Option<u64>, watermark: Watermark) -> Self {
+        let skipped = journaled.map_or(0, |journaled| newest.saturating_sub(journaled));
+        let last = Mutex::new(Last { number: newest, skipped });
+        Self { keyspace, last, written: AtomicU64::new(newest), watermark }
+    }
+
+    /// Holds writes off.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Last> {
+        self.last.lock()
     }
 
     pub(crate) fn keyspace(&self) -> &Keyspace {
@@ -71,13 +86,13 @@ impl Commits {
         let mut last = self.last.lock();
         let mut batch = OwnedWriteBatch::with_capacity(database.clone(), entries + 1).durability(persist);
         let synced = self.watermark.acknowledged();
-        let mark = CommitMark { number: *last + 1, synced, order_min: database.seqno() };
+        let mark = CommitMark { number: last.number + 1, synced, order_min: database.seqno(), skipped: last.skipped };
         // First, so that a torn batch can still be told by it.
         batch.insert(&self.keyspace, CommitMark::KEY, mark.encode().as_slice());
         fill(&mut batch).map_err(Unwritten::Nothing)?;
         batch.commit().map_err(Unwritten::Unknown)?;
-        *last += 1;
-        self.written.store(*last, Ordering::SeqCst);
+        *last = Last { number: mark.number, skipped: 0 };
+        self.written.store(mark.number, Ordering::SeqCst);
         Ok(())
     }
 

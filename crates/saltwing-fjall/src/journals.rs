@@ -32,6 +32,8 @@ const ORDER_SLACK: u64 = 1 << 24;
 pub(crate) struct Verdict {
     /// The number that the tables and journals together must reach; 0 is none.
     pub(crate) required: u64,
+    /// The newest number that stays in the journals.
+    pub(crate) newest: Option<u64>,
     /// What must be cut off, oldest journal first.
     pub(crate) cuts: Vec<Cut>,
     /// Why, in the words of a notice.
@@ -95,7 +97,7 @@ impl Sequence {
     fn follow(&mut self, batch: &Batch) -> Result<(), &'static str> {
         self.is_unnumbered = batch.mark.is_none();
         let Some(mark) = batch.mark else { return Ok(()) };
-        if self.number.is_some_and(|number| number + 1 != mark.number) {
+        if self.number.is_some_and(|number| number.saturating_add(1 + mark.skipped) != mark.number) {
             return Err("batches are missing before this one");
         }
         let in_order = self.order.is_none_or(|order| order < batch.order);
@@ -124,7 +126,7 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     let is_short = sequence.number.is_some_and(|number| number < required);
     let short = Bad { journal: paths.len() - 1, at: end, why: "commits are missing at its end", number: None };
     let Some(bad) = bad.or(is_short.then_some(short)) else {
-        return Ok(Verdict { required, ..Verdict::default() });
+        return Ok(Verdict { required, newest: sequence.number, ..Verdict::default() });
     };
     let behind = look_behind(&paths, &bad)?;
     let required = required.max(behind.synced);
@@ -148,7 +150,8 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
         let is_removed = journal != kept;
         Cut { journal: path.clone(), at: if is_removed { 0 } else { at }, is_removed }
     });
-    Ok(Verdict { required, cuts: cuts.collect(), why: Some(why) })
+    let newest = sequence.number.filter(|_| !is_settled);
+    Ok(Verdict { required, newest, cuts: cuts.collect(), why: Some(why) })
 }
 
 /// Whether a bad place is the torn end of the journals, and no damage.
@@ -290,7 +293,7 @@ fn replace_missing(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     File::create_new(&path).map_err(|error| StoreError::io("create", &path, error))?;
     sync_directory(data)?;
     let why = format!("{} was missing, and no row needs it any more: it was made anew", path.display());
-    Ok(Verdict { required: marks.acknowledged, cuts: Vec::new(), why: Some(why) })
+    Ok(Verdict { required: marks.acknowledged, newest: None, cuts: Vec::new(), why: Some(why) })
 }
 
 /// Reads all journals up to the first bad place, or to the end of the last one.

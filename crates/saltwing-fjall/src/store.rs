@@ -129,7 +129,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
     let found = if directory.is_ready() { watermark::read(directory.path())? } else { Found::Missing };
     let (verdict, mut notices) = check_files(&directory, found)?;
-    let required = verdict.required;
+    let (required, journaled) = (verdict.required, verdict.newest);
     let (cuts, notice) = verdict.cut(directory.path())?;
     notices.extend(notice);
     let (database, keyspaces, marks, newest) = open_database(&directory, &options)?;
@@ -143,7 +143,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     directory.set_ready()?;
     // fjall has synced its journals before it replayed them.
     watermark.acknowledge(newest).map_err(|error| StoreError::io("write", directory.path(), error))?;
-    let commits = Commits::new(marks, newest, watermark);
+    let commits = Commits::new(marks, newest, journaled, watermark);
     let (group, device) = (GroupSync::new(options.trace), Device::default());
     let readonly = options.access == Access::ReadOnly;
     let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
@@ -242,9 +242,15 @@ impl FjallStore {
     }
 
     /// Has all memory written out, beside what runs here: the journal that it came from can go then.
+    ///
+    /// fjall syncs the journal before it writes memory out, and then takes along what was closed since: after a power cut tables
+    /// would have parts of batches that the journal has lost. What is closed here is in the journal on the disk.
     fn write_out(&self) -> Result<(), StoreError> {
-        let (spaces, ()) = self.inner.keyspaces.moment(|| ());
-        for keyspace in spaces.iter().chain([self.inner.commits.keyspace()]) {
+        let Inner { keyspaces, commits, .. } = &*self.inner;
+        let _no_write = commits.hold();
+        self.inner.sync_journal().map_err(|error| StoreError::io("sync", self.inner.path(), error))?;
+        let (spaces, ()) = keyspaces.moment(|| ());
+        for keyspace in spaces.iter().chain([commits.keyspace()]) {
             keyspace.rotate_memtable().map_err(|error| storage_error("write out", self.inner.path(), &error))?;
         }
         Ok(())

@@ -254,6 +254,22 @@ fn a_watermark_that_is_damaged_or_missing_is_made_anew() {
     assert_eq!(self::keys(&open(&base).unwrap()).unwrap(), (0..5).collect::<Vec<_>>());
 }
 
+/// Tables never have what the journal on the disk has not: after a power cut they would hold parts of batches.
+#[test]
+fn the_journal_is_synced_before_memory_is_written_out() {
+    let home = home();
+    let store = open(&home.path().join("db")).unwrap();
+    for number in 0..20_u64 {
+        let mut batch = WriteBatch::new();
+        batch.put(LARGE, number.to_be_bytes(), vec![7; 20_000]);
+        store.write(batch, Durability::Buffered).unwrap();
+    }
+    let on_disk = || saltwing_store::watermark::read(&home.path().join("db")).unwrap().marks().acknowledged;
+    assert_eq!(on_disk(), 0);
+    store.reclaim().unwrap();
+    assert_eq!(on_disk(), 20);
+}
+
 /// A cleared space is dropped as a whole; numbers go on all the same.
 #[test]
 fn numbers_survive_a_clear() {

@@ -14,9 +14,15 @@ pub struct CommitMark {
     pub number: u64,
     /// The newest number that was on the disk when the batch was made; below [`Self::number`].
     pub synced: u64,
-    /// A lower bound of the number by which the store itself orders the batch; 0 where it has none.
+    /// A lower bound of the number by which the store itself orders the batch; 0 where it has none. Below 2^40.
     pub order_min: u64,
+    /// Numbers between the batch before in the log and this one that the log has lost, and the store has elsewhere. 0 but for
+    /// the first batch after some crashes; below 2^24.
+    pub skipped: u64,
 }
+
+/// Bits of a lower bound.
+const ORDER_BITS: u32 = 40;
 
 impl CommitMark {
     /// The key of marks. One key: a store keeps only the newest mark.
@@ -25,10 +31,12 @@ impl CommitMark {
     /// Bytes of an encoded mark.
     pub const BYTES: usize = 28;
 
-    /// The mark as bytes: three numbers, little endian, and the CRC-32 of key and numbers.
+    /// The mark as bytes: number, newest number on the disk, skipped numbers above 40 bits of the lower bound, little
+    /// endian; and the CRC-32 of key and numbers.
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
-        let numbers = [self.number, self.synced, self.order_min].map(u64::to_le_bytes);
+        let packed = self.skipped << ORDER_BITS | self.order_min & ((1 << ORDER_BITS) - 1);
+        let numbers = [self.number, self.synced, packed].map(u64::to_le_bytes);
         bytes[..24].copy_from_slice(numbers.as_flattened());
         bytes[24..].copy_from_slice(&checksum(numbers.as_flattened()).to_le_bytes());
         bytes
@@ -41,7 +49,9 @@ impl CommitMark {
             return None;
         }
         let number = |at: usize| numbers.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
-        let mark = Self { number: number(0)?, synced: number(8)?, order_min: number(16)? };
+        let packed = number(16)?;
+        let (skipped, order_min) = (packed >> ORDER_BITS, packed & ((1 << ORDER_BITS) - 1));
+        let mark = Self { number: number(0)?, synced: number(8)?, order_min, skipped };
         (mark.synced < mark.number).then_some(mark)
     }
 }
@@ -59,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_mark_with_any_flipped_bit_is_none() {
-        let mark = CommitMark { number: 77, synced: 70, order_min: 1 << 40 };
+        let mark = CommitMark { number: 77, synced: 70, order_min: 1 << 39, skipped: 5 };
         let bytes = mark.encode();
         assert_eq!(CommitMark::decode(&bytes), Some(mark));
         for bit in 0..bytes.len() * 8 {

@@ -25,7 +25,7 @@ fn batch(mark: Option<CommitMark>, order: u64) -> Vec<u8> {
 }
 
 fn numbered(number: u64, synced: u64) -> Vec<u8> {
-    batch(Some(CommitMark { number, synced, order_min: number * 10 }), number * 10)
+    batch(Some(CommitMark { number, synced, order_min: number * 10, skipped: 0 }), number * 10)
 }
 
 fn numbers(numbers: std::ops::RangeInclusive<u64>) -> Vec<u8> {
@@ -123,8 +123,16 @@ fn a_gap_is_damage() {
 }
 
 #[test]
+fn numbers_that_only_tables_have_are_no_gap() {
+    let skipping = |skipped| batch(Some(CommitMark { number: 9, synced: 8, order_min: 90, skipped }), 90);
+    let verdict = Journals::of(&[[numbers(1..=3), skipping(5)].concat()]).check(9, 0).unwrap();
+    assert_eq!((verdict.required, verdict.newest), (9, Some(9)));
+    assert!(Journals::of(&[[numbers(1..=3), skipping(4)].concat()]).refused(9, 0).contains("missing"));
+}
+
+#[test]
 fn an_order_number_is_held_to_its_neighbours_and_its_mark() {
-    let mark = |number| Some(CommitMark { number, synced: number - 1, order_min: number * 10 });
+    let mark = |number| Some(CommitMark { number, synced: number - 1, order_min: number * 10, skipped: 0 });
     for order in [0, 19, 20, 31, 1 << 40, u64::MAX] {
         let journal = [batch(mark(2), 20), batch(mark(3), order), batch(mark(4), 40)].concat();
         let outcome = Journals::of(&[journal]).check(4, 0);
