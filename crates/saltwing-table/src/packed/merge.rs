@@ -333,6 +333,8 @@ impl Packed {
             }
             self.write_layout(batch)?;
         }
+        // It sees what was there before the deletions: while it lives, the store gives nothing of that back.
+        drop(cursor);
         for generation in 0..2 {
             self.delete_all(delta_space(generation), table_bounds(table))?;
         }

@@ -162,8 +162,8 @@ impl Walk<'_> {
             let place =
                 entry.block.as_ref().map_or_else(|| "recent rows".to_owned(), |block| format!("block {}", block.id));
             let loss = Loss::rows(lost.count, self.key_text(&lost.first), self.key_text(&lost.last));
-            let known = self.done.damages.iter_mut().skip(damages_before);
-            match known.into_iter().find(|damage| damage.loss == Loss::Nothing && lost.why.contains(&damage.what)) {
+            let mut known = self.done.damages.iter_mut().skip(damages_before);
+            match known.find(|damage| damage.loss == Loss::Nothing && lost.why.contains(&damage.what)) {
                 Some(damage) => damage.loss = loss,
                 None => self.tell(place, lost.why, loss),
             }
@@ -218,9 +218,9 @@ impl Walk<'_> {
         if !is_run && (0..rows).any(|row| lead.is_deleted(row)) {
             faults.push("it says of rows that they are deleted, as only runs may".into());
         }
-        let times = (0..rows).filter(|row| !lead.is_deleted(*row)).map(|row| lead.time_ms(row));
+        let mut times = (0..rows).filter(|row| !lead.is_deleted(*row)).map(|row| lead.time_ms(row));
         let (oldest, newest) = summary.times_ms;
-        if times.into_iter().any(|time| time < oldest || time > newest) {
+        if times.any(|time| time < oldest || time > newest) {
             faults.push("a row's write time is not between those that the directory has".into());
         }
         for (family, zone) in summary.zones() {
@@ -244,6 +244,12 @@ impl Walk<'_> {
             let is_var = matches!(stored.cells, FixCells::Var);
             if is_var && var.as_ref().is_none_or(|var| var.column(slot).is_none()) {
                 return Err(block.damaged("its variable part is missing"));
+            }
+            // Those of rows that newer ones hide too: nobody reads them with their rows.
+            if let Some((part, values)) = var.as_ref().and_then(|var| Some((var.bytes(), var.column(slot)?)))
+                && (0..fix.rows()).any(|row| values.far(row).is_some() && values.value(part, row).is_none())
+            {
+                return Err(block.damaged("a value that lies by itself"));
             }
             for row in 0..fix.rows() {
                 let pushed = column.push_from(&fix, var.as_deref(), row);
