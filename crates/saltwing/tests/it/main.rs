@@ -3,8 +3,11 @@
 
 mod aggregates;
 mod alter_table;
+mod copy_advice;
 mod direct;
 mod durability;
+#[cfg(feature = "datafusion")]
+mod errors_as_data;
 mod files;
 mod fixtures;
 mod flights;
@@ -15,6 +18,7 @@ mod key_expression;
 mod lost_updates;
 mod maintenance;
 mod mobile_log;
+mod pages;
 mod prepare;
 mod prepared_values;
 mod runtime;
@@ -27,6 +31,7 @@ mod subqueries;
 mod subqueries_as_sqlite;
 mod threads;
 mod tidy;
+mod values_in_and_out;
 
 use std::path::{Path, PathBuf};
 
