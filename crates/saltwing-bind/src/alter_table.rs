@@ -157,7 +157,7 @@ fn check_droppable(def: &TableDef, index: usize, span: Span) -> Result<()> {
         }
         None => format!("{} cannot be dropped: it is a key column", column.name),
     };
-    Err(invalid(text).at(Some(span)).help(format!("{WAY_OUT}\nPhoenix: ERROR 506")))
+    Err(invalid(text).at(Some(span)).help(WAY_OUT).phoenix(506))
 }
 
 /// Takes columns out; what names columns by index moves along.

@@ -218,7 +218,7 @@ impl Builder {
                         family.text
                     ))
                     .at(Some(spec.name.span()))
-                    .help("Phoenix: ERROR 1003"));
+                    .phoenix(1003));
                 }
                 (_, true) => None,
                 (family, false) => Some(family_index(&mut self.families, family.as_ref(), spec.span)?),
@@ -309,11 +309,13 @@ impl Builder {
         match def.ty {
             SqlType::Varbinary if !is_last => {
                 Err(place(invalid(format!("{} is VARBINARY, which a key takes as its last column only", def.name)))
-                    .help("use VARBINARY_ENCODED, or put it last\nPhoenix: ERROR 1005"))
+                    .help("use VARBINARY_ENCODED, or put it last")
+                    .phoenix(1005))
             }
             SqlType::Varbinary if part.order == SortOrder::Desc => {
                 Err(place(invalid(format!("{} is VARBINARY, which a key takes ascending only", def.name)))
-                    .help("use VARBINARY_ENCODED\nPhoenix: ERROR 1056"))
+                    .help("use VARBINARY_ENCODED")
+                    .phoenix(1056))
             }
             _ => Ok(()),
         }
@@ -339,7 +341,7 @@ impl Builder {
         for spec in specs {
             match spec.name.text.to_uppercase().as_str() {
                 "SALT_BUCKETS" => {
-                    let count = whole(spec, 0, BUCKETS_MAX.into()).map_err(|e| e.help("Phoenix: ERROR 1021"))?;
+                    let count = whole(spec, 0, BUCKETS_MAX.into()).map_err(|e| e.phoenix(1021))?;
                     buckets = (count > 0).then_some(count as u16);
                 }
                 "SALT_BY" => by = Some((salt_by(spec, key)?, spec.span)),

@@ -104,7 +104,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
             for (row_number, row) in rows.iter().enumerate() {
                 if row.values.len() != columns.len() {
                     let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
-                    return Err(BindError::from(error).at(Some(row.span)).help("Phoenix: ERROR 1020"));
+                    return Err(BindError::from(error).at(Some(row.span)).phoenix(1020));
                 }
                 // Most rows of many: what the statement says of each value is not looked at.
                 let given = match (row.first_parameter, params) {

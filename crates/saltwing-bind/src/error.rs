@@ -16,6 +16,8 @@ pub struct BindError {
     pub span: Option<Span>,
     /// What the user can do about it.
     pub help: Option<String>,
+    /// The number under which Phoenix reports it, where its code alone does not say.
+    pub phoenix: Option<u16>,
 }
 
 /// What is wrong.
@@ -144,6 +146,13 @@ impl BindError {
         self
     }
 
+    /// With the number under which Phoenix reports it.
+    #[must_use]
+    pub fn phoenix(mut self, number: u16) -> Self {
+        self.phoenix.get_or_insert(number);
+        self
+    }
+
     /// With advice, unless it has some.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
@@ -166,7 +175,7 @@ impl std::error::Error for BindError {
 
 impl From<BindErrorKind> for BindError {
     fn from(kind: BindErrorKind) -> Self {
-        Self { kind, span: None, help: None }
+        Self { kind, span: None, help: None, phoenix: None }
     }
 }
 
@@ -179,7 +188,7 @@ impl From<ValueError> for BindError {
 impl From<CatalogError> for BindError {
     fn from(error: CatalogError) -> Self {
         let help = error.help();
-        Self { kind: error.into(), span: None, help }
+        Self { help, ..BindErrorKind::from(error).into() }
     }
 }
 
@@ -192,6 +201,6 @@ impl From<PlanError> for BindError {
 impl From<SqlError> for BindError {
     fn from(error: SqlError) -> Self {
         let (span, help) = (error.span(), error.help().map(str::to_owned));
-        Self { kind: error.into(), span: Some(span), help }
+        Self { span: Some(span), help, ..BindErrorKind::from(error).into() }
     }
 }

@@ -1,7 +1,26 @@
 //! Commands of the shell itself.
 
 use crate::failure::Failure;
+use crate::parameters::Parameters;
 use crate::render::Mode;
+
+/// All commands, for completion and near names.
+pub(crate) const COMMANDS: &[&str] = &[
+    ".describe",
+    ".exit",
+    ".help",
+    ".mode",
+    ".nullvalue",
+    ".param",
+    ".quit",
+    ".read",
+    ".schema",
+    ".tables",
+    ".timing",
+    "\\d",
+    "\\dt",
+    "\\q",
+];
 
 /// What `.help` shows.
 pub(crate) const HELP: &str = "\
@@ -11,6 +30,7 @@ pub(crate) const HELP: &str = "\
 .schema [TABLE]   the CREATE TABLE of a table, or of all
 .mode [MODE]      how results are shown: table box csv tsv json jsonl markdown line
 .nullvalue TEXT   what is shown for NULL in tables and lines
+.param set N VAL  a value for ?1 or :name; .param list, .param clear [N]
 .timing on|off    time, keys read and buckets under each result
 .read FILE        run a file
 .quit             leave; \\q, .exit and Ctrl-D do the same
@@ -33,6 +53,11 @@ pub(crate) enum DotCommand {
     /// Sets it, or turns it.
     Timing(Option<bool>),
     NullText(String),
+    /// Gives a parameter a value: its name, and an SQL expression.
+    ParameterSet(String, String),
+    ParameterList,
+    /// Forgets one value, or all.
+    ParameterClear(Option<String>),
     Read(String),
     Quit,
 }
@@ -82,12 +107,51 @@ impl DotCommand {
                 _ => return usage(".timing on|off"),
             },
             (".nullvalue", text) => Self::NullText(text.unwrap_or_default()),
+            (".param" | ".parameter", words) => return parameter(words.map_or("", |_| rest.trim())),
             (".read" | "\\i", Some(file)) => Self::Read(file),
             (".read" | "\\i", None) => return usage(".read FILE"),
             (".quit" | ".exit" | "\\q", _) => Self::Quit,
-            (name, _) => return Err(Failure::Usage(format!("there is no command {name}; .help lists them"))),
+            (name, _) => return Err(unknown(name)),
         })
     }
+}
+
+/// `set NAME VALUE`, `list`, `clear [NAME]`.
+fn parameter(words: &str) -> Result<DotCommand, Failure> {
+    const USAGE: &str = "usage: .param set ?1|:name VALUE, .param list, .param clear [?1|:name]";
+    let usage = || Failure::Usage(USAGE.to_owned());
+    let (verb, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let rest = rest.trim();
+    let name = |written: &str| Parameters::name_of(written).ok_or_else(usage);
+    match (verb.to_lowercase().as_str(), rest) {
+        ("" | "list", "") => Ok(DotCommand::ParameterList),
+        ("clear" | "unset", "") => Ok(DotCommand::ParameterClear(None)),
+        ("clear" | "unset", one) => Ok(DotCommand::ParameterClear(Some(name(one)?))),
+        ("set", rest) => {
+            let (written, value) = rest.split_once(char::is_whitespace).ok_or_else(usage)?;
+            Ok(DotCommand::ParameterSet(name(written)?, value.trim().to_owned()))
+        }
+        _ => Err(usage()),
+    }
+}
+
+/// Commands of other shells, and what does the same here.
+const ELSEWHERE: [(&[&str], &str); 8] = [
+    (&[".dump"], ".schema shows the tables, COPY t TO 'file.csv' writes their rows"),
+    (&[".import", "\\copy"], "COPY t FROM 'file.csv' WITH (HEADER) reads a file"),
+    (&[".output", ".once", "\\o"], "COPY (SELECT ..) TO 'file.csv' writes a result"),
+    (&[".headers", ".header"], "headers are always shown; .mode json has names in each row"),
+    (&["\\x"], ".mode line shows a value a line"),
+    (&["\\l", "\\dn", ".databases"], "SHOW SCHEMAS lists the schemas"),
+    (&[".indexes", ".indices", "\\di"], "\\d TABLE shows a table's key"),
+    (&[".open", "\\c", "\\connect"], "saltwing DIR opens another database"),
+];
+
+fn unknown(name: &str) -> Failure {
+    let elsewhere = ELSEWHERE.iter().find(|(names, _)| names.contains(&name)).map(|(_, advice)| (*advice).to_owned());
+    let near = || saltwing::suggest(name, COMMANDS.iter().copied()).map(|near| format!("did you mean {near}?"));
+    let advice = elsewhere.or_else(near).unwrap_or_else(|| ".help lists them".to_owned());
+    Failure::Usage(format!("there is no command {name}; {advice}"))
 }
 
 fn unquoted(text: &str) -> &str {
@@ -118,6 +182,12 @@ mod tests {
             (".timing OFF", Timing(Some(false))),
             (".nullvalue 'n/a'", NullText(text("n/a"))),
             (".nullvalue", NullText(String::new())),
+            (".param set host 'a b' || 'c'", ParameterSet(text(":host"), text("'a b' || 'c'"))),
+            (".param set ?1 7;", ParameterSet(text("?1"), text("7"))),
+            (".param list", ParameterList),
+            (".param", ParameterList),
+            (".param clear", ParameterClear(None)),
+            (".param clear :host", ParameterClear(Some(text(":host")))),
             (".read 'a b.sql'", Read(text("a b.sql"))),
             ("\\i x.sql", Read(text("x.sql"))),
             (".quit", Quit),
@@ -134,7 +204,14 @@ mod tests {
             (".mode xml", "table|box|csv"),
             (".timing maybe", "on|off"),
             (".read", ".read FILE"),
-            (".tabels", "no command .tabels"),
+            (".tabels", "no command .tabels; did you mean .tables?"),
+            (".table", "did you mean .tables?"),
+            (".dump", "COPY t TO"),
+            ("\\x", ".mode line"),
+            (".frobnicate", ".help lists them"),
+            (".param set", "usage: .param set"),
+            (".param set 1x 2", "usage: .param set"),
+            (".param frob", "usage: .param set"),
         ] {
             match DotCommand::parse(line) {
                 Err(Failure::Usage(text)) => assert!(text.contains(part), "{text}"),

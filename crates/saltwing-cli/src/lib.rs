@@ -30,6 +30,7 @@ mod maintain;
 mod message;
 pub mod mobile_log;
 mod open;
+mod parameters;
 mod progress;
 mod render;
 mod runner;

@@ -3,17 +3,17 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use saltwing::{Error, Span, Stats, render_caret};
+use saltwing::{Error, ErrorCode, Span, Stats, render_caret};
 
 use crate::failure::Failure;
 use crate::render::{Options, Paint, text_width};
 use crate::script::StatementText;
 use crate::statement_kind::lead_bytes;
 
-/// Characters of a long line that are shown around an error's place.
-const SHOWN_CHARS_MAX: usize = 160;
-/// Of these, in front of the place.
-const SHOWN_BEFORE: usize = 60;
+/// Cells of a long line that are shown around an error's place where no terminal says how wide it is.
+const SHOWN_CELLS: usize = 160;
+/// Fewest, however narrow the terminal is.
+const SHOWN_CELLS_MIN: usize = 20;
 
 /// How messages are laid out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +86,7 @@ fn error(error: &Error, source: Option<&str>, statement: &StatementText, look: &
     let text = look.wrapped(&error.to_string(), code.len() + 1, 2);
     let mut out = format!("{} {}", paint.error(&code), paint.bold(&text));
     match error.span() {
-        Some(span) => push_place(&mut out, span, source, statement, paint),
+        Some(span) => push_place(&mut out, span, source, statement, look),
         None => {
             let lead = statement.sql.get(..lead_bytes(&statement.sql)).unwrap_or("");
             let line = statement.line as usize + lead.matches('\n').count();
@@ -100,6 +100,9 @@ fn error(error: &Error, source: Option<&str>, statement: &StatementText, look: &
         let text = look.wrapped(line, help.len(), help.len());
         push_line(&mut out, &format!("{}{text}", paint.help(help)));
     }
+    if error.code() == ErrorCode::BadParameter {
+        push_line(&mut out, &format!("{}.param set ?1 VALUE, or .param set :name VALUE", paint.help("  help: ")));
+    }
     out
 }
 
@@ -108,7 +111,8 @@ fn push_line(out: &mut String, line: &str) {
     let _ = write!(out, "\n{line}");
 }
 
-fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &StatementText, paint: Paint) {
+fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &StatementText, look: &Look) {
+    let paint = look.paint;
     let is_first = span.start.line <= 1;
     let line = statement.line + span.start.line.saturating_sub(1);
     if let Some(source) = source {
@@ -122,10 +126,13 @@ fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &St
         true => usize::MAX,
         false => (span.end.column as usize + 1).saturating_sub(span.start.column as usize),
     };
-    let (shown, from) = window(&format!("{before}{}", text.trim_end_matches('\r')), from);
-    let column = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-    let caret = render_caret(&shown, Span::on_line(1, column(from + 1), column(from.saturating_add(length))));
     let gutter = format!("{line} | ");
+    // The last cell of a terminal's line stays free, and an ellipsis may stand at either end.
+    let cells = look.width.map_or(SHOWN_CELLS, |width| width.saturating_sub(gutter.len() + 3).max(SHOWN_CELLS_MIN));
+    let (shown, from) = window(&format!("{before}{}", text.trim_end_matches('\r')), from, cells);
+    let column = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    let length = length.min(shown.chars().count().saturating_sub(from));
+    let caret = render_caret(&shown, Span::on_line(1, column(from + 1), column(from.saturating_add(length.max(1)))));
     let blank = format!("{}| ", " ".repeat(gutter.len().saturating_sub(2)));
     for (i, text) in caret.lines().enumerate() {
         let text = if i == 0 { text.to_owned() } else { paint.error(text) };
@@ -133,19 +140,47 @@ fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &St
     }
 }
 
-/// The part of a long line around the character `at`, and where that is in it.
-fn window(line: &str, at: usize) -> (String, usize) {
-    let count = line.chars().count();
-    if count <= SHOWN_CHARS_MAX {
+/// The part of a long line around the character `at` that takes so many cells, and where that is in it.
+fn window(line: &str, at: usize, cells: usize) -> (String, usize) {
+    if text_width(line) <= cells {
         return (line.to_owned(), at);
     }
-    let skipped = at.saturating_sub(SHOWN_BEFORE).min(count - SHOWN_CHARS_MAX);
-    let mut shown = String::from(if skipped > 0 { "…" } else { "" });
-    shown.extend(line.chars().skip(skipped).take(SHOWN_CHARS_MAX));
-    if skipped + SHOWN_CHARS_MAX < count {
-        shown.push('…');
+    let chars: Vec<char> = line.chars().collect();
+    let width_of =
+        |range: std::ops::Range<usize>| text_width(&chars.get(range).unwrap_or_default().iter().collect::<String>());
+    // Wide characters take two cells, so that fewer of them are shown.
+    let mut count = cells.min(chars.len());
+    loop {
+        let skipped = at.saturating_sub(count * 3 / 8).min(chars.len() - count);
+        let end = skipped + count;
+        if count > 1 && width_of(skipped..end) > cells {
+            count -= 1;
+            continue;
+        }
+        let mut shown = String::from(if skipped > 0 { "…" } else { "" });
+        shown.extend(chars.get(skipped..end).unwrap_or_default());
+        if end < chars.len() {
+            shown.push('…');
+        }
+        return (shown, at - skipped + usize::from(skipped > 0));
     }
-    (shown, at - skipped + usize::from(skipped > 0))
+}
+
+/// An error as one line of JSON: what programs look at, Phoenix's number among it.
+pub(crate) fn json(error: &Error) -> String {
+    let place = error.span().map(|span| span.start);
+    let object = serde_json::json!({ "error": {
+        "code": error.code().as_str(),
+        "sqlstate": error.sqlstate(),
+        "message": error.to_string(),
+        "place": place.map(|place| serde_json::json!({ "line": place.line, "column": place.column })),
+        "help": error.help(),
+        "table": error.table(),
+        "column": error.column(),
+        "key": error.key(),
+        "phoenix_code": error.phoenix_code(),
+    }});
+    object.to_string()
 }
 
 /// `1 row`, `3 rows`, `12,345 rows`.
@@ -237,6 +272,30 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let at = lines[2].chars().position(|c| c == '^').unwrap();
         assert_eq!(lines[1].chars().skip(at).take(3).collect::<String>(), "flw");
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_the_terminal() {
+        let sql = format!("SELECT {}, flw FROM t WHERE k = 1", vec!["'日本語'"; 60].join(", "));
+        for width in [40, 80, 200] {
+            let look = Look { width: Some(width), paint: Paint::Off };
+            let text = error(&error_of(&sql), None, &statement(&sql, 1, ""), &look);
+            assert!(text.lines().all(|line| text_width(line) < width), "{width}: {text}");
+            assert!(text.contains("flw") && text.contains("^^^"), "{text}");
+        }
+        let look = Look { width: Some(400), paint: Paint::Off };
+        let text = error(&error_of(&sql), None, &statement(&sql, 1, ""), &look);
+        assert!(text.lines().any(|line| text_width(line) > 300), "{text}");
+    }
+
+    #[test]
+    fn programs_get_errors_as_data() {
+        let text = json(&error_of("SELECT flw FROM t WHERE k = 1"));
+        for part in
+            ["\"code\":\"no_such_column\"", "\"sqlstate\":\"42703\"", "\"phoenix_code\":504", "\"column\":\"flw\""]
+        {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A bar on the terminal while COPY runs.
+//! What a terminal shows while a statement runs: a bar for COPY, and a sign of life for all others.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use saltwing::CopyProgress;
@@ -11,26 +11,50 @@ use crate::message::grouped;
 
 /// A COPY that is done by then shows no bar.
 const QUIET: Duration = Duration::from_millis(300);
-/// How often the bar is drawn.
+/// Any other statement that is done by then shows no sign of life.
+const SILENT: Duration = Duration::from_millis(500);
+/// How often the line is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Characters of the bar.
 const BAR_CELLS: u64 = 24;
+/// What turns in front of the time.
+const TURNS: [char; 4] = ['|', '/', '-', '\\'];
 
-/// Draws what a connection's COPY reports.
+/// Draws how far the statement of a connection is.
 #[derive(Clone)]
 pub(crate) struct ProgressBar {
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// A statement began, or the shell ends.
+    changed: Condvar,
 }
 
 struct State {
     started: Instant,
     drawn: Option<Instant>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is drawn.
+    Idle,
+    /// A statement runs, of which nothing is known.
+    Waiting,
+    /// A COPY runs that reports how far it is.
+    Copying,
+    /// The shell ends.
+    Gone,
 }
 
 impl ProgressBar {
     /// A bar for the connection, if stderr is a terminal.
     pub(crate) fn on(connection: &Connection) -> Self {
-        let bar = Self { state: Arc::new(Mutex::new(State { started: Instant::now(), drawn: None })) };
+        let state = State { started: Instant::now(), drawn: None, phase: Phase::Idle };
+        let bar = Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) };
         if std::io::stderr().is_terminal() {
             let reporter = bar.clone();
             connection.on_copy_progress(move |progress| reporter.report(progress));
@@ -38,22 +62,47 @@ impl ProgressBar {
         bar
     }
 
-    /// A statement begins.
-    pub(crate) fn begin(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = State { started: Instant::now(), drawn: None };
+    /// Shows a sign of life for long statements, from a thread of its own. Without one there is none.
+    pub(crate) fn watch(&self, connection: &Connection) {
+        if std::io::stderr().is_terminal() {
+            let (bar, connection) = (self.clone(), connection.clone());
+            let builder = std::thread::Builder::new().name("saltwing-progress".into());
+            drop(builder.spawn(move || bar.turn(&connection)));
+        }
     }
 
-    /// The statement is done: the bar goes.
+    /// A statement begins; one that reads what is typed is `silent`.
+    pub(crate) fn begin(&self, silent: bool) {
+        let phase = if silent { Phase::Idle } else { Phase::Waiting };
+        *self.lock() = State { started: Instant::now(), drawn: None, phase };
+        self.shared.changed.notify_all();
+    }
+
+    /// The statement is done, or its rows come: the line goes.
     pub(crate) fn finish(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        if state.phase != Phase::Gone {
+            state.phase = Phase::Idle;
+        }
         if state.drawn.take().is_some() {
             draw("");
         }
     }
 
+    /// Ends the thread of [`ProgressBar::watch`].
+    pub(crate) fn end(&self) {
+        self.lock().phase = Phase::Gone;
+        self.shared.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn report(&self, progress: CopyProgress) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        // A COPY of rows that are typed is idle, and has a bar all the same.
+        state.phase = Phase::Copying;
         let elapsed = state.started.elapsed();
         let due = state.drawn.map_or(elapsed >= QUIET, |drawn| drawn.elapsed() >= DRAW_EVERY);
         if due {
@@ -61,12 +110,38 @@ impl ProgressBar {
             draw(&bar(progress, elapsed));
         }
     }
+
+    fn turn(&self, connection: &Connection) {
+        let mut state = self.lock();
+        let mut turns = 0;
+        while state.phase != Phase::Gone {
+            if state.phase != Phase::Waiting {
+                state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let elapsed = state.started.elapsed();
+            if elapsed >= SILENT {
+                state.drawn = Some(Instant::now());
+                turns += 1;
+                draw(&sign_of_life(turns, elapsed, connection.stats().keys_read));
+            }
+            let woken = self.shared.changed.wait_timeout(state, DRAW_EVERY);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
 }
 
 fn draw(text: &str) {
-    // A terminal that is gone takes the bar with it; the statement's own output will tell.
+    // A terminal that is gone takes the line with it; the statement's own output will tell.
     let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
     let _ = std::io::stderr().flush();
+}
+
+/// `/ 1.2 s, 40,000 keys read`
+fn sign_of_life(turns: usize, elapsed: Duration, keys_read: u64) -> String {
+    let turn = TURNS.get(turns % TURNS.len()).copied().unwrap_or(' ');
+    let read = if keys_read > 0 { format!(", {} keys read", grouped(keys_read)) } else { String::new() };
+    format!("{turn} {:.1} s{read}", elapsed.as_secs_f64())
 }
 
 /// `[########        ]  33%  40,000 rows, 81,000 rows/s`
@@ -96,5 +171,11 @@ mod tests {
         assert_eq!(bar(progress(1, Some(3)), half), "[########                ]  33%  40,000 rows, 80,000 rows/s");
         assert_eq!(bar(progress(9, Some(3)), half), "[########################] 100%  40,000 rows, 80,000 rows/s");
         assert_eq!(bar(progress(9, None), half), "40,000 rows, 80,000 rows/s");
+    }
+
+    #[test]
+    fn a_sign_of_life_tells_the_time_and_what_is_known() {
+        assert_eq!(sign_of_life(1, Duration::from_millis(1_240), 0), "/ 1.2 s");
+        assert_eq!(sign_of_life(4, Duration::from_millis(600), 40_000), "| 0.6 s, 40,000 keys read");
     }
 }

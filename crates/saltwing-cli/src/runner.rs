@@ -5,12 +5,13 @@ use std::io::{BufReader, IsTerminal, Write};
 use std::time::Instant;
 
 use saltwing::blocking::{Connection, Response};
-use saltwing::{ArrowRows, ErrorCode, ExecResult};
+use saltwing::{ArrowRows, ErrorCode, ExecResult, Value};
 
 use crate::dot_command::{DotCommand, HELP};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::message;
+use crate::parameters::Parameters;
 use crate::progress::ProgressBar;
 use crate::render::{Mode, Options, Paint, Plain, Renderer};
 use crate::script::{Item, Script, StatementText};
@@ -48,6 +49,7 @@ pub(crate) struct Runner<'a> {
     /// What `.nullvalue` set.
     pub(crate) null_text: Option<String>,
     progress: ProgressBar,
+    parameters: Parameters,
     out: Box<dyn Write + 'a>,
     messages: Box<dyn Write + 'a>,
     read_depth: usize,
@@ -63,8 +65,13 @@ impl<'a> Runner<'a> {
         messages: Box<dyn Write + 'a>,
     ) -> Self {
         let is_batch = audience == Audience::Batch;
+        let progress = ProgressBar::on(&connection);
+        if !is_batch {
+            progress.watch(&connection);
+        }
         Self {
-            progress: ProgressBar::on(&connection),
+            progress,
+            parameters: Parameters::default(),
             connection,
             interrupt,
             audience,
@@ -118,7 +125,10 @@ impl<'a> Runner<'a> {
         // Results before the message; an error of stdout itself is what is being told.
         let _ = self.out.flush();
         let options = self.options();
-        let text = message::failure(&failure, source, place, &message::Look::of(&options));
+        let mut text = message::failure(&failure, source, place, &message::Look::of(&options));
+        if let (Failure::Sql(error), Mode::Json | Mode::Jsonl) = (&failure, self.mode) {
+            text = format!("{text}\n{}", message::json(error));
+        }
         // On a terminal Ctrl-C has left its `^C` on the line.
         let at_key = matches!(failure, Failure::Interrupted(_)) && self.audience != Audience::Batch;
         let start = if at_key { "\r" } else { "" };
@@ -140,21 +150,25 @@ impl<'a> Runner<'a> {
         let interrupt = self.interrupt.clone();
         let running = interrupt.begin();
         let started = Instant::now();
-        if self.audience != Audience::Batch && reads_stdin(&statement.sql) {
+        let is_typed = reads_stdin(&statement.sql);
+        if self.audience != Audience::Batch && is_typed {
             writeln!(
                 self.messages,
                 "{}",
                 self.paint().dim("Type or paste the rows. Ctrl-D on a line of its own ends them.")
             )?;
         }
-        self.progress.begin();
-        let done = connection.run(&statement.sql, ());
-        self.progress.finish();
+        self.progress.begin(is_typed);
+        let done = connection.run(&statement.sql, self.parameters.of(&statement.sql));
         let shown = match done {
-            Ok(Response::Done(result)) => self.done(&result, kind, started),
+            Ok(Response::Done(result)) => {
+                self.progress.finish();
+                self.done(&result, kind, started)
+            }
             Ok(Response::Rows(rows)) => self.rows(rows, kind, started),
             Err(error) => Err(error.into()),
         };
+        self.progress.finish();
         drop(running);
         match shown {
             Err(Failure::Sql(error)) if error.code() == ErrorCode::Cancelled && interrupt.came() => {
@@ -187,7 +201,10 @@ impl<'a> Runner<'a> {
         };
         let mut count = 0;
         // An error before the first row prints nothing: the opening waits for it.
-        let mut next = rows.next_blocking()?;
+        let first = rows.next_blocking();
+        // From here on rows are written, and the line would stand among them.
+        self.progress.finish();
+        let mut next = first?;
         renderer.start(&mut self.out)?;
         while let Some(batch) = next {
             if self.interrupt.came() {
@@ -279,6 +296,17 @@ impl<'a> Runner<'a> {
                 }
             }
             DotCommand::NullText(text) => self.null_text = Some(text.clone()),
+            DotCommand::ParameterSet(name, text) => self.set_parameter(name, text)?,
+            DotCommand::ParameterList => {
+                for line in self.parameters.lines() {
+                    self.say(&line)?;
+                }
+            }
+            DotCommand::ParameterClear(name) => {
+                if !self.parameters.clear(name.as_deref()) {
+                    return Err(Failure::Usage(format!("{} has no value", name.as_deref().unwrap_or_default())));
+                }
+            }
             DotCommand::Read(_) if !self.reads_files => {
                 return Err(Failure::Usage(".read: the shell runs with --no-file-access".to_owned()));
             }
@@ -286,6 +314,18 @@ impl<'a> Runner<'a> {
             DotCommand::Quit => return Ok(Flow::Quit),
         }
         Ok(Flow::Go)
+    }
+
+    /// Gives a parameter the value of an SQL expression.
+    fn set_parameter(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        let value = self.connection.query_one::<(Value,)>(&format!("SELECT {text}"), ());
+        let (value,) = value.map_err(|error| {
+            Failure::Usage(format!(
+                "{text} is no value: {error}; a text stands in single quotes, an instant as DATE '..'"
+            ))
+        })?;
+        self.parameters.set(name.to_owned(), text.to_owned(), value);
+        Ok(())
     }
 
     fn sql(&mut self, sql: &str) -> Result<(), Failure> {
@@ -341,6 +381,12 @@ impl<'a> Runner<'a> {
     pub(crate) fn told_file(&mut self, path: &str) -> Result<Flow, Failure> {
         let done = self.file(path);
         done.map_err(|failure| self.tell(failure, None, &StatementText::default()))
+    }
+}
+
+impl Drop for Runner<'_> {
+    fn drop(&mut self) {
+        self.progress.end();
     }
 }
 

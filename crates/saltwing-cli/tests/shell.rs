@@ -170,7 +170,7 @@ fn a_refusal_has_its_code_and_its_help() {
     assert!(said.err.contains("\n  help: "), "{}", said.err);
     assert!(!said.err.contains('\x1b'), "a batch has no colours");
     for (policy, code) in [("allow", 0), ("warn", 0), ("error", 1), ("forbid", 1)] {
-        let said = run(&["--full-scan", policy, "-c", TABLE, "-c", "SELECT /*+ NONE */ k FROM t WHERE v = 'a'"]);
+        let said = run(&["--full-scan", policy, "-c", TABLE, "-c", "SELECT /*+ SMALL */ k FROM t WHERE v = 'a'"]);
         assert_eq!(said.code, Some(code), "{policy}: {}", said.err);
         assert_eq!(said.err.contains("notice: "), policy == "warn", "{}", said.err);
     }
@@ -234,7 +234,8 @@ fn a_quote_that_is_never_closed_takes_no_other_line_with_it() {
     let notices = "notice: 1 line was left out\nnotice: line 3: a quote is never closed\n3 rows written\n";
     expect(&copy("ON ERROR SKIP"), "k,v\n1,a\n3,c\n8,b\n", notices, 0);
     let said = copy("");
-    assert!(said.err.starts_with("error[22P02 bad_text]: line 3: a quote is never closed"), "{}", said.err);
+    let text = format!("error[22P02 bad_text]: {file}, line 3: a quote is never closed");
+    assert!(said.err.starts_with(&text), "{}", said.err);
     let said = copy("DELIMITER '\"'");
     assert!(said.err.starts_with("error[42601 syntax]: DELIMITER and QUOTE are both '\"'"), "{}", said.err);
 }
@@ -592,4 +593,27 @@ fn the_demo_ends_quietly_when_no_one_reads_it() {
     let said = Said::from(child.wait_with_output().unwrap());
     assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
     assert_eq!(std::fs::read_dir(dir.0.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn parameters_have_values() {
+    let script = ".param set :x 7\n.param set ?1 'h'\n.param list\nSELECT :x + 1 AS a;\nSELECT ? || 'i' AS b;\n.param clear :x\nSELECT :x;\n";
+    let said = run_with_input(&[], script);
+    assert_eq!((said.out.as_str(), said.code), (":x 7\n?1 'h'\na\n8\nb\nhi\n", Some(1)), "{}", said.err);
+    assert!(said.err.starts_with("error[08P01 bad_parameter]"), "{}", said.err);
+    assert!(said.err.contains("help: .param set ?1 VALUE"), "{}", said.err);
+}
+
+#[test]
+fn errors_are_data_in_the_modes_for_programs() {
+    for mode in ["json", "jsonl"] {
+        let said = run(&["--mode", mode, "-c", TABLE, "-c", "SELECT k FROM t WHERE v = 'a'"]);
+        assert!(said.err.contains("error[54F01 full_scan_refused]"), "{}", said.err);
+        let line = said.err.lines().last().unwrap_or_default();
+        let parsed: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let error = &parsed["error"];
+        assert_eq!((error["code"].as_str(), error["table"].as_str()), (Some("full_scan_refused"), Some("t")), "{line}");
+        let said = run(&["--mode", mode, "-c", "SELECT * FROM nothing"]);
+        assert!(said.err.contains("\"phoenix_code\":1012") && !said.err.contains("Phoenix"), "{}", said.err);
+    }
 }

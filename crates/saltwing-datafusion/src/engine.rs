@@ -215,12 +215,31 @@ impl Engine {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
                 RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
             }
-            RelationalErrorKind::WrongArguments { function, .. } | RelationalErrorKind::NoSuchFunction(function) => {
+            RelationalErrorKind::WrongArguments { function, .. } => {
                 let span = calls.get(&function.to_lowercase()).copied();
                 error.at(span)
             }
+            RelationalErrorKind::NoSuchFunction(function) => {
+                let (span, near) = (calls.get(&function.to_lowercase()).copied(), self.near_function(function));
+                let error = error.at(span);
+                match near {
+                    Some(near) => error.help(format!("there is {near}")),
+                    None => error,
+                }
+            }
             _ => error,
         })
+    }
+
+    /// The function that a name is a slip of.
+    fn near_function(&self, name: &str) -> Option<String> {
+        let scalar = self.session.scalar_functions().keys();
+        let aggregate = self.session.aggregate_functions().keys();
+        let all = scalar.chain(aggregate).chain(self.session.window_functions().keys());
+        let mut names: Vec<&str> = all.map(String::as_str).collect();
+        // A map has another order each time, and of names alike the first is taken.
+        names.sort_unstable();
+        saltwing_types::suggest(name, names).map(str::to_owned)
     }
 
     fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {

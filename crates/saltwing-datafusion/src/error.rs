@@ -315,11 +315,8 @@ fn is_of_subquery(text: &str) -> bool {
 fn translate_plan(text: &str) -> RelationalError {
     let quoted = || text.split('\'').nth(1).unwrap_or(text).to_owned();
     if text.starts_with("Invalid function") {
-        let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(quoted()));
-        return match text.split("Did you mean '").nth(1).and_then(|rest| rest.split('\'').next()) {
-            Some(near) if !near.starts_with('\u{1}') => error.help(format!("there is {near}")),
-            _ => error,
-        };
+        // Which name was meant is for the engine to say: DataFusion's guesses are far off.
+        return RelationalErrorKind::NoSuchFunction(quoted()).into();
     }
     if let Some(name) = text.strip_prefix("Invalid qualifier ") {
         return RelationalErrorKind::NoSuchTable(name.to_owned()).into();

@@ -39,6 +39,7 @@ pub mod table;
 pub mod text;
 pub mod typing;
 pub mod value;
+mod value_from;
 
 pub use calendar::DateField;
 pub use call::round_number;

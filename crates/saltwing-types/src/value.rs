@@ -140,43 +140,6 @@ impl Value {
     }
 }
 
-macro_rules! from_rust {
-    ($($ty:ty => $make:expr),* $(,)?) => { $(
-        impl From<$ty> for Value {
-            fn from(value: $ty) -> Self {
-                let make: fn($ty) -> Value = $make;
-                make(value)
-            }
-        }
-    )* };
-}
-
-from_rust! {
-    bool => Value::Bool,
-    i8 => |v| Value::Int(v.into()),
-    i16 => |v| Value::Int(v.into()),
-    i32 => |v| Value::Int(v.into()),
-    i64 => Value::Int,
-    u8 => |v| Value::Int(v.into()),
-    u16 => |v| Value::Int(v.into()),
-    u32 => |v| Value::Int(v.into()),
-    u64 => |v| i64::try_from(v).map_or_else(|_| Decimal::new(v.into(), 0).map_or(Value::Null, Value::Decimal), Value::Int),
-    f32 => Value::Float,
-    f64 => Value::Double,
-    Decimal => Value::Decimal,
-    &str => |v| Value::text(v),
-    String => Value::Text,
-    Vec<u8> => Value::Bytes,
-    &[u8] => |v| Value::Bytes(v.to_vec()),
-    Timestamp => Value::Timestamp,
-}
-
-impl<T: Into<Value>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Value::Null, Into::into)
-    }
-}
-
 /// NaN equals itself and is largest; -0.0 equals 0.0.
 fn compare_floats(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))

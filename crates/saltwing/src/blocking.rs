@@ -3,11 +3,14 @@
 //! Every call works on the caller's thread, or waits for the library's own; inside
 //! an async runtime it holds up the thread it is called on, and never panics.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use crate::copy::CopyProgress;
 use crate::outcome::{ExecResult, Outcome};
 use crate::params::IntoParams;
+use crate::rows::{no_row, only_row};
 use crate::session::{Prepared, Session};
-use crate::{ArrowRows, Error, Row, Stats};
+use crate::{ArrowRows, Error, FromRow, Row, Stats};
 
 /// A connection whose calls block.
 #[derive(Clone)]
@@ -41,6 +44,23 @@ impl Connection {
         Ok(Rows(crate::Rows::new(outcome)))
     }
 
+    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
+    ///
+    /// # Errors
+    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    pub fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
+        self.query_opt(sql, params)?.ok_or_else(no_row)
+    }
+
+    /// As `query_one`, where there may be no row.
+    ///
+    /// # Errors
+    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    pub fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
+        let mut rows = self.query(sql, params)?;
+        only_row(|| rows.next().transpose())
+    }
+
     /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
@@ -66,6 +86,18 @@ impl Connection {
     /// What is wrong with it, a refusal by the guard included.
     pub fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         Ok(Statement { prepared: self.session.prepare(sql)? })
+    }
+
+    /// What the statement that this connection runs, or has run last, has read so far, from any thread. A relational
+    /// query's scans are counted with its [`Rows`] alone.
+    pub fn stats(&self) -> Stats {
+        let Some(context) = self.session.last_context() else { return Stats::default() };
+        let counters = &context.counters;
+        Stats {
+            keys_read: counters.keys_read.load(Relaxed),
+            seeks: counters.seeks.load(Relaxed),
+            buckets: counters.buckets_touched(),
+        }
     }
 
     /// Makes the statement that runs on this connection stop, from another thread.
@@ -107,6 +139,23 @@ impl Statement {
     /// What it failed with.
     pub fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
         Ok(Rows(crate::Rows::new(self.prepared.query(params.into_params())?)))
+    }
+
+    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(())`.
+    ///
+    /// # Errors
+    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    pub fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
+        self.query_opt(params)?.ok_or_else(no_row)
+    }
+
+    /// As `query_one`, where there may be no row.
+    ///
+    /// # Errors
+    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    pub fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
+        let mut rows = self.query(params)?;
+        only_row(|| rows.next().transpose())
     }
 
     /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].

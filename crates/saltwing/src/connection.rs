@@ -9,8 +9,9 @@ use crate::blocking;
 use crate::copy::CopyProgress;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
+use crate::rows::{no_row, several_rows};
 use crate::session::{Prepared, Session};
-use crate::{ArrowRows, Error, Rows, Settings};
+use crate::{ArrowRows, Error, FromRow, Rows, Settings};
 
 /// How many batches wait for a reader.
 const BATCHES_AHEAD: usize = 2;
@@ -52,6 +53,27 @@ impl Connection {
     pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         Ok(Rows::new(self.rows_elsewhere(move |session| session.query(&sql, params)).await?))
+    }
+
+    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
+    ///
+    /// # Errors
+    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    pub async fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
+        self.query_opt(sql, params).await?.ok_or_else(no_row)
+    }
+
+    /// As `query_one`, where there may be no row.
+    ///
+    /// # Errors
+    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
+        let mut rows = self.query(sql, params).await?;
+        let Some(row) = rows.next().await? else { return Ok(None) };
+        match rows.next().await? {
+            None => R::from_row(&row).map(Some),
+            Some(_) => Err(several_rows()),
+        }
     }
 
     /// Runs a statement that gives rows, as Arrow batches.
@@ -173,6 +195,27 @@ impl Statement {
     /// What it failed with.
     pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
         Ok(Rows::new(self.outcome(params.into_params()).await?))
+    }
+
+    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(())`.
+    ///
+    /// # Errors
+    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    pub async fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
+        self.query_opt(params).await?.ok_or_else(no_row)
+    }
+
+    /// As `query_one`, where there may be no row.
+    ///
+    /// # Errors
+    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
+        let mut rows = self.query(params).await?;
+        let Some(row) = rows.next().await? else { return Ok(None) };
+        match rows.next().await? {
+            None => R::from_row(&row).map(Some),
+            Some(_) => Err(several_rows()),
+        }
     }
 
     /// Runs it for its rows, as Arrow batches.

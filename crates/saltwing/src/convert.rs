@@ -1,6 +1,9 @@
 //! Values into Rust's types.
 
+use std::time::SystemTime;
+
 use saltwing_expr::ValueRef;
+use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SqlType, Value, text};
 
 /// A type that a column's value can be read as.
@@ -123,6 +126,95 @@ impl FromValue for Decimal {
     const EXPECTED: &'static str = "a number";
     fn from_value(value: Value, _: SqlType) -> Option<Self> {
         saltwing_types::number::to_decimal(&value).ok()
+    }
+}
+
+impl FromValue for char {
+    const EXPECTED: &'static str = "a text of one character";
+    fn from_value(value: Value, _: SqlType) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let mut chars = text.chars();
+        chars.next().filter(|_| chars.next().is_none())
+    }
+}
+
+impl FromValue for Timestamp {
+    const EXPECTED: &'static str = "a date or an instant";
+    fn from_value(value: Value, _: SqlType) -> Option<Self> {
+        match value {
+            Value::Date(ms) => Some(Self { ms, nanos: 0 }),
+            Value::Timestamp(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for SystemTime {
+    const EXPECTED: &'static str = "a date or an instant";
+    fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+        Timestamp::from_value(value, ty)?.to_system_time()
+    }
+}
+
+#[cfg(feature = "chrono")]
+mod chrono {
+    use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+    use saltwing_types::value::Timestamp;
+    use saltwing_types::{SqlType, Value};
+
+    use super::FromValue;
+
+    impl FromValue for DateTime<Utc> {
+        const EXPECTED: &'static str = "a date or an instant";
+        fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+            Timestamp::from_value(value, ty)?.to_chrono()
+        }
+    }
+
+    impl FromValue for NaiveDateTime {
+        const EXPECTED: &'static str = "a date or an instant";
+        fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+            DateTime::<Utc>::from_value(value, ty).map(|at| at.naive_utc())
+        }
+    }
+
+    impl FromValue for NaiveDate {
+        const EXPECTED: &'static str = "a date without a time of day";
+        fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+            let at = NaiveDateTime::from_value(value, ty)?;
+            (at.time() == NaiveTime::MIN).then(|| at.date())
+        }
+    }
+}
+
+#[cfg(feature = "time")]
+mod time {
+    use saltwing_types::value::Timestamp;
+    use saltwing_types::{SqlType, Value};
+    use time::{Date, OffsetDateTime, PrimitiveDateTime, Time};
+
+    use super::FromValue;
+
+    impl FromValue for OffsetDateTime {
+        const EXPECTED: &'static str = "a date or an instant";
+        fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+            Timestamp::from_value(value, ty)?.to_time()
+        }
+    }
+
+    impl FromValue for PrimitiveDateTime {
+        const EXPECTED: &'static str = "a date or an instant";
+        fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+            OffsetDateTime::from_value(value, ty).map(|at| PrimitiveDateTime::new(at.date(), at.time()))
+        }
+    }
+
+    impl FromValue for Date {
+        const EXPECTED: &'static str = "a date without a time of day";
+        fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+            let at = OffsetDateTime::from_value(value, ty)?;
+            (at.time() == Time::MIDNIGHT).then(|| at.date())
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one error of the library.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use saltwing_bind::access::RefusedScans;
 use saltwing_bind::{BindError, BindErrorKind};
@@ -12,23 +12,25 @@ use saltwing_store::StoreError;
 use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
-/// What the line of a help begins with that gives Phoenix's number.
-const PHOENIX: &str = "Phoenix: ERROR ";
+use crate::error_subject::Subject;
 
 /// What went wrong: a stable code with its SQLSTATE, one line of text, the place
 /// in the statement, and what to do about it.
-#[derive(Debug)]
+///
+/// `{}` is the line of text; `{:?}` is the text of [`Error::render`] with the statement that failed, so that a `main`
+/// that returns this error shows it as the shell does.
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     code: ErrorCode,
     message: String,
     span: Option<Span>,
     help: Option<String>,
     rows_committed: u64,
-    /// The help with Phoenix's number, made when it is asked for.
-    full_help: OnceLock<Option<String>>,
+    phoenix: Option<u16>,
+    subject: Subject,
+    /// The text that the place is a place of.
+    sql: Option<Arc<str>>,
     /// The full scans that the guard refuses.
     refused: Option<RefusedScans>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -43,7 +45,9 @@ impl Error {
             span: None,
             help: None,
             rows_committed: 0,
-            full_help: OnceLock::new(),
+            phoenix: None,
+            subject: Subject::default(),
+            sql: None,
             refused: None,
             source: None,
         }))
@@ -60,17 +64,9 @@ impl Error {
             }
             cause = inner.source();
         }
-        let source = Some(Box::new(error) as Box<dyn std::error::Error + Send + Sync>);
-        Self(Box::new(Inner {
-            code,
-            message,
-            span: None,
-            help: None,
-            rows_committed: 0,
-            full_help: OnceLock::new(),
-            refused: None,
-            source,
-        }))
+        let mut wrapped = Self::new(code, message);
+        wrapped.0.source = Some(Box::new(error));
+        wrapped
     }
 
     #[must_use]
@@ -86,8 +82,37 @@ impl Error {
     }
 
     #[must_use]
+    pub(crate) fn with_phoenix(mut self, number: Option<u16>) -> Self {
+        self.0.phoenix = self.0.phoenix.or(number);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn about(mut self, subject: Subject) -> Self {
+        self.0.subject = subject;
+        self
+    }
+
+    #[must_use]
     pub(crate) fn with_refused(mut self, refused: Option<RefusedScans>) -> Self {
         self.0.refused = refused;
+        self
+    }
+
+    /// With the statement's text, unless it has one; a name in double quotes that is no column may be meant as a text.
+    #[must_use]
+    pub(crate) fn in_sql(mut self, sql: &Arc<str>) -> Self {
+        if self.0.sql.is_some() {
+            return self;
+        }
+        if self.0.code == ErrorCode::NoSuchColumn
+            && let Some(name) = self.0.span.and_then(|span| quoted_at(sql, span))
+        {
+            let advice = format!("text stands in single quotes: '{}'", name.replace('\'', "''"));
+            let help = self.0.help.take().filter(|help| !help.contains("single quotes"));
+            self.0.help = Some(help.map_or_else(|| advice.clone(), |help| format!("{advice}\n{help}")));
+        }
+        self.0.sql = Some(sql.clone());
         self
     }
 
@@ -113,14 +138,14 @@ impl Error {
         self
     }
 
-    /// The stable code.
-    pub fn code(&self) -> ErrorCode {
-        self.0.code
-    }
-
     /// Rows that the statement committed before it failed, and that stay; 0 for a statement that is whole or not there.
     pub fn rows_committed(&self) -> u64 {
         self.0.rows_committed
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
     }
 
     /// The SQLSTATE, five characters.
@@ -133,20 +158,37 @@ impl Error {
         self.0.span
     }
 
-    /// What to do about it, and the number that Phoenix reports the error under; may have several lines.
+    /// What to do about it; may have several lines.
     pub fn help(&self) -> Option<&str> {
-        self.0.full_help.get_or_init(|| self.help_with_number()).as_deref()
+        self.0.help.as_deref()
     }
 
-    fn help_with_number(&self) -> Option<String> {
-        let help = self.0.help.clone();
-        // Where one word stands for several of Phoenix's errors, the help names the one.
-        let is_named = help.as_ref().is_some_and(|help| help.contains(PHOENIX));
-        let number = self.code().phoenix_number().filter(|_| !is_named).map(|number| format!("{PHOENIX}{number}"));
-        match (help, number) {
-            (Some(help), Some(number)) => Some(format!("{help}\n{number}")),
-            (help, number) => help.or(number),
-        }
+    /// The number under which Apache Phoenix reports the same, where it does: 1012 for a table that is not there.
+    pub fn phoenix_code(&self) -> Option<u16> {
+        self.0.phoenix.or_else(|| self.0.code.phoenix_number())
+    }
+
+    /// The text that failed, of which [`Error::span`] is a place; `None` for an error of no statement, as of opening.
+    pub fn sql(&self) -> Option<&str> {
+        self.0.sql.as_deref()
+    }
+
+    /// The table that it is about, where it is about one; of a refused full scan the first.
+    pub fn table(&self) -> Option<&str> {
+        let refused = self.0.refused.as_ref().and_then(|refused| refused.tables.first());
+        self.0.subject.table.as_deref().or(refused.map(|table| table.table.as_str()))
+    }
+
+    /// The column that it is about, without its table.
+    pub fn column(&self) -> Option<&str> {
+        let refused = self.0.refused.as_ref().and_then(|refused| refused.tables.first()?.refusal.as_ref());
+        self.0.subject.column.as_deref().or(refused.map(|refusal| refusal.leading.as_str()))
+    }
+
+    /// The key of the row that it is about: values as SQL text of a duplicate key, the row key in hex of a conflict or a
+    /// damaged row.
+    pub fn key(&self) -> Option<&str> {
+        self.0.subject.key.as_deref()
     }
 
     /// Whether the same statement may succeed if it is sent again unchanged. It is not where rows are committed already: what they
@@ -157,8 +199,12 @@ impl Error {
 
     /// The error as a shell shows it: code and text, the line of `sql` with a caret, the help.
     pub fn render(&self, sql: &str) -> String {
+        self.rendered(Some(sql))
+    }
+
+    fn rendered(&self, sql: Option<&str>) -> String {
         let mut out = format!("error[{} {}]: {}", self.sqlstate(), self.code(), self);
-        if let Some(span) = self.span() {
+        if let (Some(span), Some(sql)) = (self.span(), sql) {
             let caret = saltwing_sql::render_caret(sql, span);
             let gutter = format!("{} | ", span.start.line);
             let blank = format!("{}| ", " ".repeat(gutter.len().saturating_sub(2)));
@@ -173,9 +219,23 @@ impl Error {
     }
 }
 
+/// The name in double quotes at a place of a text.
+fn quoted_at(sql: &str, span: Span) -> Option<&str> {
+    let line = sql.split('\n').nth((span.start.line as usize).checked_sub(1)?)?;
+    let from = line.char_indices().nth((span.start.column as usize).checked_sub(1)?)?.0;
+    let (name, _) = line.get(from..)?.strip_prefix('"')?.split_once('"')?;
+    Some(name)
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.rendered(self.sql()))
     }
 }
 
@@ -194,8 +254,10 @@ impl From<SqlError> for Error {
 
 impl From<BindError> for Error {
     fn from(error: BindError) -> Self {
-        let (span, help, refused) = (error.span, error.help.clone(), refused_by(&error));
-        Self::wrap(error.code(), error).at(span).with_help(help).with_refused(refused)
+        let (span, help, phoenix) = (error.span, error.help.clone(), error.phoenix);
+        let (refused, subject) = (refused_by(&error), Subject::of_bind(&error));
+        let wrapped = Self::wrap(error.code(), error).at(span).with_help(help).with_phoenix(phoenix);
+        wrapped.with_refused(refused).about(subject)
     }
 }
 
@@ -209,15 +271,15 @@ pub(crate) fn refused_by(error: &BindError) -> Option<RefusedScans> {
 
 impl From<CatalogError> for Error {
     fn from(error: CatalogError) -> Self {
-        let help = error.help();
-        Self::wrap(error.code(), error).with_help(help)
+        let (help, subject) = (error.help(), Subject::of_catalog(&error));
+        Self::wrap(error.code(), error).with_help(help).about(subject)
     }
 }
 
 impl From<TableError> for Error {
     fn from(error: TableError) -> Self {
-        let help = table_help(&error);
-        Self::wrap(error.code(), error).with_help(help)
+        let (help, subject) = (table_help(&error), Subject::of_table(&error));
+        Self::wrap(error.code(), error).with_help(help).about(subject)
     }
 }
 
@@ -227,8 +289,8 @@ impl From<ExecError> for Error {
             ExecError::Bind(error) => error.into(),
             ExecError::Table(error) => error.into(),
             error => {
-                let help = error.help();
-                Self::wrap(error.code(), error).with_help(help)
+                let (help, subject) = (error.help(), Subject::of_exec(&error));
+                Self::wrap(error.code(), error).with_help(help).about(subject)
             }
         }
     }

@@ -15,6 +15,8 @@
 //! for row in connection.query("SELECT ts, up FROM log WHERE host = ?", params!["a"])? {
 //!     assert_eq!(row?.get::<i64>("up")?, 7);
 //! }
+//! let (count, most): (u64, i64) = connection.query_one("SELECT count(*), max(up) FROM log WHERE host = ?", ("a",))?;
+//! assert_eq!((count, most), (1, 7));
 //! # Ok(())
 //! # }
 //! ```
@@ -24,7 +26,7 @@
 //! | open | [`Database`], [`Builder`] |
 //! | run, asynchronously | [`Connection`], [`Statement`], [`Rows`] |
 //! | run, blocking | [`blocking`] |
-//! | pass and get values | [`params!`], [`IntoParams`], [`FromValue`], [`Value`] |
+//! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`] |
 //! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
 //! | keep copies | [`Database::backup`], [`Builder::restore`] |
 //! | look for damage, save what is left | [`Builder::check`], [`Builder::salvage`] |
@@ -39,6 +41,7 @@ mod convert;
 mod copy;
 mod database;
 mod error;
+mod error_subject;
 mod explain;
 mod maintenance;
 mod outcome;
@@ -66,13 +69,16 @@ pub use error::Error;
 pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedTable};
 pub use outcome::{ExecResult, Stats};
 pub use params::{IntoParams, Params};
-pub use rows::{ArrowRows, Row, Rows};
+pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use session::{ExecutorChoice, Settings};
 
 pub use saltwing_bind::ResultColumn;
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Piece, render_caret, split_statements};
 pub use saltwing_table::Loss;
+#[doc(hidden)] // for the shell
+pub use saltwing_types::suggest;
+pub use saltwing_types::value::Timestamp;
 pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, text};
 
 /// Arrow, in the version whose batches are handed out.

@@ -58,6 +58,8 @@ pub(crate) struct Running {
     pub(crate) notices: Vec<String>,
     /// What else has to be noticed when the rows were read to the end; `None` once they were.
     pub(crate) warnings: Option<Warnings>,
+    /// The statement's text, for errors of later rows.
+    pub(crate) sql: Option<Arc<str>>,
 }
 
 /// From how much on a statement that scans is noticed.

@@ -38,7 +38,13 @@ impl Params {
         match self {
             Params::Positional(values) if values.len() == wanted => Ok(values),
             Params::Positional(values) => {
-                bad(format!("the statement has {wanted} parameters, and {} values were given", values.len()))
+                let (given, plural) = (values.len(), |count| if count == 1 { "" } else { "s" });
+                bad(format!(
+                    "the statement has {wanted} parameter{}, and {given} value{} {} given",
+                    plural(wanted),
+                    plural(given),
+                    if given == 1 { "was" } else { "were" }
+                ))
             }
             Params::Named(named) => {
                 let known = |name: &str| parameters.iter().any(|p| p.name.as_deref() == Some(name));
@@ -59,8 +65,8 @@ impl Params {
     }
 }
 
-/// What can be passed as a statement's parameters: `()`, [`params!`](crate::params!), a vector or
-/// array of values, [`Params::named`].
+/// What can be passed as a statement's parameters: `()`, a tuple of up to twelve values,
+/// [`params!`](crate::params!), a vector, array or slice of values, [`Params::named`].
 pub trait IntoParams {
     /// The parameters.
     fn into_params(self) -> Params;
@@ -90,8 +96,46 @@ impl<V: Into<Value>, const N: usize> IntoParams for [V; N] {
     }
 }
 
-impl IntoParams for &[Value] {
+impl<V: Clone + Into<Value>> IntoParams for &[V] {
     fn into_params(self) -> Params {
-        Params::Positional(self.to_vec())
+        Params::Positional(self.iter().cloned().map(Into::into).collect())
     }
+}
+
+impl<V: Clone + Into<Value>> IntoParams for &Vec<V> {
+    fn into_params(self) -> Params {
+        self.as_slice().into_params()
+    }
+}
+
+impl<V: Clone + Into<Value>, const N: usize> IntoParams for &[V; N] {
+    fn into_params(self) -> Params {
+        self.as_slice().into_params()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)+))*) => { $(
+        #[allow(non_snake_case)] // each value is named as its type
+        impl<$($name: Into<Value>),+> IntoParams for ($($name,)+) {
+            fn into_params(self) -> Params {
+                let ($($name,)+) = self;
+                Params::Positional(vec![$($name.into()),+])
+            }
+        }
+    )* };
+}
+tuples! {
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
+    (A B C D E F G H I)
+    (A B C D E F G H I J)
+    (A B C D E F G H I J K)
+    (A B C D E F G H I J K L)
 }

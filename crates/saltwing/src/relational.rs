@@ -15,6 +15,7 @@ use saltwing_table::{ScanContext, Threads};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::error::refused_by;
+use crate::error_subject::Subject;
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
 use crate::run::{Purpose, QueryRun};
@@ -39,11 +40,21 @@ pub(crate) fn engine(options: &Builder) -> Result<Engine, Error> {
 impl From<RelationalError> for Error {
     fn from(error: RelationalError) -> Self {
         let (span, help) = (error.span, error.help.clone());
-        let refused = match &error.kind {
-            RelationalErrorKind::Bind(error) => refused_by(error),
-            _ => None,
-        };
-        Self::wrap(error.code(), error).at(span).with_help(help).with_refused(refused)
+        let (mut refused, mut subject, mut phoenix) = (None, Subject::default(), None);
+        match &error.kind {
+            RelationalErrorKind::Bind(error) => {
+                (refused, subject, phoenix) = (refused_by(error), Subject::of_bind(error), error.phoenix);
+            }
+            RelationalErrorKind::Catalog(error) => subject = Subject::of_catalog(error),
+            RelationalErrorKind::Table(error) => subject = Subject::of_table(error),
+            RelationalErrorKind::NoSuchColumn(name) | RelationalErrorKind::AmbiguousColumn(name) => {
+                subject = Subject::qualified(Some(name));
+            }
+            RelationalErrorKind::NoSuchTable(table) => subject = Subject { table: Some(table.clone()), ..subject },
+            _ => {}
+        }
+        let wrapped = Self::wrap(error.code(), error).at(span).with_help(help).with_phoenix(phoenix);
+        wrapped.with_refused(refused).about(subject)
     }
 }
 
@@ -104,7 +115,7 @@ impl Session {
         let notices = planned.warnings().to_vec();
         let counters = planned.counters();
         let source = BatchSource::Channel(self.pump(planned.clone())?);
-        let running = Running { context, counters, notices, warnings: Some(self.warnings()) };
+        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None };
         Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 

@@ -62,7 +62,7 @@ impl ArrowRows {
     /// # Errors
     /// What reading or computing failed with.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let batch = self.source.next(&self.columns).await?;
+        let batch = self.source.next(&self.columns).await.map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
     }
 
@@ -71,13 +71,21 @@ impl ArrowRows {
     /// # Errors
     /// What reading or computing failed with.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let batch = self.source.next_blocking(&self.columns)?;
+        let batch = self.source.next_blocking(&self.columns).map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
     }
 
     /// Whether nothing is left to be read, or to be said.
     fn is_at_end(&self) -> bool {
         self.running.is_none() && matches!(self.source, BatchSource::Values(None))
+    }
+
+    /// An error of the statement, with its text.
+    fn placed(&self, error: Error) -> Error {
+        match self.running.as_ref().and_then(|running| running.sql.as_ref()) {
+            Some(sql) => error.in_sql(sql),
+            None => error,
+        }
     }
 
     /// Takes note of the end.
@@ -187,9 +195,9 @@ impl Rows {
         }
         let Some(RowSet { cells: Cells::Values(values), .. }) = Arc::get_mut(&mut self.set) else { return Ok(false) };
         values.clear();
-        let has_rows = self.batches.source.next_values(values)? == Some(true);
+        let has_rows = self.batches.source.next_values(values);
         self.left = 0..values.rows();
-        Ok(has_rows)
+        has_rows.map(|has_rows| has_rows == Some(true)).map_err(|error| self.batches.placed(error))
     }
 
     fn put_batch(&mut self, batch: Option<RecordBatch>) {
@@ -274,7 +282,95 @@ impl ColumnIndex for &str {
     }
 }
 
+impl ColumnIndex for &String {
+    fn place(&self, columns: &[ResultColumn]) -> Option<usize> {
+        self.as_str().place(columns)
+    }
+    fn describe(&self) -> String {
+        self.as_str().describe()
+    }
+}
+
+/// What a whole row can be read as: a tuple of up to twelve values, by their places, or the [`Row`] itself.
+pub trait FromRow: Sized {
+    /// The row, as this.
+    ///
+    /// # Errors
+    /// Another number of columns than a tuple has; as [`Row::get`].
+    fn from_row(row: &Row) -> Result<Self, Error>;
+}
+
+impl FromRow for Row {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        Ok(row.clone())
+    }
+}
+
+macro_rules! row_tuples {
+    ($(($($name:ident $place:tt),+) $count:literal;)*) => { $(
+        impl<$($name: FromValue),+> FromRow for ($($name,)+) {
+            fn from_row(row: &Row) -> Result<Self, Error> {
+                row.of_width($count)?;
+                Ok(($(row.get::<$name>($place)?,)+))
+            }
+        }
+    )* };
+}
+row_tuples! {
+    (A 0) 1;
+    (A 0, B 1) 2;
+    (A 0, B 1, C 2) 3;
+    (A 0, B 1, C 2, D 3) 4;
+    (A 0, B 1, C 2, D 3, E 4) 5;
+    (A 0, B 1, C 2, D 3, E 4, F 5) 6;
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6) 7;
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7) 8;
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8) 9;
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9) 10;
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10) 11;
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11) 12;
+}
+
+/// The only row, if there is one.
+///
+/// # Errors
+/// More rows than one; what `next` fails with.
+pub(crate) fn only_row<R: FromRow>(mut next: impl FnMut() -> Result<Option<Row>, Error>) -> Result<Option<R>, Error> {
+    let Some(row) = next()? else { return Ok(None) };
+    match next()? {
+        None => R::from_row(&row).map(Some),
+        Some(_) => Err(several_rows()),
+    }
+}
+
+pub(crate) fn several_rows() -> Error {
+    Error::new(ErrorCode::SeveralRows, "the statement gives several rows, and one was asked for")
+        .with_help(Some("add LIMIT 1, or use query"))
+}
+
+pub(crate) fn no_row() -> Error {
+    Error::new(ErrorCode::NoRow, "the statement gives no row, and one was asked for").with_help(Some("use query_opt"))
+}
+
 impl Row {
+    /// The row as a tuple: `let (host, up): (String, i64) = row.to()?`.
+    ///
+    /// # Errors
+    /// Another number of columns than the tuple has; as [`Row::get`].
+    pub fn to<R: FromRow>(&self) -> Result<R, Error> {
+        R::from_row(self)
+    }
+
+    fn of_width(&self, wanted: usize) -> Result<(), Error> {
+        match self.columns().len() {
+            count if count == wanted => Ok(()),
+            count => {
+                let text = format!("the row has {count} columns, and {wanted} were asked for");
+                Err(Error::new(ErrorCode::TypeMismatch, text))
+            }
+        }
+    }
+
     /// The columns.
     #[inline]
     pub fn columns(&self) -> &[ResultColumn] {

@@ -325,7 +325,7 @@ impl Session {
             false => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let running = Running { context, counters, notices, warnings: Some(self.warnings()) };
+        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None };
         Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 
@@ -384,7 +384,7 @@ impl Session {
                     target.columns.len()
                 );
                 let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
-                return Err(error.with_help(Some("Phoenix: ERROR 1020")));
+                return Err(error.with_phoenix(Some(1020)));
             }
             let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
             let ((), notices) = rows.drain(|batches| {

@@ -240,6 +240,14 @@ impl Session {
     }
 
     fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
+        let mut outcome = self.run_cached(statement, params).map_err(|error| error.in_sql(&statement.text))?;
+        if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
+            running.sql = Some(statement.text.clone());
+        }
+        Ok(outcome)
+    }
+
+    fn run_cached(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
         let parsed = &statement.parsed;
         let values = match &parsed.statement {
             // Explained as far as it is known without them.
@@ -258,7 +266,9 @@ impl Session {
 
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let none = || Params::Positional(Vec::new());
-        let statements = parse(sql)?.into_iter().map(CachedStatement::new);
+        let text: Arc<str> = sql.into();
+        let parsed = parse(sql).map_err(|error| Error::from(error).in_sql(&text))?;
+        let statements = parsed.into_iter().map(|parsed| CachedStatement::new(parsed, &text));
         statements.map(|statement| drain(self.run_parsed(&statement?, none())?)).collect()
     }
 
@@ -268,7 +278,7 @@ impl Session {
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
         let statement = self.database.shared.statements.get(sql)?;
-        self.check(&statement.parsed.statement)?;
+        self.check(&statement.parsed.statement).map_err(|error| error.in_sql(&statement.text))?;
         Ok(Prepared { session: self.clone(), statement })
     }
 

@@ -31,6 +31,8 @@ const TEXTS_BYTES_MAX: usize = 256 << 10;
 /// A parsed statement, and how the direct path runs it.
 pub(crate) struct CachedStatement {
     pub(crate) parsed: Parsed,
+    /// The text that places in it are places of.
+    pub(crate) text: Arc<str>,
     /// How many values it takes.
     pub(crate) parameter_count: usize,
     plan: Mutex<Option<Arc<CachedPlan>>>,
@@ -65,10 +67,10 @@ pub(crate) struct ReadyPlan {
 impl CachedStatement {
     /// # Errors
     /// A hint that is none.
-    pub(crate) fn new(parsed: Parsed) -> Result<Self, Error> {
-        check_hints(&parsed.statement)?;
+    pub(crate) fn new(parsed: Parsed, text: &Arc<str>) -> Result<Self, Error> {
+        check_hints(&parsed.statement).map_err(|error| Error::from(error).in_sql(text))?;
         let parameter_count = parameter_count(&parsed.parameters);
-        Ok(Self { parsed, parameter_count, plan: Mutex::new(None), kept: KeptPlan::default() })
+        Ok(Self { parsed, text: text.clone(), parameter_count, plan: Mutex::new(None), kept: KeptPlan::default() })
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
@@ -155,7 +157,9 @@ impl StatementCache {
         if let Some(known) = self.entries.lock().find(text) {
             return Ok(known);
         }
-        let statement = Arc::new(CachedStatement::new(parse_one(text)?)?);
+        let sql: Arc<str> = text.into();
+        let parsed = parse_one(text).map_err(|error| Error::from(error).in_sql(&sql))?;
+        let statement = Arc::new(CachedStatement::new(parsed, &sql)?);
         if text.len() <= TEXT_BYTES_MAX && is_kept(&statement.parsed.statement) {
             self.entries.lock().insert(text, statement.clone());
         }

@@ -13,8 +13,8 @@ use saltwing::blocking::Connection;
 use saltwing::split_statements;
 use saltwing_sql::{Lexeme, lexemes, quote_name};
 
-use super::vocabulary::{COMMANDS, FUNCTIONS, KEYWORDS, SETTINGS, STATEMENTS, is_keyword};
-use crate::dot_command::DotCommand;
+use super::vocabulary::{FUNCTIONS, KEYWORDS, SETTINGS, STATEMENTS, is_keyword};
+use crate::dot_command::{COMMANDS, DotCommand};
 use crate::render::Mode;
 
 /// Words behind which a table stands.
@@ -36,7 +36,12 @@ impl Completer for SqlCompleter {
             value,
             ..Suggestion::default()
         };
-        CompletionResult::fresh(texts.into_iter().map(suggestion).collect::<Vec<_>>())
+        CompletionResult::fresh(match texts.is_empty() {
+            // An empty menu would say "NO RECORDS FOUND", which reads as the answer of a query. The only suggestion is
+            // accepted at once, and this one changes nothing.
+            true => vec![Suggestion { span: Span::new(pos, pos), ..Suggestion::default() }],
+            false => texts.into_iter().map(suggestion).collect(),
+        })
     }
 }
 
@@ -110,6 +115,7 @@ impl SqlCompleter {
             ".mode" => starting(Mode::ALL.map(|mode| mode.as_str().to_owned()).to_vec(), word),
             "\\d" | ".schema" | ".describe" => starting(self.tables(), word),
             ".timing" => starting(vec!["on".into(), "off".into()], word),
+            ".param" => starting(vec!["set".into(), "list".into(), "clear".into()], word),
             _ => Vec::new(),
         };
         (start, found)
@@ -308,6 +314,15 @@ mod tests {
         check("SELECT 1|", "", &[]);
         check("SELECT host -- se|", "", &[]);
         check("SELECT /* se|", "", &[]);
+    }
+
+    #[test]
+    fn where_nothing_fits_one_suggestion_changes_nothing() {
+        for line in ["SELECT 'se", "SELECT xqz", ".read "] {
+            let result = completer().complete(line, line.len());
+            let debug = format!("{result:?}");
+            assert!(debug.contains("value: \"\""), "{debug}");
+        }
     }
 
     #[test]

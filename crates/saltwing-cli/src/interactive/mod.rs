@@ -78,6 +78,8 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
                 return EXIT_ERROR;
             }
         };
+        // A shell that is killed keeps what was typed; without a place to keep it there is nothing to say.
+        let _ = editor.sync_history();
         let text = DotCommand::of_bare_word(&typed).unwrap_or(&typed);
         match runner.script(&mut Script::new(text.as_bytes()), None) {
             Ok(Flow::Quit) => return 0,

@@ -152,10 +152,6 @@ pub(super) const SETTINGS: &[&str] = &[
     "time_warn",
 ];
 
-/// Commands of the shell.
-pub(super) const COMMANDS: &[&str] =
-    &[".exit", ".help", ".mode", ".nullvalue", ".quit", ".read", ".schema", ".tables", ".timing", "\\d", "\\dt", "\\q"];
-
 /// Whether a word has a meaning of its own.
 pub(super) fn is_keyword(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
@@ -165,7 +161,7 @@ pub(super) fn is_keyword(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dot_command::DotCommand;
+    use crate::dot_command::{COMMANDS, DotCommand};
     use crate::failure::Failure;
 
     #[test]

@@ -1,18 +1,20 @@
 //! COPY FROM.
 
 use std::io::{BufRead, BufReader};
+use std::sync::Arc;
 
 use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
 use saltwing_exec::RowFailure;
-use saltwing_sql::statement::{CopyFrom, CopyOptions, OnError};
-use saltwing_table::ScanContext;
+use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
+use saltwing_table::{ScanContext, Table};
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
 use super::file::Purpose;
 use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
-use super::{CopyProgress, SkippedLine, path_of};
+use super::{CopyProgress, SkippedLine, advice, path_of};
 use crate::Error;
+use crate::error_subject::Subject;
 use crate::outcome::ExecResult;
 use crate::session::{Session, Settings};
 
@@ -70,13 +72,17 @@ impl Session {
     ) -> Result<ExecResult, Error> {
         let table = resolve(&self.catalog(), &copy.table)?;
         let mut columns = target_columns(&table, copy.columns.as_deref())?;
+        let file = file_of(copy);
+        let stopped = |error: Error| context.check().err().map_or(error, Error::from);
+        let begin = reader.peek().map_err(|error| stopped(unreadable(&file, &error)))?;
+        advice::check_text(&file, begin)?;
         if copy.options.header == Some(true) {
-            let header = read_header(&mut reader).map_err(|error| context.check().err().map_or(error, Error::from))?;
+            let header = read_header(&mut reader, &file).map_err(stopped)?;
             // Without a list of its own the statement takes the header's columns, in the header's order.
             if copy.columns.is_none() {
-                columns = header_columns(&table, &header)?;
+                columns = header_columns(&table, &header, &file)?;
             } else if header.len() != columns.len() {
-                return Err(wrong_count(header.len(), columns.len(), 1));
+                return Err(wrong_count(header.len(), columns.len(), &file));
             }
         }
         let on_conflict = copy.options.on_conflict.unwrap_or(OnConflict::Replace);
@@ -112,9 +118,10 @@ impl Session {
                 Err(error @ (RecordError::Io(_) | RecordError::TooLong)) => {
                     // A pipe says so too when it stops waiting.
                     context.check().map_err(|error| load.stopped(error.into()))?;
-                    return Err(load.failure(reader.first_line(), None, &error.to_string(), ErrorCode::BadText));
+                    let code = if matches!(error, RecordError::Io(_)) { ErrorCode::Io } else { ErrorCode::BadText };
+                    return Err(load.failure(&Fault::new(reader.first_line(), error.to_string(), code)));
                 }
-                Err(error) => load.bad_line(reader.first_line(), None, &error.to_string(), ErrorCode::BadText)?,
+                Err(error) => load.bad_line(Fault::new(reader.first_line(), error.to_string(), ErrorCode::BadText))?,
             };
             if !more || load.is_full() {
                 load.commit()?;
@@ -132,12 +139,24 @@ fn count_text(fields: usize, columns: usize) -> String {
     format!("{fields} field{} for {columns} column{}", plural(fields), plural(columns))
 }
 
-fn wrong_count(fields: usize, columns: usize, line: u64) -> Error {
-    Error::new(ErrorCode::Syntax, format!("line {line}: {}", count_text(fields, columns)))
+fn wrong_count(fields: usize, columns: usize, file: &str) -> Error {
+    Error::new(ErrorCode::Syntax, format!("{file}, line 1: {}", count_text(fields, columns)))
 }
 
-fn read_header<R: BufRead>(reader: &mut RecordReader<R>) -> Result<Vec<String>, Error> {
-    let bad = |error: RecordError| Error::new(ErrorCode::BadText, format!("line 1: {error}"));
+/// The file as errors name it.
+fn file_of(copy: &CopyFrom) -> String {
+    match &copy.source {
+        CopyTarget::Standard => "STDIN".to_owned(),
+        CopyTarget::File(path) => path.clone(),
+    }
+}
+
+fn unreadable(file: &str, error: &std::io::Error) -> Error {
+    Error::new(ErrorCode::Io, format!("{file} cannot be read: {error}"))
+}
+
+fn read_header<R: BufRead>(reader: &mut RecordReader<R>, file: &str) -> Result<Vec<String>, Error> {
+    let bad = |error: RecordError| Error::new(ErrorCode::BadText, format!("{file}, line 1: {error}"));
     if !reader.read().map_err(bad)? {
         return Ok(Vec::new());
     }
@@ -146,26 +165,46 @@ fn read_header<R: BufRead>(reader: &mut RecordReader<R>) -> Result<Vec<String>, 
     Ok(fields.iter().map(|f| f.text.trim_start_matches('\u{feff}').trim().to_owned()).collect())
 }
 
-fn header_columns(table: &std::sync::Arc<saltwing_table::Table>, header: &[String]) -> Result<Vec<usize>, Error> {
+fn header_columns(table: &Arc<Table>, header: &[String], file: &str) -> Result<Vec<usize>, Error> {
     let def = table.def();
     let mut columns = Vec::with_capacity(header.len());
     for name in header {
         let found = def.column_index(name).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden));
         let Some(column) = found else {
             let near = saltwing_types::suggest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
-            let help = near.map_or_else(
-                || "name the columns: COPY t (a, b) FROM ..".to_owned(),
-                |near| format!("there is {near}; or name the columns: COPY t (a, b) FROM .."),
-            );
-            let text = format!("line 1: {} has no column {name}", def.name);
+            let named = || match near {
+                Some(near) => format!("there is {near}; or name the columns: COPY t (a, b) FROM .."),
+                None => "name the columns: COPY t (a, b) FROM ..".to_owned(),
+            };
+            let help = advice::of_header(header, &def.columns).unwrap_or_else(named);
+            let text = format!("{file}, line 1: {} has no column {name}", def.name);
             return Err(Error::new(ErrorCode::NoSuchColumn, text).with_help(Some(help)));
         };
         if columns.contains(&column) {
-            return Err(Error::new(ErrorCode::DuplicateColumn, format!("line 1: column {name} is named twice")));
+            return Err(Error::new(
+                ErrorCode::DuplicateColumn,
+                format!("{file}, line 1: column {name} is named twice"),
+            ));
         }
         columns.push(column);
     }
     Ok(columns)
+}
+
+/// What is wrong with a line.
+struct Fault {
+    line: u64,
+    column: Option<String>,
+    reason: String,
+    code: ErrorCode,
+    /// What to do about it, where something is known that loses no row.
+    advice: Option<String>,
+}
+
+impl Fault {
+    fn new(line: u64, reason: String, code: ErrorCode) -> Self {
+        Self { line, column: None, reason, code, advice: None }
+    }
 }
 
 /// A COPY FROM as it goes on.
@@ -199,11 +238,15 @@ impl Load<'_> {
         let line = reader.first_line();
         let fields = match reader.fields() {
             Ok(fields) => fields,
-            Err(error) => return self.bad_line(line, None, &error.to_string(), ErrorCode::BadText),
+            Err(error) => return self.bad_line(Fault::new(line, error.to_string(), ErrorCode::BadText)),
         };
         if fields.len() != self.target.columns.len() {
             let text = count_text(fields.len(), self.target.columns.len());
-            return self.bad_line(line, None, &text, ErrorCode::Syntax);
+            let advice = match fields.as_slice() {
+                [field] => advice::of_single_field(field.text, self.target.columns.len()),
+                _ => None,
+            };
+            return self.bad_line(Fault { advice, ..Fault::new(line, text, ErrorCode::Syntax) });
         }
         let mut row = Vec::with_capacity(fields.len());
         for (field, &column) in fields.iter().zip(&self.target.columns) {
@@ -216,14 +259,20 @@ impl Load<'_> {
                     }
                     Some(default) => row.push(eval::eval(&default.expr, &[])?),
                     None => {
-                        let (name, text) = (def.name.clone(), format!("{} is NOT NULL", def.name));
-                        return self.bad_line(line, Some(&name), &text, ErrorCode::NotNull);
+                        let (column, text) = (Some(def.name.clone()), format!("{} is NOT NULL", def.name));
+                        return self.bad_line(Fault { column, ..Fault::new(line, text, ErrorCode::NotNull) });
                     }
                 },
                 Ok(value) => row.push(value),
                 Err(error) => {
-                    let name = def.name.clone();
-                    return self.bad_line(line, Some(&name), &error.to_string(), error.code());
+                    let header = || self.header_advice(line, &fields);
+                    let advice = advice::of_field(field.text).filter(|_| !field.quoted).or_else(header);
+                    let column = Some(def.name.clone());
+                    return self.bad_line(Fault {
+                        column,
+                        advice,
+                        ..Fault::new(line, error.to_string(), error.code())
+                    });
                 }
             }
             self.bytes += field.text.len() + VALUE_BYTES;
@@ -231,6 +280,12 @@ impl Load<'_> {
         self.bytes += ROW_BYTES;
         self.rows.push((line, row));
         Ok(true)
+    }
+
+    /// What to say of the first line, where it holds the columns' names.
+    fn header_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
+        let names: Vec<&str> = self.target.table.def().columns.iter().map(|column| column.name.as_str()).collect();
+        (line == 1).then(|| advice::of_first_line(fields, &names)).flatten()
     }
 
     fn value(&self, field: &Field<'_>, ty: SqlType) -> Result<Value, saltwing_types::ValueError> {
@@ -302,7 +357,7 @@ impl Load<'_> {
             (rows, lines) = (first.1, rest.1);
             if failure.row.is_some() {
                 let line = lines.first().unwrap_or(line);
-                self.bad_line(*line, None, &failure.error.to_string(), code)?;
+                self.bad_line(Fault::new(*line, failure.error.to_string(), code))?;
                 (rows, lines) = (rows.get(1..).unwrap_or_default(), lines.get(1..).unwrap_or_default());
             }
         }
@@ -344,28 +399,34 @@ impl Load<'_> {
     }
 
     /// A line that cannot be taken: left out and counted, or the end. Always `true`: there may be more.
-    fn bad_line(&mut self, line: u64, column: Option<&str>, reason: &str, code: ErrorCode) -> Result<bool, Error> {
+    fn bad_line(&mut self, fault: Fault) -> Result<bool, Error> {
         if self.copy.options.on_error != Some(OnError::Skip) {
-            return Err(self.failure(line, column, reason, code));
+            return Err(self.failure(&fault));
         }
         self.skipped_count += 1;
         if self.skipped.len() < SKIPPED_TOLD_MAX {
+            let Fault { line, column, reason, .. } = fault;
             let column = column.map(|c| format!("column {c}: ")).unwrap_or_default();
             self.skipped.push(SkippedLine { line, reason: format!("{column}{reason}") });
         }
         Ok(true)
     }
 
-    fn failure(&self, line: u64, column: Option<&str>, reason: &str, code: ErrorCode) -> Error {
-        let column = column.map(|c| format!(", column {c}")).unwrap_or_default();
-        let error = Error::new(code, format!("line {line}{column}: {reason}")).after_commits(self.done);
-        let help = match code {
-            ErrorCode::DuplicateKey => {
-                "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these"
-            }
-            _ => "ON ERROR SKIP leaves such lines out and reports them",
+    fn failure(&self, fault: &Fault) -> Error {
+        let column = fault.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
+        let text = format!("{}, line {}{column}: {}", file_of(self.copy), fault.line, fault.reason);
+        let general = || match fault.code {
+            // What keeps the file from being read at all is no matter of lines.
+            ErrorCode::Io => None,
+            ErrorCode::DuplicateKey => Some(
+                "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these".to_owned(),
+            ),
+            _ => Some("ON ERROR SKIP leaves such lines out and reports them".to_owned()),
         };
-        error.with_help(Some(help))
+        let table = Some(self.target.table.def().name.to_string());
+        let subject = Subject { table, column: fault.column.clone(), key: None };
+        let error = Error::new(fault.code, text).after_commits(self.done).about(subject);
+        error.with_help(fault.advice.clone().or_else(general))
     }
 
     /// A COPY that is told to stop, or runs out of its time.

@@ -3,6 +3,7 @@
 //! The format is RFC 4180 with `""` for the empty text and nothing for NULL, or
 //! another word for NULL. COPY FROM upserts in batches, each a commit of its own.
 
+mod advice;
 mod file;
 mod from;
 mod keys_seen;

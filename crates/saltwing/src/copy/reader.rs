@@ -113,6 +113,11 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
+    /// What comes next, as it stands in the file: some bytes, and none at the end.
+    pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
+        self.input.bytes()
+    }
+
     /// The line on which the last record began, from 1.
     pub(crate) fn first_line(&self) -> u64 {
         self.record_line

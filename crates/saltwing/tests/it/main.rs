@@ -3,9 +3,12 @@
 
 mod aggregates;
 mod alter_table;
+mod copy_advice;
 mod copy_conflicts;
 mod direct;
 mod durability;
+#[cfg(feature = "datafusion")]
+mod errors_as_data;
 mod files;
 mod fixtures;
 mod flights;
@@ -17,6 +20,7 @@ mod large_writes;
 mod lost_updates;
 mod maintenance;
 mod mobile_log;
+mod pages;
 mod prepare;
 mod prepared_values;
 #[cfg(feature = "datafusion")]
@@ -31,6 +35,7 @@ mod subqueries;
 mod subqueries_as_sqlite;
 mod threads;
 mod tidy;
+mod values_in_and_out;
 
 use std::path::{Path, PathBuf};
 

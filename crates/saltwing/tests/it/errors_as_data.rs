@@ -1,0 +1,99 @@
+//! What an error knows of itself, and what it advises.
+
+use saltwing::blocking::Connection;
+use saltwing::{Database, Error, ErrorCode};
+
+fn connection() -> Connection {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE n (k INTEGER NOT NULL PRIMARY KEY, v INTEGER, s VARCHAR(3))", ()).unwrap();
+    connection.execute("CREATE TABLE m (k INTEGER NOT NULL PRIMARY KEY, v INTEGER)", ()).unwrap();
+    connection.execute("UPSERT INTO n VALUES (1, 10, 'a')", ()).unwrap();
+    connection
+}
+
+fn fails(connection: &Connection, sql: &str) -> Error {
+    match connection.execute(sql, ()) {
+        Ok(_) => panic!("{sql} ran"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn debug_is_the_rendered_text() {
+    let connection = connection();
+    let sql = "SELECT vv FROM n WHERE k = 1";
+    let error = fails(&connection, sql);
+    assert_eq!(format!("{error:?}"), error.render(sql));
+    assert_eq!(error.sql(), Some(sql));
+    assert!(format!("{error:?}").contains("^^"), "{error:?}");
+    let error = connection.prepare(sql).map(drop).unwrap_err();
+    assert_eq!(error.sql(), Some(sql));
+    let error = connection.execute_batch("SELECT 1; SELEC 2").map(drop).unwrap_err();
+    assert_eq!(format!("{error:?}"), error.render("SELECT 1; SELEC 2"));
+    // An error of a later row knows its statement too.
+    let sql = "SELECT 10 / (k - 1) FROM n WHERE k = 1";
+    let error = connection.query(sql, ()).and_then(|rows| rows.collect::<Result<Vec<_>, _>>()).unwrap_err();
+    assert_eq!((error.code(), error.sql()), (ErrorCode::DivisionByZero, Some(sql)));
+}
+
+#[test]
+fn table_column_and_key_are_data() {
+    let connection = connection();
+    for (sql, table, column, key) in [
+        ("SELECT vv FROM n WHERE k = 1", Some("n"), Some("vv"), None),
+        ("SELECT * FROM nn", Some("nn"), None, None),
+        ("SELECT * FROM n WHERE v = 1", Some("n"), Some("k"), None),
+        ("INSERT INTO n VALUES (1, 2, 'b')", Some("n"), None, Some("1")),
+        ("UPSERT INTO n VALUES (NULL, 2, 'b')", Some("n"), Some("k"), None),
+        ("UPSERT INTO n VALUES (1, 2, 'abcd')", Some("n"), Some("s"), None),
+        ("SELECT 1 / 0", None, None, None),
+    ] {
+        let error = fails(&connection, sql);
+        assert_eq!((error.table(), error.column(), error.key()), (table, column, key), "{error:?}");
+    }
+}
+
+#[test]
+fn a_refusal_names_all_tables_and_the_statements_own_form() {
+    let connection = connection();
+    for (sql, tables, hint) in [
+        ("SELECT k FROM n WHERE k IN (SELECT v FROM m)", &["all of m:"][..], "SELECT /*+ FULL_SCAN(m) */ .."),
+        ("SELECT * FROM n, m", &["2 tables, n and m"], "SELECT /*+ FULL_SCAN(m, n) */ .."),
+        (
+            "SELECT * FROM n WHERE v = 1 AND s > (SELECT max(v)::VARCHAR FROM m)",
+            &["2 tables, n and m", "n: v = 1 does not count", "m: no condition bounds k"],
+            "SELECT /*+ FULL_SCAN(m, n) */ ..",
+        ),
+        ("DELETE FROM n WHERE v = 1", &["all of n:"], "DELETE /*+ FULL_SCAN(n) */ FROM .."),
+        ("DELETE FROM n WHERE k IN (SELECT v FROM m)", &["all of m:"], "DELETE /*+ FULL_SCAN(m) */ FROM .."),
+        ("UPSERT INTO n (k, v) SELECT * FROM m", &["all of m:"], "UPSERT /*+ FULL_SCAN(m) */ INTO .."),
+        ("INSERT INTO n (k, v) SELECT * FROM m", &["all of m:"], "INSERT /*+ FULL_SCAN(m) */ INTO .."),
+    ] {
+        let error = fails(&connection, sql);
+        let text = format!("{error:?}");
+        assert_eq!(error.code(), ErrorCode::FullScanRefused, "{text}");
+        assert!(tables.iter().all(|part| text.contains(part)), "{text}");
+        assert!(
+            text.contains(hint) && text.contains("ALTER TABLE") && text.contains("SET FULL_SCAN = 'allow'"),
+            "{text}"
+        );
+        let prepared = connection.prepare(sql).map(drop).unwrap_err();
+        assert_eq!(format!("{prepared:?}"), text);
+        // The advice is right: with the hint it runs.
+        let words: Vec<&str> = hint.split(" /*+").collect();
+        let hinted = hint.split("*/").next().unwrap().to_owned() + "*/";
+        connection.execute(&sql.replacen(words[0], &hinted, 1), ()).unwrap();
+    }
+}
+
+#[test]
+fn a_text_in_double_quotes_and_near_names() {
+    let connection = connection();
+    let help = |sql: &str| fails(&connection, sql).help().unwrap_or_default().to_owned();
+    assert!(help("SELECT k FROM n WHERE s = \"abc\" AND k = 1").contains("text stands in single quotes: 'abc'"));
+    assert!(help("SELECT n.k FROM n JOIN m ON n.k = m.k WHERE s = \"abc\"").contains("single quotes: 'abc'"));
+    assert_eq!(help("SELECT cuont(k) FROM n WHERE k = 1"), "there is count");
+    for name in ["mode", "json_extract", "last_day", "epoch_ms", "typeof"] {
+        assert_eq!(help(&format!("SELECT {name}(k) FROM n WHERE k = 1")), "", "{name}");
+    }
+}
