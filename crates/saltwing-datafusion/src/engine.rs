@@ -142,6 +142,8 @@ impl Engine {
             .with_round_robin_repartition(false);
         let optimizer_options = &mut options.options_mut().optimizer;
         optimizer_options.skip_failed_rules = false;
+        // A limit above a window would cut the rows that the window ranks and counts.
+        optimizer_options.enable_window_limits = false;
         // Our scans take no filters that appear only while the plan runs.
         optimizer_options.enable_dynamic_filter_pushdown = false;
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;

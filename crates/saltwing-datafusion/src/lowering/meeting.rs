@@ -9,7 +9,7 @@ use datafusion::common::{DataFusionError, NullEquality, Result};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Projection};
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, typing};
+use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, Value, text, typing};
 
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
@@ -117,6 +117,12 @@ impl Lowerer<'_> {
             return self.lower(whole);
         }
         let Some((left_type, right_type)) = self.check_comparison(op, left, right)? else { return self.lower(whole) };
+        if op == CompareOp::NotDistinct && !a.outer && !b.outer {
+            return match self.same_or_both_null(left, right, left_type, right_type)? {
+                Some(keys) => Ok(keys),
+                None => self.lower(whole),
+            };
+        }
         let native = |left, right| {
             let binary = BinaryExpr::new(Box::new(left), compare_operator(op), Box::new(right));
             PlanExpr::BinaryExpr(binary)
@@ -136,6 +142,33 @@ impl Lowerer<'_> {
             }
             _ => self.lower(whole),
         }
+    }
+
+    /// `a IS NOT DISTINCT FROM b` as two equalities, of values without NULL and of being NULL, where types are one.
+    ///
+    /// DataFusion would join by keys of which NULL is equal to NULL, and say so of the whole join: equalities that
+    /// come to it later, or from joins that it is merged with, would take NULL for equal too.
+    fn same_or_both_null(&self, left: &PlanExpr, right: &PlanExpr, a: SqlType, b: SqlType) -> Result<Option<PlanExpr>> {
+        let ty = match join_key(a, b) {
+            _ if compares_natively(CompareOp::NotDistinct, a, b) => a,
+            Some((key, true)) => key,
+            _ => return Ok(None),
+        };
+        let Some(stand_in) = some_value(ty) else { return Ok(None) };
+        let side = |expr: &PlanExpr, build: &dyn Fn(Expr) -> std::result::Result<Expr, saltwing_types::ValueError>| {
+            let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
+            let own = translate(expr, &mut leaves)?;
+            let built = own.map(build).transpose().map_err(RelationalError::from)?;
+            Ok::<_, DataFusionError>(built.map(|built| leaves.into_call(built)))
+        };
+        let value = |own: Expr| {
+            let own = if a == b { own } else { typing::cast(own, ty)? };
+            typing::call(Function::Coalesce, vec![own, Expr::Literal(stand_in.clone(), ty)])
+        };
+        let is_null = |own: Expr| Ok(typing::is_null(own));
+        let (Some(x), Some(y)) = (side(left, &value)?, side(right, &value)?) else { return Ok(None) };
+        let (Some(x_null), Some(y_null)) = (side(left, &is_null)?, side(right, &is_null)?) else { return Ok(None) };
+        Ok(Some(x.eq(y).and(x_null.eq(y_null))))
     }
 
     /// The types of two sides that compare; `None` where SQL has no type for one.
@@ -163,6 +196,17 @@ impl Lowerer<'_> {
             }
             None => self.lower(expr.clone()),
         }
+    }
+}
+
+/// Some value of a type, to stand for NULL.
+fn some_value(ty: SqlType) -> Option<Value> {
+    match ty.family() {
+        TypeFamily::Number if ty.is_integer() => Some(Value::Int(0)),
+        TypeFamily::Text => Some(Value::text("x")),
+        TypeFamily::Boolean => Some(Value::Bool(false)),
+        TypeFamily::Instant => text::parse("1970-01-01", ty).ok(),
+        _ => None,
     }
 }
 
