@@ -40,6 +40,7 @@ mod copy;
 mod database;
 mod error;
 mod explain;
+mod machine_memory;
 mod maintenance;
 mod outcome;
 mod params;
@@ -73,7 +74,7 @@ pub use saltwing_bind::ResultColumn;
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Piece, render_caret, split_statements};
 pub use saltwing_table::Loss;
-pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, text};
+pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
 
 /// Arrow, in the version whose batches are handed out.
 pub use arrow;
