@@ -83,9 +83,19 @@ pub(crate) struct Layout {
     #[arg(long, value_name = "MB", value_parser = value_parser!(u32).range(1..))]
     pub(crate) delta_mb: Option<u32>,
 
+    /// Memory for the joins, sorts, groups and large values of running statements, such as 2GB: a quarter of the
+    /// machine's unless said otherwise
+    #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
+    pub(crate) memory_limit: Option<usize>,
+
     /// Threads that merge recent rows into blocks, 1 unless said otherwise
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..))]
     pub(crate) merge_threads: Option<u8>,
+}
+
+fn memory_limit(text: &str) -> Result<usize, String> {
+    let bytes = saltwing::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "a number of bytes, such as 512MB".to_owned())
 }
 
 #[derive(Debug, Subcommand)]
@@ -315,8 +325,12 @@ mod tests {
     #[test]
     fn what_the_database_may_take_is_left_to_it_unless_said() {
         assert_eq!(run(&["db"]).layout, Layout::default());
-        let layout = Layout { cache_mb: Some(1000), delta_mb: Some(64), merge_threads: Some(2) };
-        assert_eq!(run(&["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2"]).layout, layout);
+        let memory_limit = Some(2 << 30);
+        let layout = Layout { cache_mb: Some(1000), delta_mb: Some(64), memory_limit, merge_threads: Some(2) };
+        assert_eq!(
+            run(&["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2", "--memory-limit", "2GB"]).layout,
+            layout
+        );
     }
 
     #[test]
@@ -359,6 +373,7 @@ mod tests {
             vec!["check", "a", "b"],
             vec!["backup", "a"],
             vec!["restore", "a", "b", "--store", "memory"],
+            vec!["--memory-limit", "much"],
         ] {
             assert_eq!(parsed(&args).unwrap_err().exit_code(), 2, "{args:?}");
         }

@@ -21,7 +21,10 @@ pub(crate) fn open(run: &Run) -> Result<Database, Error> {
     if let Some(policy) = run.full_scan {
         builder = builder.full_scan(policy.as_str())?;
     }
-    let Layout { cache_mb, delta_mb, merge_threads } = run.layout;
+    let Layout { cache_mb, delta_mb, memory_limit, merge_threads } = run.layout;
+    if let Some(bytes) = memory_limit {
+        builder = builder.memory_limit(bytes);
+    }
     if let Some(mb) = cache_mb {
         builder = builder.block_cache_bytes((mb as usize).saturating_mul(MB));
     }

@@ -9,7 +9,6 @@ use datafusion::catalog::TableFunction;
 use datafusion::common::Result as PlanResult;
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
-use datafusion::execution::memory_pool::GreedyMemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
 use datafusion::logical_expr::registry::FunctionRegistry;
@@ -24,21 +23,26 @@ use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::statement::SourceText;
-use saltwing_table::{Counters, EmbeddedTables, ReadView, ScanContext};
+use saltwing_table::{Counters, EmbeddedTables, Memory, ReadView, ScanContext};
 use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
 use crate::asked::Reading;
 use crate::average::ExactAverage;
+use crate::bounded_function::bounded;
+use crate::current_statement;
 use crate::declared::declared_name;
 use crate::extreme::Extreme;
 use crate::join_order::for_lookups;
 use crate::label::Labels;
 use crate::lookup_join::scans;
 use crate::lowering::Lowering;
+use crate::memory_pool::StatementMemory;
 use crate::names::Names;
 use crate::native::functions as native_functions;
 use crate::output::{ResultStream, result_type};
+use crate::plan_budget;
+use crate::planner_thread::{Watched, on_planner_thread};
 use crate::recursion::{RecursionLimits, limited};
 use crate::rewrite::{Prepared, Renaming, prepare};
 use crate::scan_rule::ScanRule;
@@ -49,10 +53,6 @@ use crate::table_scan::TableScanExec;
 use crate::template::{Template, is_timeless, waits_in_scans};
 use crate::watch::watched;
 use crate::{RelationalError, RelationalErrorKind};
-
-/// Stack of the thread that plans: the parser lets operations nest 168 deep, and DataFusion's planner
-/// takes several large frames for each. Only what is used is touched.
-const PLANNER_STACK_BYTES: usize = 64 << 20;
 
 /// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
 const DIVIDED_ROWS_MIN: u64 = 131_072;
@@ -66,14 +66,19 @@ pub struct EngineConfig {
     pub partitions: usize,
     /// Rows from which on a scan is divided among these.
     pub divided_rows_min: u64,
-    /// Most bytes that the sorts, joins and aggregates of all statements hold in memory together; beyond
-    /// that they go to temporary files, or fail. `None` is no limit.
-    pub memory_bytes_max: Option<usize>,
+    /// What the sorts, joins and aggregates of all statements hold in memory together. At its limit they go to
+    /// temporary files, or fail.
+    pub memory: Arc<Memory>,
 }
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { batch_rows: 8192, partitions: 2, divided_rows_min: DIVIDED_ROWS_MIN, memory_bytes_max: None }
+        Self {
+            batch_rows: 8192,
+            partitions: 2,
+            divided_rows_min: DIVIDED_ROWS_MIN,
+            memory: Arc::new(Memory::new(usize::MAX)),
+        }
     }
 }
 
@@ -98,7 +103,7 @@ pub struct QueryRequest<'a> {
     /// What its placeholders stand for that are no parameters.
     pub subqueries: &'a [Subquery],
     /// Tables by name.
-    pub catalog: &'a CatalogView,
+    pub catalog: &'a Arc<CatalogView>,
     /// Their rows.
     pub tables: Arc<EmbeddedTables>,
     /// What the statement sees.
@@ -115,6 +120,66 @@ pub struct QueryRequest<'a> {
     pub mode: Mode,
     /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
     pub now_ms: Option<i64>,
+}
+
+/// A [`QueryRequest`] that a thread may keep when its caller is gone.
+struct OwnedRequest {
+    query: Query,
+    items: Vec<SourceText>,
+    /// `None` where they are not given.
+    params: Option<Vec<Value>>,
+    subqueries: Vec<Subquery>,
+    catalog: Arc<CatalogView>,
+    tables: Arc<EmbeddedTables>,
+    view: Arc<ReadView>,
+    context: ScanContext,
+    guard: Guard,
+    samples: Vec<Value>,
+    recursion: RecursionLimits,
+    now_ms: Option<i64>,
+    mode: Mode,
+}
+
+impl OwnedRequest {
+    fn of(request: QueryRequest<'_>) -> Self {
+        let params = match request.params {
+            Params::Given(values) => Some(values.to_vec()),
+            Params::Open => None,
+        };
+        Self {
+            query: request.query.clone(),
+            items: request.items.to_vec(),
+            params,
+            subqueries: request.subqueries.to_vec(),
+            catalog: request.catalog.clone(),
+            tables: request.tables,
+            view: request.view,
+            context: request.context,
+            guard: request.guard.clone(),
+            samples: request.samples.to_vec(),
+            recursion: request.recursion,
+            now_ms: request.now_ms,
+            mode: request.mode,
+        }
+    }
+
+    fn borrowed(&self) -> QueryRequest<'_> {
+        QueryRequest {
+            query: &self.query,
+            items: &self.items,
+            params: self.params.as_deref().map_or(Params::Open, Params::Given),
+            subqueries: &self.subqueries,
+            catalog: &self.catalog,
+            tables: self.tables.clone(),
+            view: self.view.clone(),
+            context: self.context.clone(),
+            guard: &self.guard,
+            samples: &self.samples,
+            recursion: self.recursion,
+            now_ms: self.now_ms,
+            mode: self.mode,
+        }
+    }
 }
 
 /// What becomes of a planned query.
@@ -152,19 +217,18 @@ impl Engine {
         let sql = &mut options.options_mut().sql_parser;
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
-        let mut runtime = RuntimeEnvBuilder::new();
-        if let Some(limit) = config.memory_bytes_max {
-            runtime = runtime.with_memory_pool(Arc::new(GreedyMemoryPool::new(limit)));
-        }
+        let memory = StatementMemory(config.memory.clone());
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
         let mut rules = PhysicalOptimizer::new().rules;
         rules.insert(0, Arc::new(ScanRule));
+        let rules = rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
         let sum = Arc::new(AggregateUDF::new_from_impl(CheckedSum::default()));
         let native = SessionStateDefaults::default_aggregate_functions();
         let average = Arc::new(AggregateUDF::new_from_impl(ExactAverage::default()));
         let single = Arc::new(AggregateUDF::new_from_impl(SingleValue::default()));
         let aggregates = native.into_iter().chain([sum, average, single]).chain(Extreme::both()).collect();
         let native = SessionStateDefaults::default_scalar_functions();
-        let scalar_functions = native.into_iter().chain(native_functions()).collect();
+        let scalar_functions = native.into_iter().chain(native_functions()).map(bounded).collect();
         let session = SessionStateBuilder::new()
             .with_config(options)
             .with_runtime_env(runtime.build_arc()?)
@@ -177,26 +241,27 @@ impl Engine {
             .build();
         let mut analyzer = Analyzer::new();
         analyzer.rules.insert(0, Arc::new(Lowering));
+        analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
-        let (optimizer, divided_rows_min) = (Optimizer::new(), config.divided_rows_min);
+        let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        let (optimizer, divided_rows_min) = (Optimizer::with_rules(rules), config.divided_rows_min);
         Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })
     }
 
     /// Plans a query, and judges how it reads its tables.
     ///
-    /// Nothing is read yet. It runs on a thread of its own, which has the stack that deep expressions take.
+    /// Nothing is read yet. It runs on a thread of its own, which has the stack that deep expressions take, and which
+    /// is left behind when the statement must stop.
     ///
     /// # Errors
     /// What is wrong with the statement; to execute, also a refused full scan.
-    pub fn plan(&self, request: QueryRequest<'_>) -> Result<Planned, RelationalError> {
-        let planner = std::thread::Builder::new().name("saltwing-planner".into()).stack_size(PLANNER_STACK_BYTES);
-        std::thread::scope(|scope| {
-            let planned = planner.spawn_scoped(scope, || self.plan_here(&request));
-            let planned = planned.map_err(|error| RelationalError::bug(format!("no thread to plan on: {error}")))?;
-            planned.join().unwrap_or_else(|panic| Err(RelationalError::bug(panic_text(&*panic))))
-        })
+    pub fn plan(self: &Arc<Self>, request: QueryRequest<'_>) -> Result<Planned, RelationalError> {
+        plan_budget::check(request.query)?;
+        let (engine, context) = (self.clone(), request.context.clone());
+        let request = OwnedRequest::of(request);
+        on_planner_thread(&context, move || engine.plan_here(&request.borrowed()))
     }
 
     fn plan_here(&self, request: &QueryRequest<'_>) -> Result<Planned, RelationalError> {
@@ -266,6 +331,7 @@ impl Engine {
         };
         let statement = Statement::Query(Box::new(query));
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
+        current_statement::check()?;
         let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
         let options = self.session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
@@ -280,6 +346,7 @@ impl Engine {
         let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
         let is_kept =
             request.mode == Mode::Keep && !limit_open && is_timeless(&logical)? && waits_in_scans(&optimized)?;
+        current_statement::check()?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
         let one_type = match analyzed_types.as_slice() {
@@ -344,11 +411,6 @@ fn is_collision(error: &RelationalError) -> bool {
         RelationalErrorKind::Syntax(text) => text.contains("unique expression names"),
         _ => matches!(error.code(), ErrorCode::AmbiguousColumn | ErrorCode::DuplicateColumn),
     }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".into())
 }
 
 /// The result's columns: named by the statement's plan, typed by the analyzed one.

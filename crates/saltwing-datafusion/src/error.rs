@@ -11,6 +11,9 @@ use saltwing_types::{ErrorCode, Position, Span, ValueError};
 
 use crate::message;
 
+/// What to do about a statement that needs more memory than it may use.
+const MEMORY_HELP: &str = "ask for less at a time, or open the database with a larger memory_limit";
+
 /// An error of this crate: what, where, and what to do about it.
 ///
 /// Inside DataFusion it travels as [`DataFusionError::External`], and comes out as it went in.
@@ -79,8 +82,11 @@ pub enum RelationalErrorKind {
     #[error("a subquery that stands for one value has several rows")]
     SeveralRows,
     /// The memory that statements may use is not enough.
-    #[error("the statement needs more memory than it may use")]
+    #[error("{0}")]
     OutOfMemory(String),
+    /// A statement beyond what can be planned, or a value beyond what a function may make.
+    #[error("{0}")]
+    TooLarge(String),
     /// A number beyond what a native function can compute.
     #[error("{0}")]
     OutOfRange(String),
@@ -110,6 +116,7 @@ impl RelationalError {
             RelationalErrorKind::Syntax(_) => ErrorCode::Syntax,
             RelationalErrorKind::SeveralRows => ErrorCode::SeveralRows,
             RelationalErrorKind::OutOfMemory(_) => ErrorCode::BudgetExceeded,
+            RelationalErrorKind::TooLarge(_) => ErrorCode::StatementTooLarge,
             RelationalErrorKind::OutOfRange(_) => ErrorCode::OutOfRange,
             RelationalErrorKind::Bug(_) => ErrorCode::Bug,
         }
@@ -171,7 +178,8 @@ impl From<ValueError> for RelationalError {
 
 impl From<TableError> for RelationalError {
     fn from(source: TableError) -> Self {
-        RelationalErrorKind::Table(Arc::new(source)).into()
+        let help = matches!(source, TableError::OutOfMemory { .. }).then(|| MEMORY_HELP.to_owned());
+        Self { kind: RelationalErrorKind::Table(Arc::new(source)), span: None, help }
     }
 }
 
@@ -227,8 +235,8 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::SQL(inner, _) => RelationalErrorKind::Syntax(inner.to_string()).into(),
         DataFusionError::Execution(text) => translate_execution(text),
         DataFusionError::ResourcesExhausted(text) => {
-            let error = RelationalError::from(RelationalErrorKind::OutOfMemory(text.clone()));
-            error.help("raise the memory limit of the database, or ask for less at a time")
+            let error = RelationalError::from(RelationalErrorKind::OutOfMemory(memory_text(text)));
+            error.help(MEMORY_HELP)
         }
         DataFusionError::Internal(text) if text.contains("coerce") => {
             RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into()
@@ -236,6 +244,14 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::Internal(text) => RelationalError::bug(first_line(text)),
         other => RelationalError::bug(other.to_string()),
     }
+}
+
+/// The pool's own text out of what an operator made of it.
+fn memory_text(text: &str) -> String {
+    let (start, end) = ("the statement needs ", "memory_limit allows");
+    let own = text.find(start).and_then(|from| text.get(from..));
+    let own = own.and_then(|own| own.get(..own.find(end)? + end.len()));
+    own.map_or_else(|| format!("{start}more memory than {end}"), str::to_owned)
 }
 
 fn translate_any(error: &(dyn std::error::Error + Send + Sync + 'static)) -> RelationalError {
@@ -398,6 +414,15 @@ mod tests {
         let shared = DataFusionError::Shared(Arc::new(wrapped));
         let back = RelationalError::from(shared);
         assert_eq!((back.code(), back.span), (ErrorCode::DivisionByZero, Some(Span::on_line(1, 2, 3))));
+    }
+
+    #[test]
+    fn an_operator_s_words_about_memory_are_left_out() {
+        let own = TableError::OutOfMemory { wanted: 5, used: 7, limit: 10 }.to_string();
+        let said = DataFusionError::ResourcesExhausted(format!("Sort failed: {own}. Consider datafusion.runtime"));
+        assert_eq!(RelationalError::from(said).to_string(), own);
+        let other = RelationalError::from(DataFusionError::ResourcesExhausted("no".into()));
+        assert_eq!(other.to_string(), "the statement needs more memory than memory_limit allows");
     }
 
     #[test]

@@ -28,6 +28,8 @@
 
 mod asked;
 mod average;
+mod bounded_function;
+mod current_statement;
 mod declared;
 mod engine;
 mod error;
@@ -40,6 +42,7 @@ mod literal;
 mod lookup_join;
 mod lookup_key;
 mod lowering;
+mod memory_pool;
 mod message;
 mod names;
 mod native;
@@ -48,7 +51,10 @@ mod operation_text;
 mod origin;
 mod outer_join;
 mod output;
+mod plan_budget;
+mod planner_thread;
 mod recursion;
+mod result_size;
 mod rewrite;
 mod scan_part;
 mod scan_path;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{FieldRef, Schema};
+use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
@@ -23,6 +23,7 @@ use futures::StreamExt;
 use saltwing_table::ScanContext;
 
 use crate::RelationalError;
+use crate::current_statement::{enter, stopped};
 use crate::table_scan::TableScanExec;
 
 /// The plan with its operators watched. It is to be run, not to be optimized further.
@@ -56,10 +57,6 @@ fn with_watched_filter(node: Arc<dyn ExecutionPlan>, context: &ScanContext) -> R
 fn watched_filter(filter: &JoinFilter, context: &ScanContext) -> JoinFilter {
     let condition = WatchExpr { inner: filter.expression().clone(), context: context.clone() };
     JoinFilter::new(Arc::new(condition), filter.column_indices().to_vec(), filter.schema().clone())
-}
-
-fn stopped(context: &ScanContext) -> Result<()> {
-    context.check().map_err(|error| DataFusionError::from(RelationalError::from(error)))
 }
 
 /// Its input's batches, while the statement may run.
@@ -111,9 +108,14 @@ impl ExecutionPlan for WatchExec {
 
     fn execute(&self, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let context = self.context.clone();
-        let batches = self.input.execute(partition, task)?;
-        let batches = batches.map(move |batch| stopped(&context).and(batch));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        let mut batches = self.input.execute(partition, task)?;
+        let watched = futures::stream::poll_fn(move |waker| {
+            let entered = enter(&context);
+            let polled = batches.poll_next_unpin(waker);
+            drop(entered);
+            polled.map(|batch| batch.map(|batch| stopped(&context).and(batch)))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), watched)))
     }
 }
 

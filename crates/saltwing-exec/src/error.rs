@@ -41,10 +41,15 @@ pub enum ExecError {
         rows: u64,
     },
     /// More memory for groups than a statement may take.
-    #[error("the statement's groups take {bytes} bytes, above the limit of {limit}")]
+    #[error(
+        "the statement's groups need {bytes} bytes of memory, and running statements use {used} of the {limit} that \
+         memory_limit allows"
+    )]
     OutOfMemory {
-        /// At least so many.
+        /// What the groups need, at least.
         bytes: usize,
+        /// What is in use, by this statement too.
+        used: usize,
         /// The limit.
         limit: usize,
     },
@@ -75,9 +80,9 @@ impl ExecError {
                 "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT and DELETE in parts of so many rows; or raise \
                  the limit: SET commit_bytes_max; or write in several statements",
             ),
-            Self::OutOfMemory { .. } => {
-                Some("group by the first key columns: groups then come one by one; or raise the limit of the database")
-            }
+            Self::OutOfMemory { .. } => Some(
+                "group by the first key columns: groups then come one by one; or open the database with a larger memory_limit",
+            ),
             Self::Contended(_) => Some("send the statement again"),
             _ => None,
         }

@@ -154,7 +154,7 @@ impl SelectPlan {
     }
 
     /// Starts the SELECT, whose access was judged; `part` is what it reads of the key, where that is
-    /// known without a plan. Groups hold at most `bytes_max` bytes.
+    /// known without a plan.
     ///
     /// # Errors
     /// The store's.
@@ -164,7 +164,6 @@ impl SelectPlan {
         view: Arc<ReadView>,
         part: Option<KeyPart>,
         context: ScanContext,
-        bytes_max: usize,
     ) -> Result<DirectRows, ExecError> {
         let (planned, bound) = (&self.planned, &self.planned.bound);
         let wanted = bound.limit.map(|n| n.saturating_add(bound.offset));
@@ -177,7 +176,7 @@ impl SelectPlan {
                     whole: matches!(planned.reading, Reading::Prefixes(_)) && !grouping.keys.is_empty(),
                     in_order: planned.in_order,
                     wanted: wanted.and_then(|n| usize::try_from(n).ok()),
-                    bytes_max,
+                    memory: context.memory().clone(),
                 };
                 // The first groups that are asked for may be small ones.
                 let first_batch = wanted.filter(|_| runs && planned.in_order).map(|groups| groups.saturating_add(1));

@@ -2,7 +2,7 @@
 
 use arrow::array::{AsArray, BooleanArray, Int32Array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
-use saltwing_types::{Function, SqlType, Value};
+use saltwing_types::{Function, SqlType, VALUE_BYTES_MAX, Value};
 
 use crate::ColumnBuilder;
 use crate::batch::Batch;
@@ -57,6 +57,10 @@ impl Compute for TextCall {
             }),
             Function::Concat => {
                 let texts = args.iter().map(Texts::of).collect::<Option<Vec<_>>>().ok_or(RowByRow)?;
+                let bytes = |row| texts.iter().map(|text| text.get(row).len()).fold(0, usize::saturating_add);
+                if (0..rows.count).any(|row| bytes(row) > VALUE_BYTES_MAX) {
+                    return Err(RowByRow);
+                }
                 rows.texts(|row, out| texts.iter().for_each(|text| out.push_str(text.get(row))))
             }
             Function::Left => {

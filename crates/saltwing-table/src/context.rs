@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::TableError;
+use crate::{Memory, TableError};
 
 /// Limits of one statement; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,6 +122,7 @@ pub struct ScanContext {
 struct Shared {
     budget: Budget,
     threads: Threads,
+    memory: Arc<Memory>,
     started: Instant,
     deadline: Option<Instant>,
     cancelled: AtomicBool,
@@ -137,10 +138,16 @@ impl ScanContext {
 
     /// As [`ScanContext::new`], for a statement for which several threads may work.
     pub fn on_threads(budget: Budget, threads: Threads) -> Self {
+        Self::of_statement(budget, threads, Arc::new(Memory::new(usize::MAX)))
+    }
+
+    /// As [`ScanContext::on_threads`], for a statement that shares its memory with others.
+    pub fn of_statement(budget: Budget, threads: Threads, memory: Arc<Memory>) -> Self {
         let started = Instant::now();
         let shared = Shared {
             budget,
             threads,
+            memory,
             started,
             deadline: budget.time_max.and_then(|limit| started.checked_add(limit)),
             cancelled: AtomicBool::new(false),
@@ -166,6 +173,11 @@ impl ScanContext {
     /// The threads that may work for the statement.
     pub fn threads(&self) -> Threads {
         self.shared.threads
+    }
+
+    /// The memory that the statement's work counts in.
+    pub fn memory(&self) -> &Arc<Memory> {
+        &self.shared.memory
     }
 
     /// Makes every scan of the statement stop within a batch.

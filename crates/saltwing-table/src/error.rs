@@ -69,6 +69,19 @@ pub enum TableError {
         /// What is allowed.
         limit: u64,
     },
+    /// The statements that run would use more memory than they may.
+    #[error(
+        "the statement needs {wanted} bytes of memory, and running statements use {used} of the {limit} that \
+         memory_limit allows"
+    )]
+    OutOfMemory {
+        /// How much more.
+        wanted: usize,
+        /// What is in use.
+        used: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// The statement's time is over.
     #[error("the statement took longer than its limit of {limit_ms} ms")]
     Timeout {
@@ -126,7 +139,7 @@ impl TableError {
             Self::ValueTooLarge { .. } => ErrorCode::TooLong,
             Self::Conflict { .. } | Self::DefinitionChanged { .. } => ErrorCode::Conflict,
             Self::SnapshotTooOld => ErrorCode::SnapshotTooOld,
-            Self::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
+            Self::BudgetExceeded { .. } | Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,

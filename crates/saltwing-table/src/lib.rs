@@ -28,6 +28,7 @@ mod division;
 mod error;
 mod estimate;
 mod examine;
+mod memory;
 mod merged;
 mod packed;
 mod points;
@@ -56,6 +57,7 @@ pub use damage::{Damage, Loss};
 pub use division::Division;
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
+pub use memory::{Memory, Reservation};
 pub use packed::{
     Examined, LayoutOptions, Merging, ReadableRow, SPACES, StorageStats, TableStorage, TakeRow, is_whole,
 };

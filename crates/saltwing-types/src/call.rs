@@ -7,7 +7,7 @@ use crate::calendar::{Bins, DateUnit, instant_of, nanos_of};
 use crate::hash::hash;
 use crate::regexp::Regexp;
 use crate::value::Timestamp;
-use crate::{Decimal, Function, SqlType, Value, ValueError, datetime, eval, number, text};
+use crate::{Decimal, Function, SqlType, VALUE_BYTES_MAX, Value, ValueError, datetime, eval, number, text};
 
 type Computed = Result<Value, ValueError>;
 
@@ -30,7 +30,13 @@ pub(crate) fn call(function: Function, args: Vec<Value>, ty: SqlType) -> Compute
     Ok(match function {
         Function::Abs => return abs(args.into_iter().next().unwrap_or(Value::Null), ty),
         Function::Coalesce | Function::Mod | Function::NullIf | Function::Sign => Value::Null,
-        Function::Concat => Value::Text((0..args.len()).map(text_at).collect()),
+        Function::Concat => {
+            let bytes = (0..args.len()).map(|arg| text_at(arg).len()).fold(0, usize::saturating_add);
+            if bytes > VALUE_BYTES_MAX {
+                return Err(ValueError::ValueTooLarge { function: function.name(), bytes });
+            }
+            Value::Text((0..args.len()).map(text_at).collect())
+        }
         Function::Ceil | Function::Floor | Function::Round | Function::Trunc => {
             return match (args.first(), instant_at(0)) {
                 (_, Some(at)) => {

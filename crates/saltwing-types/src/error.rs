@@ -151,6 +151,9 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+/// Most bytes of a value that a function makes out of several, or of one many times.
+pub const VALUE_BYTES_MAX: usize = 64 << 20;
+
 /// What can be wrong with a value, or with computing one.
 ///
 /// Texts name the value and the limit; the caller adds the column.
@@ -172,6 +175,14 @@ pub enum ValueError {
         value: String,
         /// The type.
         target: String,
+    },
+    /// A value larger than a function may make.
+    #[error("{function}: a value would take {bytes} bytes, above the limit of {VALUE_BYTES_MAX}")]
+    ValueTooLarge {
+        /// The function.
+        function: &'static str,
+        /// The value's bytes.
+        bytes: usize,
     },
     /// Text that is no value of the type.
     #[error("'{text}' is not a valid {target}")]
@@ -226,6 +237,7 @@ impl ValueError {
         match self {
             Self::OutOfRange { .. } => ErrorCode::OutOfRange,
             Self::TooLong { .. } => ErrorCode::TooLong,
+            Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::BadText { .. } => ErrorCode::BadText,
             Self::BadDatetime { .. } | Self::BadTime { .. } => ErrorCode::BadDatetime,
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,

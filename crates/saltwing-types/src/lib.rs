@@ -19,6 +19,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod byte_size;
 pub mod calendar;
 mod call;
 pub mod datetime;
@@ -41,10 +42,11 @@ pub mod typing;
 pub mod value;
 mod value_from;
 
+pub use byte_size::parse_bytes;
 pub use calendar::DateField;
 pub use call::round_number;
 pub use decimal::Decimal;
-pub use error::{ErrorCode, ValueError};
+pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError};
 pub use expr::{ArithOp, ColumnRef, CompareOp, Expr};
 pub use function::Function;
 pub use span::{Position, Span};

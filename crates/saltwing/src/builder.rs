@@ -11,13 +11,11 @@ use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv};
 use saltwing_table::{Clock, Durability, LayoutOptions, SystemClock, Threads};
 use saltwing_types::ErrorCode;
 
+use crate::machine_memory::machine_memory;
 use crate::{Database, Error, FileAccess};
 
 /// Memory for the store's cache unless said otherwise.
 const CACHE_BYTES: u64 = 256 << 20;
-/// Memory that relational queries may take unless said otherwise.
-const QUERY_MEMORY_BYTES: usize = 4 << 30;
-
 /// Bytes of encoded rows that one commit may hold unless said otherwise.
 const COMMIT_BYTES_MAX: usize = 256 << 20;
 /// What `commit_bytes_max` can be raised to: the store's batch takes as much, with some room for its keys.
@@ -69,7 +67,7 @@ pub struct Builder {
     pub(crate) readonly: bool,
     pub(crate) create: bool,
     pub(crate) cache_bytes: u64,
-    pub(crate) query_memory_bytes: usize,
+    pub(crate) memory_limit: usize,
     pub(crate) commit_bytes_max: usize,
     pub(crate) threads: Threads,
     pub(crate) full_scan: Option<Policy>,
@@ -90,7 +88,7 @@ impl Builder {
             readonly: false,
             create: true,
             cache_bytes: CACHE_BYTES,
-            query_memory_bytes: QUERY_MEMORY_BYTES,
+            memory_limit: usize::try_from(machine_memory() / 4).unwrap_or(usize::MAX),
             commit_bytes_max: COMMIT_BYTES_MAX,
             threads: Threads {
                 count: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
@@ -182,10 +180,14 @@ impl Builder {
         self
     }
 
-    /// Memory that relational queries (joins, sorts, groups) may take, in bytes.
+    /// Most bytes that the joins, sorts, groups and large values of all running statements may take together: a quarter
+    /// of the memory that the process may use, unless said otherwise. Caches and recent rows have limits of their own.
+    ///
+    /// A statement that needs more goes to temporary files, or fails with [`ErrorCode::BudgetExceeded`]. `SET
+    /// memory_limit` lowers the limit for all connections, and raises it at most to this one.
     #[must_use]
-    pub fn query_memory_bytes(mut self, bytes: usize) -> Self {
-        self.query_memory_bytes = bytes;
+    pub fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
         self
     }
 

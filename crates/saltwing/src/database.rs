@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use saltwing_catalog::Catalog;
 use saltwing_store::{Capabilities, DurabilityScope, OrderedKv};
-use saltwing_table::EmbeddedTables;
+use saltwing_table::{EmbeddedTables, Memory};
 use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
 
@@ -29,11 +29,13 @@ pub(crate) struct Shared {
     pub(crate) options: Builder,
     /// Where the database lies, without links.
     pub(crate) directory: Option<PathBuf>,
+    /// What running statements use.
+    pub(crate) memory: Arc<Memory>,
     pub(crate) statements: StatementCache,
     notices: Vec<String>,
     runtime: OnceLock<Runtime>,
     #[cfg(feature = "datafusion")]
-    pub(crate) engine: saltwing_datafusion::Engine,
+    pub(crate) engine: Arc<saltwing_datafusion::Engine>,
     _sweeper: Option<Sweeper>,
 }
 
@@ -83,13 +85,15 @@ impl Database {
                 None
             }
         };
+        let memory = Arc::new(Memory::new(options.memory_limit));
         #[cfg(feature = "datafusion")]
-        let engine = crate::relational::engine(&options)?;
+        let engine = crate::relational::engine(&options, &memory)?;
         let shared = Shared {
             tables,
             catalog,
             options,
             directory,
+            memory,
             statements: StatementCache::default(),
             notices,
             runtime: OnceLock::new(),

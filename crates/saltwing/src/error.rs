@@ -322,6 +322,9 @@ fn table_help(error: &TableError) -> Option<String> {
         TableError::BudgetExceeded { .. } => {
             Some("narrow the statement, or raise the limit: SET rows_max, SET bytes_max".into())
         }
+        TableError::OutOfMemory { .. } => {
+            Some("ask for less at a time, or open the database with a larger memory_limit".into())
+        }
         TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
         TableError::Store(StoreError::NearlyFull { .. }) => {
             Some("delete rows, or make room on the device: then writes go on".into())

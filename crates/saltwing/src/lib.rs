@@ -43,6 +43,7 @@ mod database;
 mod error;
 mod error_subject;
 mod explain;
+mod machine_memory;
 mod maintenance;
 mod outcome;
 mod params;
@@ -79,7 +80,7 @@ pub use saltwing_table::Loss;
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;
-pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, text};
+pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
 
 /// Arrow, in the version whose batches are handed out.
 pub use arrow;

@@ -11,7 +11,7 @@ use saltwing_datafusion::{
     Template,
 };
 use saltwing_sql::statement::QueryStatement;
-use saltwing_table::{ScanContext, Threads};
+use saltwing_table::{Memory, ScanContext, Threads};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::error::refused_by;
@@ -26,15 +26,15 @@ use crate::{Builder, Error};
 const BATCHES_AHEAD: usize = 2;
 
 /// The engine of a database.
-pub(crate) fn engine(options: &Builder) -> Result<Engine, Error> {
+pub(crate) fn engine(options: &Builder, memory: &Arc<Memory>) -> Result<Arc<Engine>, Error> {
     let Threads { count, rows_min } = options.threads;
     let config = EngineConfig {
         partitions: count,
         divided_rows_min: rows_min,
-        memory_bytes_max: Some(options.query_memory_bytes),
+        memory: memory.clone(),
         ..EngineConfig::default()
     };
-    Ok(Engine::new(&config)?)
+    Ok(Arc::new(Engine::new(&config)?))
 }
 
 impl From<RelationalError> for Error {
@@ -79,6 +79,8 @@ impl Session {
             }
             Kept::New | Kept::Ran => {
                 let Some(template) = self.template(&run, values, context.clone()) else {
+                    // Planning may have been stopped: that says nothing about the plan.
+                    context.check()?;
                     kept.put(version, Kept::Never);
                     return Ok(None);
                 };

@@ -315,14 +315,14 @@ impl Session {
         notices: Option<String>,
     ) -> Result<RowsOutcome, Error> {
         let shared = &self.database().shared;
-        let (tables, bytes_max) = (&shared.tables, shared.options.query_memory_bytes);
+        let tables = &shared.tables;
         let columns = planned.columns().clone();
         let source = match planned.is_total() {
             true => {
                 let row = planned.start_totals(tables, &view, part, &context)?;
                 BatchSource::Values(Some(Values::Total(Box::new(row))))
             }
-            false => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone(), bytes_max)?)),
+            false => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone())?)),
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
         let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None };

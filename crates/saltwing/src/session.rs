@@ -11,7 +11,7 @@ use saltwing_plan::Policy;
 use saltwing_sql::statement::{Hint, OptionValue, Set};
 use saltwing_sql::{Statement, parse};
 use saltwing_table::{Budget, Durability, ScanContext};
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, parse_bytes};
 
 use crate::builder::COMMIT_BYTES_TOP;
 use crate::copy::CopyProgress;
@@ -96,6 +96,13 @@ const NAMES: [(&str, &str); 13] = [
     ("autocommit_rows", "a number of rows, 0 for never"),
     ("executor", "'auto', 'direct' or 'datafusion'"),
 ];
+
+/// The setting that is not a connection's, but the database's.
+const MEMORY_LIMIT: (&str, &str) = ("memory_limit", "a number of bytes, such as '512MB'");
+
+fn takes((name, values): (&str, &str)) -> Error {
+    Error::new(ErrorCode::BadArgument, format!("{name} takes {values}"))
+}
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
@@ -204,7 +211,8 @@ impl Session {
         let settings = self.settings();
         let budget =
             Budget { rows_max: settings.rows_max, bytes_max: settings.bytes_max, time_max: settings.statement_timeout };
-        let context = ScanContext::on_threads(budget, self.database.shared.options.threads);
+        let shared = &self.database.shared;
+        let context = ScanContext::of_statement(budget, shared.options.threads, shared.memory.clone());
         *self.slot.context.lock() = Some(context.clone());
         if self.slot.abandoned.load(SeqCst) {
             context.cancel();
@@ -285,7 +293,10 @@ impl Session {
     /// `SET name = value`.
     pub(crate) fn set(&self, set: &Set) -> Result<(), Error> {
         let name = set.name.text.to_lowercase();
-        let Some((_, takes)) = NAMES.iter().find(|(known, _)| *known == name) else {
+        if name == MEMORY_LIMIT.0 {
+            return self.set_memory_limit(set);
+        }
+        let Some(known) = NAMES.iter().find(|(known, _)| *known == name) else {
             return Err(self.no_setting(&set.name.text).at(Some(set.name.span)));
         };
         let mut settings = self.settings.lock();
@@ -297,14 +308,35 @@ impl Session {
             }
             Some(value) => change(&name, &mut settings, &value_text(value)),
         };
-        changed
-            .ok_or_else(|| Error::new(ErrorCode::BadArgument, format!("{name} takes {takes}")).at(Some(set.value_span)))
+        changed.ok_or_else(|| takes(*known).at(Some(set.value_span)))
+    }
+
+    /// `SET memory_limit`, which is the whole database's.
+    fn set_memory_limit(&self, set: &Set) -> Result<(), Error> {
+        let at = |error: Error| error.at(Some(set.value_span));
+        let shared = &self.database.shared;
+        let most = shared.options.memory_limit;
+        let bytes = match &set.value {
+            None => most,
+            Some(value) => {
+                let bytes = parse_bytes(&value_text(value)).and_then(|bytes| usize::try_from(bytes).ok());
+                let bytes = bytes.filter(|bytes| *bytes > 0);
+                bytes.ok_or_else(|| at(takes(MEMORY_LIMIT)))?
+            }
+        };
+        if bytes > most {
+            let text = format!("{} is at most {most} bytes, with which the database was opened", MEMORY_LIMIT.0);
+            return Err(at(Error::new(ErrorCode::BadArgument, text)));
+        }
+        shared.memory.set_limit(bytes);
+        Ok(())
     }
 
     /// Names and values of one setting, or of all.
     pub(crate) fn show(&self, name: Option<&str>) -> Result<Vec<(&'static str, String)>, Error> {
         let settings = self.settings();
-        let all = NAMES.iter().map(|(name, _)| (*name, shown(name, &settings)));
+        let memory_limit = (MEMORY_LIMIT.0, self.database.shared.memory.limit().to_string());
+        let all = NAMES.iter().map(|(name, _)| (*name, shown(name, &settings))).chain([memory_limit]);
         match name {
             None => Ok(all.collect()),
             Some(wanted) => {
@@ -315,8 +347,9 @@ impl Session {
     }
 
     fn no_setting(&self, name: &str) -> Error {
-        let near = saltwing_types::suggest(name, NAMES.iter().map(|(name, _)| *name));
-        let all = NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let names = || NAMES.iter().chain([&MEMORY_LIMIT]).map(|(name, _)| *name);
+        let near = saltwing_types::suggest(name, names());
+        let all = names().collect::<Vec<_>>().join(", ");
         let help = near.map_or_else(|| format!("there are {all}"), |near| format!("did you mean {near}?"));
         Error::new(ErrorCode::BadArgument, format!("there is no setting {name}")).with_help(Some(help))
     }

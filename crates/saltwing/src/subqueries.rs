@@ -62,10 +62,17 @@ impl Session {
                     // It is planned all the same: the query around it may be refused too.
                     match self.plan_query(&alone, &context, Purpose::Explain) {
                         Ok(plan) => plan,
-                        Err(_) => continue,
+                        Err(_) => {
+                            context.check()?;
+                            continue;
+                        }
                     }
                 }
-                Err(_) => continue,
+                Err(_) => {
+                    // Planning may have been stopped.
+                    context.check()?;
+                    continue;
+                }
             };
             let Some(ty) = plan.one_type() else { continue };
             let value = match purpose {

@@ -19,7 +19,7 @@ use saltwing_types::Value;
 pub struct Database {
     pub tables: Arc<EmbeddedTables>,
     pub catalog: Catalog,
-    pub engine: Engine,
+    pub engine: Arc<Engine>,
     pub guard: Guard,
     runtime: tokio::runtime::Runtime,
     next_row_id: std::sync::atomic::AtomicI64,
@@ -49,7 +49,7 @@ impl Database {
         let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock)).unwrap());
         let catalog = Catalog::boot(tables.clone(), false).unwrap();
         // Few rows are divided too.
-        let engine = Engine::new(&EngineConfig { divided_rows_min: 0, ..EngineConfig::default() }).unwrap();
+        let engine = Arc::new(Engine::new(&EngineConfig { divided_rows_min: 0, ..EngineConfig::default() }).unwrap());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let guard = Guard { setting: Some(Policy::Allow), ..Guard::default() };
         let database = Self { tables, catalog, engine, guard, runtime, next_row_id: 1.into() };

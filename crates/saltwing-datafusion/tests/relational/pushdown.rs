@@ -1,5 +1,6 @@
 //! Conditions, columns and limits reach the scans.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_bind::Params;
@@ -168,7 +169,8 @@ fn many_rows(salt: u16, partitions: usize, divided_rows_min: u64, merged: bool) 
     let mut db = Database::new(&[&format!(
         "CREATE TABLE big (k INTEGER NOT NULL PRIMARY KEY, x INTEGER, d DOUBLE, s VARCHAR) SALT_BUCKETS = {salt}"
     )]);
-    db.engine = Engine::new(&EngineConfig { partitions, divided_rows_min, ..EngineConfig::default() }).unwrap();
+    db.engine =
+        Arc::new(Engine::new(&EngineConfig { partitions, divided_rows_min, ..EngineConfig::default() }).unwrap());
     let table = db.catalog.snapshot().resolve(None, "big").unwrap();
     let mut writes = db.tables.write_set();
     for k in 0..10_000 {

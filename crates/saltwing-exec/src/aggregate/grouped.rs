@@ -1,9 +1,12 @@
 //! From batches of rows to the rows of groups.
 
+use std::sync::Arc;
+
 use arrow::array::ArrayRef;
 use arrow::compute::{SortColumn, SortOptions, filter, lexsort_to_indices, take};
 use saltwing_bind::Grouping;
 use saltwing_expr::{Columns, Filter, arrow_type};
+use saltwing_table::{Memory, Reservation, TableError};
 use saltwing_types::{SortOrder, SqlType};
 
 use super::call::Call;
@@ -15,7 +18,7 @@ use crate::output::Output;
 const BATCH_GROUPS_MAX: usize = 8192;
 
 /// How groups come out of the rows read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GroupOptions {
     /// Whether rows of a group follow each other.
     pub(crate) runs: bool,
@@ -25,8 +28,8 @@ pub(crate) struct GroupOptions {
     pub(crate) in_order: bool,
     /// Groups that are wanted, where they must be sorted.
     pub(crate) wanted: Option<usize>,
-    /// Most memory.
-    pub(crate) bytes_max: usize,
+    /// What its groups count in.
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// Groups while rows come in.
@@ -42,6 +45,8 @@ pub(crate) struct GroupedRows {
     /// Whether groups are given up as soon as they are done.
     streams: bool,
     ready: Ready,
+    /// The memory of the groups.
+    reservation: Reservation,
 }
 
 /// Groups that are done: their keys, then their calls' results.
@@ -80,6 +85,7 @@ impl GroupedRows {
             having: if having.is_empty() { None } else { Some(Filter::new(having)?) },
             order: order.collect(),
             outputs: outputs.collect(),
+            reservation: Reservation::new(options.memory.clone()),
             options,
             ready: Ready::default(),
         })
@@ -105,10 +111,10 @@ impl GroupedRows {
             return self.give_up(done);
         }
         let bytes = self.groups.bytes() + self.calls.iter().map(Call::bytes).sum::<usize>();
-        if bytes > self.options.bytes_max {
-            return Err(ExecError::OutOfMemory { bytes, limit: self.options.bytes_max });
-        }
-        Ok(())
+        self.reservation.resize(bytes).map_err(|error| match error {
+            TableError::OutOfMemory { used, limit, .. } => ExecError::OutOfMemory { bytes, used, limit },
+            other => other.into(),
+        })
     }
 
     /// There are no more rows.

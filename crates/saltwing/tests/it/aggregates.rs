@@ -131,7 +131,7 @@ fn what_a_filter_leaves_out_is_not_computed() {
 
 #[test]
 fn groups_beyond_the_memory_are_refused() {
-    let database = Database::memory_builder().query_memory_bytes(20_000).open().unwrap();
+    let database = Database::memory_builder().memory_limit(20_000).open().unwrap();
     let t = database.connect().blocking();
     t.execute("CREATE TABLE t (k INTEGER PRIMARY KEY, v INTEGER)", ()).unwrap();
     let rows: Vec<String> = (0..5000).map(|i| format!("({i}, {i})")).collect();
@@ -146,7 +146,7 @@ fn groups_beyond_the_memory_are_refused() {
 #[test]
 fn groups_of_a_key_prefix_take_the_memory_of_one() {
     for salt in ["", "SALT_BUCKETS = 4", "SALT_BUCKETS = 4, SALT_BY = (k)"] {
-        let t = Database::memory_builder().query_memory_bytes(200_000).open().unwrap().connect().blocking();
+        let t = Database::memory_builder().memory_limit(200_000).open().unwrap().connect().blocking();
         t.execute(
             &format!(
                 "CREATE TABLE t (k INTEGER NOT NULL, n INTEGER NOT NULL, CONSTRAINT pk PRIMARY KEY (k, n)) {salt}"

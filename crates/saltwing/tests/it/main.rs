@@ -17,6 +17,7 @@ mod forms;
 mod kept_plans;
 mod key_expression;
 mod large_writes;
+mod limits;
 mod lost_updates;
 mod maintenance;
 mod mobile_log;

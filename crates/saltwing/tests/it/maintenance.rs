@@ -37,9 +37,7 @@ fn written(database: &Database) -> Vec<i64> {
 /// Writers go on, and merges with them; every statement that was acknowledged before is in the copy.
 #[test]
 fn a_backup_under_load_has_what_was_acknowledged_before() {
-    for (kind, tiny) in
-        [(StoreKind::Fjall, true), (StoreKind::Memory, false), (StoreKind::Sled, true)]
-    {
+    for (kind, tiny) in [(StoreKind::Fjall, true), (StoreKind::Memory, false), (StoreKind::Sled, true)] {
         let folder = tempfile::tempdir().unwrap();
         let source = database(kind, &folder.path().join("db"), tiny);
         let connection = source.connect().blocking();
