@@ -64,6 +64,7 @@ pub(crate) fn text(operation: &Operation, args: &[String]) -> String {
         Operation::Call(Function::Concat) => args.iter().map(|arg| operand(arg)).collect::<Vec<_>>().join(" || "),
         Operation::Call(function) => call(function.name()),
         Operation::Plain => args.join(", "),
+        Operation::Row => format!("({})", args.join(", ")),
     }
 }
 

@@ -10,7 +10,7 @@ use sqlparser::ast::{
     ObjectNamePart, Query, UnaryOperator, Values,
 };
 
-use super::{Result, Rewriter, similar};
+use super::{Result, Rewriter, not_supported, similar};
 use crate::operation::Operation;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -255,7 +255,7 @@ impl Rewriter<'_> {
     }
 }
 
-fn function_call(name: String, args: Vec<Expr>) -> Expr {
+pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
     Expr::Function(ast::Function {
