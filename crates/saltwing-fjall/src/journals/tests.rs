@@ -153,9 +153,9 @@ fn after_a_close_all_journals_can_go() {
 #[test]
 fn journals_of_releases_before_the_numbers() {
     let old: Vec<u8> = (1..4).flat_map(|order| batch(None, order)).collect();
-    assert_eq!(Journals::of(&[old.clone()]).check(0, 0).unwrap().cuts.len(), 0);
+    assert_eq!(Journals::of(std::slice::from_ref(&old)).check(0, 0).unwrap().cuts.len(), 0);
     let torn = [old.clone(), without(batch(None, 4), 20..60)].concat();
-    assert_eq!(Journals::of(&[torn.clone()]).cut(0, 0), [old.len() as u64]);
+    assert_eq!(Journals::of(std::slice::from_ref(&torn)).cut(0, 0), [old.len() as u64]);
     assert!(Journals::of(&[[torn.clone(), batch(None, 5)].concat()]).refused(0, 0).contains("follows"));
     // An earlier release has written to a database that this one had closed.
     assert!(Journals::of(&[[numbers(1..=3), torn, batch(None, 5)].concat()]).refused(3, 3).contains("follows"));
