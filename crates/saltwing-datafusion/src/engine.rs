@@ -156,6 +156,9 @@ impl Engine {
             runtime = runtime.with_memory_pool(Arc::new(GreedyMemoryPool::new(limit)));
         }
         let mut rules = PhysicalOptimizer::new().rules;
+        // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
+        // rows' NULLs on the way.
+        rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
         rules.insert(0, Arc::new(ScanRule));
         let sum = Arc::new(AggregateUDF::new_from_impl(CheckedSum::default()));
         let native = SessionStateDefaults::default_aggregate_functions();

@@ -13,6 +13,8 @@ mod key_expression;
 mod mobile_log;
 mod prepare;
 mod prepared_values;
+#[cfg(feature = "datafusion")]
+mod relational_as_sqlite;
 mod runtime;
 mod skipping;
 mod statements;
