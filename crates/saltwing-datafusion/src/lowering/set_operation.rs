@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use datafusion::common::{Column, JoinType, NullEquality, Result};
-use datafusion::functions_aggregate::expr_fn::count;
-use datafusion::functions_nested::expr_fn::range;
+use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{
-    Distinct, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery, Union, lit,
+    Distinct, Expr as PlanExpr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery,
+    Union,
 };
 use saltwing_types::{ColumnRef, Expr, Function, SqlType, typing};
 
@@ -93,14 +93,13 @@ pub(super) fn with_counts(mut join: Join) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(plan).project(columns)?.build()
 }
 
-/// The different rows of a plan, each as often as it is there, with numbers from 1.
-///
-/// They are counted and unnested, not numbered by a window: DataFusion refuses windows over columns of which it knows that they are
-/// constant.
+/// A plan with the number of each row among those that are equal to it.
 fn numbered(plan: &Arc<LogicalPlan>, name: &str) -> Result<LogicalPlan> {
     let columns: Vec<PlanExpr> = plan.schema().iter().map(PlanExpr::from).collect();
-    let counted = LogicalPlanBuilder::from(plan.clone()).aggregate(columns.clone(), [count(lit(1_i64))])?;
-    let behind = counted.schema().columns().pop().map(|rows| PlanExpr::Column(rows) + lit(1_i64));
-    let numbers = behind.map(|behind| range(lit(1_i64), behind, lit(1_i64)).alias(name));
-    counted.project(columns.into_iter().chain(numbers))?.unnest_column(Column::new_unqualified(name))?.build()
+    // Any order will do, but a window wants one.
+    let order = columns.first().map(|column| column.clone().sort(true, true)).into_iter().collect();
+    let number = row_number().partition_by(columns.clone()).order_by(order).build()?;
+    let numbered = LogicalPlanBuilder::from(plan.clone()).window([number])?;
+    let number = numbered.schema().columns().pop().map(|column| PlanExpr::Column(column).alias(name));
+    numbered.project(columns.into_iter().chain(number))?.build()
 }

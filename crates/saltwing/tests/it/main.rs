@@ -26,6 +26,8 @@ mod prepare;
 mod prepared_values;
 #[cfg(feature = "datafusion")]
 mod random_subqueries;
+#[cfg(feature = "datafusion")]
+mod relational_as_sqlite;
 mod runtime;
 mod skipping;
 mod space;
