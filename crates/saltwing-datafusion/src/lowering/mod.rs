@@ -61,7 +61,12 @@ impl AnalyzerRule for Lowering {
         let numbers = Numbers::default();
         // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
         let lowered = plan.transform_up_with_subqueries(|node| {
+            let was_filter = matches!(node, LogicalPlan::Filter(_));
             let lowered = lower_plan(prepared(node)?)?;
+            // Volatile conditions stand in nodes of their own, above the others.
+            if was_filter && !matches!(lowered, LogicalPlan::Filter(_)) {
+                return lowered.transform_up(|part| Ok(Transformed::yes(unnested(part, &numbers)?)));
+            }
             Ok(Transformed::yes(unnested(lowered, &numbers)?))
         })?;
         check_closed(&lowered.data)?;

@@ -34,6 +34,7 @@ use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::Exists;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Aggregate, Expr as PlanExpr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Sort, Subquery,
     Window, lit,
@@ -79,7 +80,15 @@ pub(crate) fn unnested(node: LogicalPlan, numbers: &Numbers) -> Result<LogicalPl
         LogicalPlan::Projection(_) => of_expressions(node, Site::Projection, numbers),
         LogicalPlan::Sort(sort) => sorted(sort, numbers),
         LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) => of_expressions(node, Site::Other, numbers),
-        other => Ok(other),
+        other => {
+            let mut left = true;
+            other.apply_expressions(|expr| {
+                left &=
+                    !has_subquery(expr) || is_left(expr, &merge_schema(&other.inputs()), Site::Other, Position::Value);
+                Ok(TreeNodeRecursion::Continue)
+            })?;
+            if left { Ok(other) } else { Err(not_supported()) }
+        }
     }
 }
 
