@@ -288,7 +288,7 @@ impl Inode {
             let gone: Vec<u64> = self.now.pages.keys().copied().filter(|page| *page >= last).collect();
             for page in gone {
                 self.dirty.insert(page);
-                let kept = self.now.pages.remove(&page).filter(|_| page == last && length % PAGE > 0);
+                let kept = self.now.pages.remove(&page).filter(|_| page == last && !length.is_multiple_of(PAGE));
                 if let Some(kept) = kept {
                     let mut whole = kept.to_vec();
                     whole[(length % PAGE) as usize..].fill(0);

@@ -56,6 +56,7 @@ mod planner_thread;
 mod recursion;
 mod result_size;
 mod rewrite;
+mod row_bytes;
 mod scan_part;
 mod scan_path;
 mod scan_rule;

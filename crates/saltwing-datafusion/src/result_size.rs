@@ -118,7 +118,7 @@ fn scalar(value: &ColumnarValue, row: usize) -> Option<ScalarValue> {
 }
 
 /// A text argument; `None` for NULL, an argument that is not there, and other types.
-fn text<'a>(args: &'a [ColumnarValue], arg: usize, row: usize) -> Option<&'a str> {
+fn text(args: &[ColumnarValue], arg: usize, row: usize) -> Option<&str> {
     match args.get(arg)? {
         ColumnarValue::Scalar(scalar) => scalar.try_as_str().flatten(),
         ColumnarValue::Array(array) if array.is_null(row) => None,

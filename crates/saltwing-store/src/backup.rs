@@ -321,9 +321,8 @@ fn read_marker(path: &Path, text: &str) -> Result<(BackupSize, u32), StoreError>
         }
         Some(_) => {}
     }
-    let checked = text.split_once("marker ").filter(|(before, sum)| {
-        u32::from_str_radix(sum.trim_end(), 16).is_ok_and(|sum| sum == crc32fast::hash(before.as_bytes()))
-    });
+    let summed = |before: &str| format!("{:08x}\n", crc32fast::hash(before.as_bytes()));
+    let checked = text.split_once("marker ").filter(|(before, sum)| *sum == summed(before));
     let (state, entries, bytes, checksum) = (field("state "), field("entries "), field("bytes "), field("checksum "));
     let numbers = || -> Option<(BackupSize, u32)> {
         checked?;
@@ -344,7 +343,10 @@ fn read_marker(path: &Path, text: &str) -> Result<(BackupSize, u32), StoreError>
 mod tests {
     use super::*;
 
-    fn all(path: &Path) -> Result<Vec<(u8, Vec<u8>, Vec<u8>)>, StoreError> {
+    /// Space, key, value.
+    type Stored = (u8, Vec<u8>, Vec<u8>);
+
+    fn all(path: &Path) -> Result<Vec<Stored>, StoreError> {
         let mut reader = BackupReader::open(path)?;
         let mut entries = Vec::new();
         while let Some((space, key, value)) = reader.next_entry()? {
@@ -353,7 +355,7 @@ mod tests {
         Ok(entries)
     }
 
-    fn written(path: &Path) -> Vec<(u8, Vec<u8>, Vec<u8>)> {
+    fn written(path: &Path) -> Vec<Stored> {
         let mut writer = BackupWriter::create(path).unwrap();
         let mut entries = vec![(4, b"k".to_vec(), Vec::new()), (5, b"long".to_vec(), vec![7; FRAME_BYTES + 9])];
         entries.extend((0..90u8).map(|n| (n % 3, vec![n], vec![n; usize::from(n)])));

@@ -257,7 +257,7 @@ fn on_one_side<'a>(condition: PlanExpr, left: &mut Node<'a>, right: &mut Node<'a
     let replaced = condition.transform_down(|part| {
         let Some(names) = left::names_of_subquery(&part) else { return Ok(Transformed::no(part)) };
         let columns_of = |node: &Node<'_>| {
-            let has = |column: &&Column| node.input.schema().has_column(*column);
+            let has = |column: &&Column| node.input.schema().has_column(column);
             (names.iter().all(|column| has(&column)), names.iter().any(|column| has(&column)))
         };
         let node: &mut Node<'a> = match (columns_of(left), columns_of(right)) {

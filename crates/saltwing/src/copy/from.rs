@@ -104,7 +104,7 @@ impl Session {
             keys_seen: KeysSeen::new(),
             unset: Vec::new(),
             now_ms: self.database().shared.options.clock.now_ms(),
-            context: &context,
+            context,
             ignored: 0,
             done: 0,
             skipped: Vec::new(),

@@ -49,7 +49,7 @@ impl NewPlace {
     }
 
     /// Where it is made.
-    pub(super) fn path(&self) -> &Path {
+    pub(super) fn unfinished(&self) -> &Path {
         &self.unfinished
     }
 

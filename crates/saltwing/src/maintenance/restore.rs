@@ -33,7 +33,7 @@ impl Builder {
         };
         let kind = self.store.unwrap_or(StoreKind::Fjall);
         let place = NewPlace::begin(&path)?;
-        let store = Self { path: Some(place.path().to_path_buf()), ..self.clone() }.store(kind).open_store()?;
+        let store = Self { path: Some(place.unfinished().to_path_buf()), ..self.clone() }.store(kind).open_store()?;
         fill(&*store, reader)?;
         // What holds the tables together must be readable before anybody takes it for a database.
         drop(EmbeddedTables::open(store.clone(), self.clock.clone())?);

@@ -56,7 +56,7 @@ impl Builder {
         let source = Source::open(source.open_store()?, self.clock.clone(), &context)?;
         let place = NewPlace::begin(&path)?;
         let kind = self.store.unwrap_or(kind);
-        let target = Self { path: Some(place.path().to_path_buf()), ..self }.store(kind).sweep_every(None);
+        let target = Self { path: Some(place.unfinished().to_path_buf()), ..self }.store(kind).sweep_every(None);
         let target = target.open()?;
         let report = Copying { source: &source, target: &target, context, report: SalvageReport::default() }.run()?;
         target.close()?;

@@ -99,7 +99,11 @@ fn a_known_key_can_be_an_error() {
         connection.execute(&format!("SET autocommit_rows = {batch}"), ()).unwrap();
         let error = files.copy(&connection, REPEATED, "FROM FILE WITH (ON_CONFLICT ERROR)").unwrap_err();
         assert_eq!((error.code(), error.rows_committed()), (ErrorCode::DuplicateKey, 2));
-        assert_eq!(error.to_string(), "line 3: t has a row with the key (1) already; 2 rows are committed and stay");
+        let text = error.to_string();
+        assert!(
+            text.ends_with("line 3: t has a row with the key (1) already; 2 rows are committed and stay"),
+            "{text}"
+        );
         assert!(error.help().unwrap().contains("ON_CONFLICT IGNORE"), "{error:?}");
         assert_eq!(rows(&connection), "1x1 2x2");
         // Lines that are left out are told.

@@ -403,7 +403,6 @@ proptest! {
     })]
 
     #[test]
-    #[ignore = "INTERSECT ALL and EXCEPT ALL over constant columns are refused by the planner"]
     fn queries_give_what_sqlite_gives(seed in 1_u64.., salt in prop_oneof![Just(""), Just("SALT_BUCKETS = 3")]) {
         let mut random = Random(seed);
         let ours = Database::memory().unwrap().connect().blocking();

@@ -28,7 +28,8 @@ fn tuples_slices_and_texts_of_all_kinds_are_parameters() {
     assert_eq!(count(rows.collect::<Result<_, _>>().unwrap()), 2);
     let (text,): (String,) = connection.query_one("SELECT s FROM t WHERE k = ?", (1,)).unwrap();
     assert_eq!(text, "ann");
-    let (one, bytes): (char, Vec<u8>) = connection.query_one("SELECT s, b FROM t WHERE k = ?", &vec![2]).unwrap();
+    let keys = vec![2];
+    let (one, bytes): (char, Vec<u8>) = connection.query_one("SELECT s, b FROM t WHERE k = ?", &keys).unwrap();
     assert_eq!((one, bytes), ('x', vec![1]));
     let wanted: Option<(String,)> = connection.query_opt("SELECT s FROM t WHERE k = ?", [99]).unwrap();
     assert_eq!(wanted, None);
