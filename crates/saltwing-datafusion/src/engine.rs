@@ -214,6 +214,9 @@ impl Engine {
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;
         optimizer_options.enable_join_dynamic_filter_pushdown = false;
         optimizer_options.enable_aggregate_dynamic_filter_pushdown = false;
+        // The arms of a UNION below an aggregate may differ in the metadata of their fields between the logical and the
+        // physical plan, which this check takes for a broken plan. Columns are found by their places: nothing reads it there.
+        options.options_mut().execution.skip_physical_aggregate_schema_check = true;
         let sql = &mut options.options_mut().sql_parser;
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
