@@ -44,7 +44,7 @@ impl Connection {
         Ok(Rows(crate::Rows::new(outcome)))
     }
 
-    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
+    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
     /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
@@ -141,7 +141,7 @@ impl Statement {
         Ok(Rows(crate::Rows::new(self.prepared.query(params.into_params())?)))
     }
 
-    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(())`.
+    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
     /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
