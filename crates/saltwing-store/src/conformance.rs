@@ -1,13 +1,7 @@
 //! What every store is held to; for the tests of crates that implement the contract.
 //!
 //! ```ignore
-//! #[test]
-//! fn keeps_the_contract() {
-//!     conformance::run(|| {
-//!         let home = tempfile::tempdir().unwrap();
-//!         move || open_store(home.path())
-//!     });
-//! }
+//! saltwing_store::store_contract_tests!(open_store); // all of it, a test each
 //! ```
 //!
 //! | function | holds |
@@ -28,6 +22,7 @@ mod edges;
 mod faults;
 mod model;
 mod processes;
+mod suite;
 
 use std::sync::Arc;
 

@@ -1,0 +1,112 @@
+//! The suite as tests.
+
+/// Makes a test of each part of the suite for a persistent store. Call it once, in a test binary of its own, and not in a
+/// module: the tests with two processes start that binary again by the names of its tests.
+///
+/// `$open` opens a directory: `fn(&Path, OpenOptions) -> Result<impl OrderedKv, StoreError>`. The caller needs `tempfile`.
+#[macro_export]
+macro_rules! store_contract_tests {
+    ($open:path) => {
+        use std::path::Path;
+        use std::sync::Arc;
+
+        use saltwing_store::fault::{Fault, FaultStore};
+        use saltwing_store::{Access, OpenOptions, OrderedKv, StoreError, Trace, conformance};
+
+        fn open(path: &Path, options: OpenOptions) -> Result<Arc<dyn OrderedKv>, StoreError> {
+            $open(path, options).map(|store| -> Arc<dyn OrderedKv> { Arc::new(store) })
+        }
+
+        fn options(trace: Option<Trace>) -> OpenOptions {
+            OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace }
+        }
+
+        fn open_or_create(path: &Path) -> Result<Arc<dyn OrderedKv>, StoreError> {
+            open(path, options(None))
+        }
+
+        /// In memory where there is such a place: these tests make hundreds of databases,
+        /// and what a power cut would do to them cannot be seen anyway.
+        fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {
+            let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+            move || open_or_create(home.path()).unwrap()
+        }
+
+        #[test]
+        fn keeps_the_contract() {
+            conformance::run(fresh);
+        }
+
+        #[test]
+        fn keeps_the_contract_through_the_fault_wrapper() {
+            conformance::run(|| {
+                let open = fresh();
+                move || -> Arc<dyn OrderedKv> { Arc::new(FaultStore::new(open(), Fault::None)) }
+            });
+        }
+
+        #[test]
+        fn stands_every_fault() {
+            conformance::run_faults(fresh);
+        }
+
+        /// Holds a store to what its trace must show.
+        fn traced(hold: impl FnOnce(Arc<dyn OrderedKv>, &Trace)) {
+            let home = tempfile::tempdir().unwrap();
+            let trace = Trace::new();
+            hold(open(home.path(), options(Some(trace.clone()))).unwrap(), &trace);
+        }
+
+        #[test]
+        fn syncs_before_it_acknowledges() {
+            traced(conformance::synced_before_acknowledged);
+        }
+
+        #[test]
+        fn writers_share_a_sync() {
+            traced(conformance::announced_writes_share_a_sync);
+        }
+
+        #[test]
+        fn refuses_what_is_not_its_own() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::directories(home.path(), open);
+        }
+
+        #[test]
+        fn survives_kill() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::survives_kill("survives_kill", home.path(), open_or_create);
+        }
+
+        #[test]
+        fn clears_survive_kill() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::clears_survive_kill("clears_survive_kill", home.path(), open_or_create);
+        }
+
+        #[test]
+        fn reclaims_survive_kill() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::reclaims_survive_kill("reclaims_survive_kill", home.path(), open_or_create);
+        }
+
+        #[test]
+        fn second_process_is_refused() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::second_process_is_refused("second_process_is_refused", home.path(), open_or_create);
+        }
+
+        #[test]
+        fn failed_write_is_told() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::failed_write_is_told("failed_write_is_told", home.path(), open_or_create);
+        }
+
+        #[test]
+        fn a_sync_is_a_system_call() {
+            let home = tempfile::tempdir().unwrap();
+            conformance::sync_is_a_system_call("a_sync_is_a_system_call", home.path(), open_or_create);
+        }
+    };
+}
