@@ -9,7 +9,9 @@ mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
+#[cfg(feature = "datafusion")]
 mod files;
+#[cfg(feature = "datafusion")]
 mod fixtures;
 mod flights;
 mod forms;
@@ -19,6 +21,7 @@ mod key_expression;
 mod large_writes;
 mod limits;
 mod lost_updates;
+#[cfg(feature = "datafusion")]
 mod maintenance;
 mod mobile_log;
 mod pages;
@@ -30,6 +33,7 @@ mod random_subqueries;
 mod relational_as_sqlite;
 mod runtime;
 mod skipping;
+#[cfg(feature = "datafusion")]
 mod space;
 mod statements;
 mod storage;
