@@ -305,7 +305,8 @@ mod tests {
         let values: Vec<String> = (0..10_000).map(|k| format!("({k}, 'v')")).collect();
         connection.execute(&format!("UPSERT INTO t VALUES {}", values.join(", ")), ()).unwrap();
         connection.execute("COMPACT t", ()).unwrap();
-        let blocks: i64 = connection.query_one::<crate::Row>("SHOW STORAGE FOR t", ()).unwrap().get("block_count").unwrap();
+        let blocks: i64 =
+            connection.query_one::<crate::Row>("SHOW STORAGE FOR t", ()).unwrap().get("block_count").unwrap();
         let before = kv.counts().mutations;
         connection.execute("TRUNCATE TABLE t", ()).unwrap();
         let mutations = kv.counts().mutations - before;
