@@ -17,13 +17,13 @@ pub enum Rule {
     /// Names in the order in which they were made, up to the last sync of anything: ext4's journal. Bytes as of the last sync of
     /// their file.
     Ext4,
-    /// As ext4, and of pages that were not synced some, at random; of names that were not synced the first so many.
+    /// As ext4, but a random choice of the unsynced pages is on the disk, and of the unsynced names the first n.
     Torn,
     /// As ext4, and files as long as they were, with zeros where nothing was synced.
     Zero,
     /// To the letter: a file's name is there when its directory was synced after it was made.
     Posix,
-    /// Everything: what is left by a process that is killed.
+    /// Every write is on the disk, as after the process alone was killed.
     Killed,
 }
 

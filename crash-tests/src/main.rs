@@ -8,7 +8,8 @@
 //! `power` has a writer recorded (`record.c`): every write, sync, rename and unlink, and every acknowledged statement, in one
 //! order. It cuts the trace at many places, rebuilds what the disk would have by each rule (`disk.rs`), and opens that: every
 //! acknowledged statement is there as a whole, the one in flight as a whole or not at all. `damage` changes one file
-//! of a database at a time: the damage is told, or has no effect. Checkers are child processes with limits on memory and time.
+//! of a database at a time: the database reports the damage, or the damage has no effect.
+//! Checkers are child processes with limits on memory and time.
 
 mod child;
 mod damage;
@@ -48,7 +49,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Cuts a recorded trace, and opens what is left.
+    /// Cuts a recorded trace, and opens the database that each cut leaves.
     Power {
         /// Places where the trace is cut, for each rule.
         #[arg(long, default_value_t = 100)]

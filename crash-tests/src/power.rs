@@ -51,7 +51,7 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<Option<bool>> {
 }
 
 const RIGHT: &str = "right";
-/// After so many places what came of them so far is printed.
+/// The outcomes so far are printed each time that this many cuts were tried.
 const PLACES_PRINTED: usize = 50;
 
 fn print(outcomes: &Outcomes) {

@@ -1,4 +1,4 @@
-//! What the child processes do: write until they are told to end, check, read everything.
+//! The jobs of the child processes: the writer, the checker, the reader of all rows.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

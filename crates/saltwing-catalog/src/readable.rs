@@ -9,7 +9,7 @@ use saltwing_types::{TableDef, TableId, Value};
 use crate::CATALOG_FORMAT;
 use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, check_definition};
 
-/// What damage of the catalog's own rows is told under.
+/// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
 
 /// Definitions that can be read, and what is wrong with the others.
