@@ -28,7 +28,7 @@ use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{Span, Value, text, typing};
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query,
-    Select, SelectItem, SetExpr, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
+    Select, SelectItem, SetExpr, TableAlias, TableFactor, UnaryOperator, Visit, VisitMut, Visitor, VisitorMut,
 };
 
 use self::families::Scope;
@@ -250,6 +250,12 @@ impl VisitorMut for Rewriter<'_> {
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
             Expr::Function(call) => lower_call(call),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } => {
+                if let Some(smallest) = operations::smallest_bigint(operand) {
+                    let span = expr_span(expr);
+                    *expr = self.call(smallest, Vec::new(), span);
+                }
+            }
             _ => {}
         }
         ControlFlow::Continue(())

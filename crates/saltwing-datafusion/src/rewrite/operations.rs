@@ -270,6 +270,21 @@ pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
     })
 }
 
+/// The BIGINT that minus a number makes though the number alone is a DECIMAL: -9223372036854775808.
+///
+/// The type of a negation follows from its operand's type, so that this one value must be a literal from the start.
+pub(super) fn smallest_bigint(operand: &Expr) -> Option<Operation> {
+    let Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(text, _), .. }) = operand else { return None };
+    let number = typing::number(text).ok()?;
+    if !matches!(number, saltwing_types::Expr::Literal(Value::Decimal(_), _)) {
+        return None;
+    }
+    match typing::negate(number).ok()? {
+        saltwing_types::Expr::Literal(value @ Value::Int(_), ty) => Some(Operation::Literal(value, ty)),
+        _ => None,
+    }
+}
+
 fn as_is(value: ast::Value) -> Expr {
     Expr::Value(ast::ValueWithSpan { value, span: sqlparser::tokenizer::Span::empty() })
 }
