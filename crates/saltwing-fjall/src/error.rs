@@ -4,13 +4,13 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-use saltwing_store::StoreError;
+use saltwing_store::{Holder, StoreError};
 
 /// An error while opening, reading, or making a keyspace.
 pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error) -> StoreError {
     let path_buf = path.to_path_buf();
     match error {
-        fjall::Error::Locked => StoreError::Locked { path: path_buf },
+        fjall::Error::Locked => StoreError::Locked { path: path_buf, holder: Holder::Writer },
         fjall::Error::Poisoned => StoreError::Poisoned { path: path_buf },
         _ => match io_cause(error) {
             // What is shorter than it says it is, or no valid text, is damage.

@@ -34,8 +34,13 @@ pub(crate) struct Verdict {
     pub(crate) required: u64,
     /// The newest number that stays in the journals.
     pub(crate) newest: Option<u64>,
+    /// The journals that stay, oldest first, with how many bytes of each hold batches that are needed.
+    pub(crate) kept: Vec<(PathBuf, u64)>,
     /// What must be cut off, oldest journal first.
-    pub(crate) cuts: Vec<Cut>,
+    cuts: Vec<Cut>,
+    /// The journal to be made, where none is there and none is needed: without one fjall would not look for the highest order
+    /// number in tables, and number new batches as if they were older.
+    is_missing: Option<PathBuf>,
     /// Why, in the words of a notice.
     why: Option<String>,
 }
@@ -118,15 +123,17 @@ impl Sequence {
 pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     let paths = list(data)?;
     if paths.is_empty() {
-        return replace_missing(data, marks);
+        return missing(data, marks);
     }
     let mut sequence = Sequence::default();
-    let (bad, end) = first_bad(&paths, &mut sequence)?;
+    let (bad, ends) = first_bad(&paths, &mut sequence)?;
+    let end = ends.last().copied().unwrap_or_default();
     let required = marks.acknowledged.max(sequence.synced);
     let is_short = sequence.number.is_some_and(|number| number < required);
     let short = Bad { journal: paths.len() - 1, at: end, why: "commits are missing at its end", number: None };
     let Some(bad) = bad.or(is_short.then_some(short)) else {
-        return Ok(Verdict { required, newest: sequence.number, ..Verdict::default() });
+        let kept = paths.into_iter().zip(ends).collect();
+        return Ok(Verdict { required, newest: sequence.number, kept, ..Verdict::default() });
     };
     let behind = look_behind(&paths, &bad)?;
     let required = required.max(behind.synced);
@@ -150,8 +157,12 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
         let is_removed = journal != kept;
         Cut { journal: path.clone(), at: if is_removed { 0 } else { at }, is_removed }
     });
+    let cuts = cuts.collect();
+    let before = ends.into_iter().take(if is_settled { 0 } else { kept });
+    let last = paths.get(kept).cloned().map(|path| (path, at));
+    let kept = paths.iter().cloned().zip(before).chain(last).collect();
     let newest = sequence.number.filter(|_| !is_settled);
-    Ok(Verdict { required, newest, cuts: cuts.collect(), why: Some(why) })
+    Ok(Verdict { required, newest, kept, cuts, is_missing: None, why: Some(why) })
 }
 
 /// Whether a bad place is the torn end of the journals, and no damage.
@@ -173,11 +184,20 @@ fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bo
 }
 
 impl Verdict {
-    /// Cuts off what must be, having copied it. Returns the cuts, and what is to be told.
+    /// What is to be told by who reads, and leaves the journals as they are.
+    pub(crate) fn notice(&self) -> Option<String> {
+        self.why.as_ref().map(|why| format!("{why}; left out by this reader, which changes nothing"))
+    }
+
+    /// Cuts off what must be, having copied it, and makes the journal that is missing. Returns the cuts, and what is to be told.
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`].
     pub(crate) fn cut(self, directory: &Path) -> Result<(Vec<Made>, Option<String>), StoreError> {
+        if let Some(path) = &self.is_missing {
+            File::create_new(path).map_err(|error| StoreError::io("create", path, error))?;
+            path.parent().map_or(Ok(()), sync_directory)?;
+        }
         let made: Vec<Made> = self.cuts.into_iter().map(|cut| cut.make(directory)).collect::<Result<_, _>>()?;
         let kept = made.iter().find_map(|made| made.copy.as_ref());
         let kept = kept.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
@@ -282,46 +302,44 @@ fn list(data: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(journals.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Puts an empty journal in the place of none: without one fjall would not look for the highest order number in tables, and
-/// number new batches as if they were older.
-fn replace_missing(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
+/// No journal is there: that is the loss of one, or an empty one is made in its place.
+fn missing(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     let path = data.join("0.jnl");
     if marks.settled == 0 || marks.settled < marks.acknowledged {
         let why = format!("the journal is missing. Nothing was changed; {SALVAGE}");
         return Err(StoreError::Corrupt { path, why });
     }
-    File::create_new(&path).map_err(|error| StoreError::io("create", &path, error))?;
-    sync_directory(data)?;
-    let why = format!("{} was missing, and no row needs it any more: it was made anew", path.display());
-    Ok(Verdict { required: marks.acknowledged, newest: None, cuts: Vec::new(), why: Some(why) })
+    let why = format!("{} is missing, and no row needs it any more: it counts as empty", path.display());
+    let (kept, is_missing) = (vec![(path.clone(), 0)], Some(path));
+    Ok(Verdict { required: marks.acknowledged, newest: None, kept, cuts: Vec::new(), is_missing, why: Some(why) })
 }
 
-/// Reads all journals up to the first bad place, or to the end of the last one.
-fn first_bad(paths: &[PathBuf], sequence: &mut Sequence) -> Result<(Option<Bad>, u64), StoreError> {
-    let mut end = 0;
+/// Reads all journals up to the first bad place, or to the end of the last one; with where the batches of each end.
+fn first_bad(paths: &[PathBuf], sequence: &mut Sequence) -> Result<(Option<Bad>, Vec<u64>), StoreError> {
+    let mut ends = Vec::new();
     for (index, path) in paths.iter().enumerate() {
         let failed = |error| StoreError::io("read", path, error);
         let mut journal = Journal::open(path).map_err(failed)?;
         loop {
-            let bad = |at, why, number| Ok((Some(Bad { journal: index, at, why, number }), at));
+            let bad = |at, why, number| Some(Bad { journal: index, at, why, number });
             match journal.next().map_err(failed)? {
                 Next::Batch(batch) => {
                     if let Err(why) = sequence.follow(&batch) {
-                        return bad(batch.start, why, None);
+                        return Ok((bad(batch.start, why, None), ends));
                     }
                 }
                 // A closed journal holds batches: fjall closes it when there are too many.
                 Next::End if journal.position() == 0 && index + 1 < paths.len() => {
-                    return bad(0, "a closed journal is empty", None);
+                    return Ok((bad(0, "a closed journal is empty", None), ends));
                 }
-                Next::End => break end = journal.position(),
+                Next::End => break ends.push(journal.position()),
                 Next::Bad { why, mark } => {
-                    return bad(journal.position(), why, mark.map(|mark| mark.number));
+                    return Ok((bad(journal.position(), why, mark.map(|mark| mark.number)), ends));
                 }
             }
         }
     }
-    Ok((None, end))
+    Ok((None, ends))
 }
 
 /// Looks for good batches behind a bad place.

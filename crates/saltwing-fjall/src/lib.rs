@@ -23,6 +23,9 @@
 //! * **Space.** Values of 4 KiB and more lie apart from the trees of keys, so that what fjall rewrites is small, and
 //!   the disk gets deleted ones back; see the module `reclaim`.
 //!
+//! * **Reading alone.** fjall writes wherever it opens a database. A reader has it open a directory of links and copies
+//!   instead (`reading_place`), without threads of its own.
+//!
 //! A seek makes a new range on the same snapshot: fjall's iterators cannot jump.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -34,6 +37,7 @@ mod error;
 mod journal;
 mod journals;
 mod keyspaces;
+mod reading_place;
 mod reclaim;
 mod store;
 mod version_lists;

@@ -23,6 +23,7 @@ use crate::device::Device;
 use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
 use crate::journals::{self, SALVAGE};
 use crate::keyspaces::{Keyspaces, Spaces};
+use crate::reading_place::ReadingPlace;
 use crate::{reclaim, version_lists};
 
 /// The name under which directories and capabilities know this store.
@@ -33,6 +34,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: true,
+    reads_without_writing: true,
     durability: DurabilityScope::Power,
     key_bytes_max: KEY_BYTES_MAX,
 };
@@ -70,6 +72,8 @@ pub(crate) struct Inner {
     poisoned: AtomicBool,
     readonly: bool,
     notices: Vec<String>,
+    /// Where a reader's fjall has its files.
+    _place: Option<ReadingPlace>,
     directory: Directory,
 }
 
@@ -120,34 +124,54 @@ impl Inner {
 
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// Costs the replay of the journal: little after [`OrderedKv::close`].
+/// Costs the replay of the journal: little after [`OrderedKv::close`]. [`Access::ReadOnly`] makes a directory of links and copies
+/// for it, among the system's temporary ones.
 ///
 /// # Errors
 /// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be
 /// read; [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
+    let readonly = options.access == Access::ReadOnly;
     let found = if directory.is_ready() { watermark::read(directory.path())? } else { Found::Missing };
     let (verdict, mut notices) = check_files(&directory, found)?;
     let (required, journaled) = (verdict.required, verdict.newest);
-    let (cuts, notice) = verdict.cut(directory.path())?;
-    notices.extend(notice);
-    let (database, keyspaces, marks, newest) = open_database(&directory, &options)?;
+    let (place, cuts) = if readonly {
+        notices.extend(verdict.notice());
+        (Some(ReadingPlace::make(&directory, &verdict.kept)?), Vec::new())
+    } else {
+        let (cuts, notice) = verdict.cut(directory.path())?;
+        notices.extend(notice);
+        (None, cuts)
+    };
+    let home = place.as_ref().map_or(directory.path(), ReadingPlace::path).to_path_buf();
+    let (database, keyspaces, marks, newest) = open_database(&directory, &home, &options)?;
     if newest < required {
         // Not for fjall to write to what is to be salvaged.
         drop((keyspaces, marks, database));
         cuts.iter().rev().try_for_each(journals::Made::undo)?;
         return Err(missing_commits(&directory, newest, required));
     }
-    let watermark = Watermark::open(directory.path(), found)?;
+    let watermark = Watermark::open(&home, if readonly { Found::Missing } else { found })?;
     directory.set_ready()?;
     // fjall has synced its journals before it replayed them.
-    watermark.acknowledge(newest).map_err(|error| StoreError::io("write", directory.path(), error))?;
+    watermark.acknowledge(newest).map_err(|error| StoreError::io("write", &home, error))?;
     let commits = Commits::new(marks, newest, journaled, watermark);
     let (group, device) = (GroupSync::new(options.trace), Device::default());
-    let readonly = options.access == Access::ReadOnly;
     let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
-    let inner = Inner { keyspaces, commits, database, writing, group, device, poisoned, readonly, notices, directory };
+    let inner = Inner {
+        keyspaces,
+        commits,
+        database,
+        writing,
+        group,
+        device,
+        poisoned,
+        readonly,
+        notices,
+        _place: place,
+        directory,
+    };
     Ok(FjallStore { inner: Arc::new(inner) })
 }
 
@@ -159,7 +183,8 @@ fn check_files(directory: &Directory, found: Found) -> Result<(journals::Verdict
     let mut notices = Vec::new();
     if found == Found::Damaged {
         notices.push(format!(
-            "{}: the file WATERMARK was damaged and is made anew; it only says which commits must be there",
+            "{}: the file WATERMARK is damaged, and is made anew when the database is opened for writing; it only says which \
+             commits must be there",
             directory.path().display()
         ));
     }
@@ -167,18 +192,25 @@ fn check_files(directory: &Directory, found: Found) -> Result<(journals::Verdict
     Ok((journals::check(&directory.data_path(), found.marks())?, notices))
 }
 
-/// Has fjall open its files; with the keyspace of marks, and the newest number in it.
+/// Has fjall open its files in `home`, which is the directory or a reader's own; with the keyspace of marks, and the newest
+/// number in it.
 fn open_database(
     directory: &Directory,
+    home: &Path,
     options: &OpenOptions,
 ) -> Result<(Database, Keyspaces, Keyspace, u64), StoreError> {
+    let data = home.join("data");
     guard_opening(directory.path(), || {
         let open = || -> fjall::Result<_> {
-            let builder = Database::builder(directory.data_path()).cache_size(options.cache_bytes);
+            let mut builder = Database::builder(&data).cache_size(options.cache_bytes);
+            if options.access == Access::ReadOnly {
+                // Nobody to write memory out, or to merge tables, into a place that goes.
+                builder = builder.worker_threads_unchecked(0);
+            }
             // What is large comes compressed from above.
             let database =
                 builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
-            let keyspaces = Keyspaces::load(&database, &directory.data_path())?;
+            let keyspaces = Keyspaces::load(&database, &data)?;
             let (marks, newest) = commits::newest(&database)?;
             keyspaces.sync_new()?;
             Ok((database, keyspaces, marks, newest))
@@ -402,7 +434,7 @@ impl OrderedKv for FjallStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.announce().wait()
+        if self.inner.readonly { Ok(()) } else { self.announce().wait() }
     }
 
     fn announce(&self) -> Announced<'_> {

@@ -3,7 +3,7 @@
 //! The files of a killed process are copied from under an open store: what it has written is in the operating system's hands,
 //! and nothing that it would do at its end has been done.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,11 @@ const LARGE: Space = Space::new(5);
 const JOURNAL: &str = "data/0.jnl";
 
 fn open(path: &Path) -> Result<FjallStore, StoreError> {
-    saltwing_fjall::open(path, OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None })
+    open_for(path, Access::Create)
+}
+
+fn open_for(path: &Path, access: Access) -> Result<FjallStore, StoreError> {
+    saltwing_fjall::open(path, OpenOptions { access, cache_bytes: 1 << 20, trace: None })
 }
 
 fn home() -> tempfile::TempDir {
@@ -75,7 +79,12 @@ fn changed(
     let mut bytes = fs::read(path.join(file)).unwrap();
     change(&mut bytes);
     fs::write(path.join(file), &bytes).unwrap();
-    let outcome = open(&path).and_then(|store| Ok((store.notices().to_vec(), keys(&store)?)));
+    let read = |store: FjallStore| Ok((store.notices().to_vec(), keys(&store)?));
+    let seen = open_for(&path, Access::ReadOnly).and_then(read);
+    assert_eq!(fs::read(path.join(file)).unwrap(), bytes, "{file} was changed by a reader");
+    assert!(!path.join("TORN").exists() || base.join("TORN").exists());
+    let outcome = open(&path).and_then(read);
+    assert_seen_alike(&seen, &outcome);
     if outcome.is_err() {
         assert!(!path.join("TORN").read_dir().is_ok_and(|mut copies| copies.next().is_some()));
         assert_eq!(
@@ -85,6 +94,20 @@ fn changed(
         );
     }
     outcome
+}
+
+/// A reader finds what a writer does, and is told of the same.
+fn assert_seen_alike(
+    seen: &Result<(Vec<String>, Vec<u64>), StoreError>,
+    outcome: &Result<(Vec<String>, Vec<u64>), StoreError>,
+) {
+    match (seen, outcome) {
+        (Ok((notices, keys)), Ok((told, found))) => {
+            assert_eq!((keys, notices.len()), (found, told.len()), "{notices:?}, {told:?}");
+        }
+        (Err(refused), Err(error)) => assert_eq!(refused.to_string(), error.to_string()),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A database whose writer was killed, of so many acknowledged commits.
@@ -231,7 +254,7 @@ fn after_a_close_nobody_needs_the_journal() {
     let path = home.path().join("changed");
     fs::remove_file(path.join(JOURNAL)).unwrap();
     let store = open(&path).unwrap();
-    assert!(store.notices()[0].contains("was missing"));
+    assert!(store.notices()[0].contains("is missing"));
     put(&store, 3, 40, Durability::Synced);
     assert_eq!(store.get(SPACE, &3_u64.to_be_bytes()).unwrap().unwrap().len(), 40);
     drop(store);

@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use saltwing_store::StoreError;
+use saltwing_store::{Holder, StoreError};
 
 /// An error while opening or reading.
 pub(crate) fn storage_error(op: &'static str, path: &Path, error: redb::Error) -> StoreError {
     let path_buf = path.to_path_buf();
     match error {
-        redb::Error::DatabaseAlreadyOpen => StoreError::Locked { path: path_buf },
+        redb::Error::DatabaseAlreadyOpen => StoreError::Locked { path: path_buf, holder: Holder::Writer },
         redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Poisoned { path: path_buf },
         redb::Error::Io(cause) if is_damage(cause.kind()) => {
             StoreError::Corrupt { path: path_buf, why: cause.to_string() }

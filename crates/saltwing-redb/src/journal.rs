@@ -18,7 +18,7 @@
 //!    batch there was synced, the file is damaged, and opening it is an error. Otherwise nobody was told that the
 //!    batch is there: it was being written when the process or the machine ended.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
@@ -72,9 +72,17 @@ fn damaged(why: String) -> Error {
 impl Journal {
     /// The journal in a folder; `base` is that of redb's last durable commit. The files are made if `is_new`.
     pub(crate) fn open(folder: &Path, is_new: bool, base: u64) -> Result<Self> {
+        Self::open_by(File::options().read(true).write(true).create(is_new).truncate(false), folder, base)
+    }
+
+    /// The same for one who replays it, and then writes nothing.
+    pub(crate) fn open_to_read(folder: &Path, base: u64) -> Result<Self> {
+        Self::open_by(File::options().read(true), folder, base)
+    }
+
+    fn open_by(options: &OpenOptions, folder: &Path, base: u64) -> Result<Self> {
         let open = |name: &str| {
-            let file = File::options().read(true).write(true).create(is_new).truncate(false).open(folder.join(name));
-            file.map_err(|error| match error.kind() {
+            options.open(folder.join(name)).map_err(|error| match error.kind() {
                 ErrorKind::NotFound => damaged(format!("the file data/{name} is missing")),
                 _ => error,
             })

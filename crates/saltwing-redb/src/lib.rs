@@ -18,6 +18,8 @@
 //! * **Damage.** redb checks its checksums when it repairs, not when it reads. Below it lies a checksum for each
 //!   page, held against every read: a damaged page is an error that names its place, never another value and never a
 //!   missing key. A record of the journal that is not whole is an error if it was synced, and the end if it was not.
+//! * **Reading alone.** A reader opens the files for reading; what redb writes stays in memory (`read_pages`), and so does
+//!   what was replayed of the journal.
 //! * **No panics.** redb asserts what a damaged file can break. Every call into it is guarded, and a panic becomes
 //!   [`StoreError::Corrupt`](saltwing_store::StoreError).
 //! * **Failures.** After a write or a read that failed, redb refuses every further call until it is opened again, and
@@ -33,6 +35,7 @@ mod error;
 mod journal;
 mod page_file;
 mod positioned;
+mod read_pages;
 mod space;
 mod store;
 

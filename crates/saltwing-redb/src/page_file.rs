@@ -31,14 +31,14 @@ use redb::StorageBackend;
 
 use crate::positioned;
 
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 const GROUP_PAGES: u64 = PAGE / 4;
 /// Bytes of a group in the file, checksums included.
 const GROUP_BYTES: u64 = (1 + GROUP_PAGES) * PAGE;
 /// Where the first page lies, which has redb's header.
 const HEADER_AT: u64 = PAGE;
 /// Bytes of the header's sector that redb may use, and behind them the checksum.
-const HEADER_BYTES: usize = 508;
+pub(crate) const HEADER_BYTES: usize = 508;
 const SECTOR: usize = 512;
 /// The CRC-32 of a page of zeros.
 const ZEROS: u32 = 0xc71c_0011;

@@ -1,6 +1,6 @@
 //! The store.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use redb::{
-    CompactionError, Database, ReadTransaction, ReadableDatabase, TableDefinition, TableError, WriteTransaction,
+    CompactionError, Database, ReadTransaction, ReadableDatabase, StorageBackend, TableDefinition, TableError,
+    WriteTransaction,
 };
 use saltwing_store::directory::{Directory, Found, guard_opening, inspect};
 use saltwing_store::group_sync::{GroupSync, Round};
@@ -22,6 +23,7 @@ use crate::cursor::TableRange;
 use crate::error::{commit_error, storage_error};
 use crate::journal::Journal;
 use crate::page_file::PageFile;
+use crate::read_pages::ReadPages;
 use crate::space::{LiveBytes, SpaceTables, TableNames, apply};
 
 /// The name under which directories and capabilities know this store.
@@ -32,6 +34,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: true,
+    reads_without_writing: true,
     durability: DurabilityScope::Power,
     key_bytes_max: KEY_BYTES_MAX,
 };
@@ -219,7 +222,8 @@ impl Drop for Inner {
 
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 64 MiB of batches.
+/// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 64 MiB of batches. With
+/// [`Access::ReadOnly`] the replay stays in memory.
 ///
 /// # Errors
 /// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
@@ -229,7 +233,10 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
     let names = TableNames::new();
     let (database, writer, pages) = guard_opening(directory.path(), || {
         let is_new = !matches!(inspect(directory.path())?, Found::Database(marker) if marker.ready);
-        let open = || open_files(&directory.data_path(), is_new, &names, options.cache_bytes);
+        let open = || match options.access {
+            Access::ReadOnly => open_to_read(&directory.data_path(), &names, options.cache_bytes),
+            _ => open_files(&directory.data_path(), is_new, &names, options.cache_bytes),
+        };
         open().map_err(|error| storage_error("open", directory.path(), error))
     })?;
     let journal_file = writer.journal.file().map_err(|error| StoreError::io("open", directory.path(), error))?;
@@ -256,20 +263,12 @@ fn open_files(
     names: &TableNames,
     cache_bytes: u64,
 ) -> Result<(Database, Writer, File), redb::Error> {
-    let file = open_pages(folder, is_new)?;
+    let options = File::options().read(true).write(true).create(is_new).truncate(false).clone();
+    let file = open_pages(&options, folder, is_new)?;
     let pages = file.try_clone()?;
-    let database = redb::Builder::new()
-        .set_cache_size(usize::try_from(cache_bytes).unwrap_or(usize::MAX))
-        .create_with_backend(PageFile::new(file))?;
-    let at_opening = database.begin_read()?;
-    let base = match at_opening.open_table(JOURNAL) {
-        Ok(table) => table.get(BASE)?.map(|base| base.value()),
-        Err(TableError::TableDoesNotExist(_)) => None,
-        Err(error) => return Err(error.into()),
-    };
-    let journal = Journal::open(folder, is_new, base.unwrap_or(FIRST_BATCH))?;
-    let mut writer = Writer { journal, live: LiveBytes::load(&at_opening)? };
-    drop(at_opening);
+    let database = open_database(PageFile::new(file), cache_bytes)?;
+    let (base, live) = at_opening(&database)?;
+    let mut writer = Writer { journal: Journal::open(folder, is_new, base)?, live };
     if is_new && cfg!(unix) {
         // The names of the files.
         File::open(folder)?.sync_all()?;
@@ -285,6 +284,39 @@ fn open_files(
         }
     }
     Ok((database, writer, pages))
+}
+
+/// The same without writing: redb's own pages, and what only the journal has, stay in memory.
+fn open_to_read(folder: &Path, names: &TableNames, cache_bytes: u64) -> Result<(Database, Writer, File), redb::Error> {
+    let file = open_pages(File::options().read(true), folder, false)?;
+    let pages = file.try_clone()?;
+    let database = open_database(ReadPages::new(PageFile::new(file))?, cache_bytes)?;
+    let (base, mut live) = at_opening(&database)?;
+    let mut journal = Journal::open_to_read(folder, base)?;
+    let mut transaction = database.begin_write()?;
+    transaction.set_durability(redb::Durability::None)?;
+    journal.replay(|batch| apply(names, &transaction, batch, &mut live))?;
+    match journal.is_empty() {
+        true => transaction.abort()?,
+        false => transaction.commit()?,
+    }
+    Ok((database, Writer { journal, live }, pages))
+}
+
+fn open_database(pages: impl StorageBackend, cache_bytes: u64) -> Result<Database, redb::Error> {
+    let cache_bytes = usize::try_from(cache_bytes).unwrap_or(usize::MAX);
+    Ok(redb::Builder::new().set_cache_size(cache_bytes).create_with_backend(pages)?)
+}
+
+/// The number of the first batch that only the journal has, and the bytes that live in redb.
+fn at_opening(database: &Database) -> Result<(u64, LiveBytes), redb::Error> {
+    let transaction = database.begin_read()?;
+    let base = match transaction.open_table(JOURNAL) {
+        Ok(table) => table.get(BASE)?.map(|base| base.value()),
+        Err(TableError::TableDoesNotExist(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok((base.unwrap_or(FIRST_BATCH), LiveBytes::load(&transaction)?))
 }
 
 /// The number of a new database's first batch.
@@ -310,10 +342,9 @@ fn taken(file: &File) -> io::Result<u64> {
 }
 
 /// The file of pages; made only if the database is: of an empty file redb would make an empty database.
-fn open_pages(folder: &Path, is_new: bool) -> io::Result<File> {
+fn open_pages(options: &fs::OpenOptions, folder: &Path, is_new: bool) -> io::Result<File> {
     let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("the file data/{PAGES} {why}"));
-    let file = File::options().read(true).write(true).create(is_new).truncate(false).open(folder.join(PAGES));
-    let file = file.map_err(|error| match error.kind() {
+    let file = options.open(folder.join(PAGES)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => damaged("is missing"),
         _ => error,
     })?;
@@ -386,7 +417,7 @@ impl OrderedKv for RedbStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.announce().wait()
+        if self.inner.readonly { Ok(()) } else { self.announce().wait() }
     }
 
     fn announce(&self) -> Announced<'_> {

@@ -16,8 +16,8 @@ const TRIALS: usize = 12;
 
 type Content = BTreeMap<(u8, Vec<u8>), Vec<u8>>;
 
-fn open(path: &Path) -> Result<RedbStore, StoreError> {
-    saltwing_redb::open(path, OpenOptions { access: Access::Existing, cache_bytes: 1 << 20, trace: None })
+fn open(path: &Path, access: Access) -> Result<RedbStore, StoreError> {
+    saltwing_redb::open(path, OpenOptions { access, cache_bytes: 1 << 20, trace: None })
 }
 
 /// Numbers that look random.
@@ -45,8 +45,8 @@ fn write(store: &RedbStore, content: &mut Content, batches: std::ops::Range<u64>
     }
 }
 
-fn read(path: &Path) -> Result<Content, StoreError> {
-    let store = open(path)?;
+fn read(path: &Path, access: Access) -> Result<Content, StoreError> {
+    let store = open(path, access)?;
     let mut content = Content::new();
     for space in SPACES {
         let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward)?;
@@ -63,7 +63,7 @@ fn read(path: &Path) -> Result<Content, StoreError> {
 fn copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir_all(to.join("data")).unwrap();
-    for name in ["SALTWING", "data/pages", "data/journal", "data/acknowledged"] {
+    for name in ["SALTWING", "LOCK", "data/pages", "data/journal", "data/acknowledged"] {
         fs::copy(from.join(name), to.join(name)).unwrap();
     }
 }
@@ -94,12 +94,19 @@ fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static st
         for kind in ["bit", "page", "cut"] {
             for _ in 0..TRIALS {
                 copy(image, place);
-                fs::write(place.join("data").join(name), damaged(&good, kind, &mut next)).unwrap();
+                let bad = damaged(&good, kind, &mut next);
+                fs::write(place.join("data").join(name), &bad).unwrap();
+                let seen = read(place, Access::ReadOnly);
+                assert!(fs::read(place.join("data").join(name)).unwrap() == bad, "{name} was changed by a reader");
                 let (errors, all): &mut (usize, usize) = outcomes.entry(name).or_default();
                 *all += 1;
-                match read(place) {
-                    Ok(found) => assert!(found == *expected, "{kind} in {name}: {} of {}", found.len(), expected.len()),
+                match read(place, Access::Existing) {
+                    Ok(found) => {
+                        assert!(found == *expected, "{kind} in {name}: {} of {}", found.len(), expected.len());
+                        assert!(seen.unwrap() == found, "{kind} in {name}: a reader sees other rows");
+                    }
                     Err(error) => {
+                        assert_eq!(seen.map_or_else(|seen| seen.to_string(), |_| String::new()), error.to_string());
                         assert!(["corrupt", "io"].contains(&error.code()), "{kind} in {name}: {error:?}");
                         *errors += 1;
                     }
@@ -120,7 +127,8 @@ fn no_damage_is_silent() {
     write(&store, &mut content, 0..60);
     store.close().unwrap();
     copy(&path, &image);
-    assert!(read(&image).unwrap() == content);
+    assert!(read(&image, Access::ReadOnly).unwrap() == content);
+    assert!(read(&image, Access::Existing).unwrap() == content);
     copy(&path, &image);
     let closed = holds(&image, &place, &content);
     // Behind a close the journal is empty, and nothing else says what it should have.

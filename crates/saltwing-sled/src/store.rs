@@ -26,6 +26,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: false,
     persistent: true,
+    reads_without_writing: false,
     durability: DurabilityScope::Process,
     key_bytes_max: KEY_BYTES_MAX,
 };
@@ -80,13 +81,13 @@ impl Inner {
 
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// sled reads much of its log to open.
+/// sled reads much of its log to open, and writes to it: nobody else can have the directory meanwhile, whatever the access.
 ///
 /// # Errors
-/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be
+/// Those of [`Directory::open_alone`]; [`StoreError::Corrupt`] for files that cannot be
 /// read; [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<SledStore, StoreError> {
-    let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
+    let mut directory = Directory::open_alone(path.as_ref(), NAME, options.access)?;
     let config = sled::Config::new().path(directory.data_path()).cache_capacity(options.cache_bytes);
     let database = guard_opening(directory.path(), || {
         open_sled(&config).map_err(|error| storage_error("open", directory.path(), error))

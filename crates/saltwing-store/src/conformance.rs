@@ -11,6 +11,7 @@
 //! | [`synced_before_acknowledged`], [`announced_writes_share_a_sync`], [`sync_is_a_system_call`] | the order of write, sync and acknowledgement |
 //! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
 //! | [`survives_kill`], [`clears_survive_kill`], [`reclaims_survive_kill`], [`second_process_is_refused`] | two processes, one of them killed |
+//! | [`readers_leave_a_killed_writers_files_alone`], [`readers_of_several_processes_go_together`] | reading without writing, beside other readers, never beside a writer |
 //! | [`failed_write_is_told`] | a write that the system refuses |
 //!
 //! All of them panic on the first deviation, as tests do.
@@ -22,6 +23,7 @@ mod edges;
 mod faults;
 mod model;
 mod processes;
+mod readers;
 mod suite;
 
 use std::sync::Arc;
@@ -61,6 +63,8 @@ pub use processes::{
     clears_survive_kill, failed_write_is_told, reclaims_survive_kill, second_process_is_refused, survives_kill,
     sync_is_a_system_call,
 };
+
+pub use readers::{readers_leave_a_killed_writers_files_alone, readers_of_several_processes_go_together};
 
 /// Holds a store to the laws of the [crate]'s documentation.
 ///

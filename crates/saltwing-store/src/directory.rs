@@ -3,7 +3,7 @@
 //! ```text
 //! my-database/
 //!   SALTWING   the marker: format, store, state; three lines of text
-//!   LOCK       locked by the process that has the database open; stays empty
+//!   LOCK       locked by a process that has the database open: alone to write, together to read; stays empty
 //!   data/      the store's own files
 //!   WATERMARK  which commits were on the disk, where the store numbers them (the module `watermark`)
 //!   TORN/      ends of logs that a crash has torn, cut off at an opening and kept
@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::{StoreError, Trace};
+use crate::{Holder, StoreError, Trace};
 
 /// The directory format that this release writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
@@ -42,8 +42,8 @@ pub enum Access {
     Create,
     /// Reads and writes a database that is there.
     Existing,
-    /// Refuses writes. Locks all the same, and the store may replay its journal:
-    /// the directory must be writable.
+    /// Refuses writes. Where [`Capabilities::reads_without_writing`](crate::Capabilities) says so, others may read at the
+    /// same time, and nothing in the directory is written: it may lie on a medium that cannot be.
     ReadOnly,
 }
 
@@ -115,7 +115,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Locks the directory of a database kept by `store`, or creates it.
+    /// Locks the directory of a database kept by `store`, or creates it. For [`Access::ReadOnly`] other readers may have it
+    /// locked as well, and nothing is written.
     ///
     /// Of a missing path only the last directory is created, not its parents.
     ///
@@ -123,6 +124,29 @@ impl Directory {
     /// Those of [`inspect`]; [`StoreError::Locked`]; [`StoreError::OtherStore`];
     /// [`StoreError::Missing`], for the parent too.
     pub fn open(path: &Path, store: &'static str, access: Access) -> Result<Self, StoreError> {
+        Self::open_locked(path, store, access, if access == Access::ReadOnly { lock_shared } else { lock_alone })
+    }
+
+    /// The same for a store that writes into its files in order to read them: nobody else has the directory, whatever the access.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]; [`StoreError::NotSupported`] where only reading is asked for and the directory cannot be written to.
+    pub fn open_alone(path: &Path, store: &'static str, access: Access) -> Result<Self, StoreError> {
+        let opened = Self::open_locked(path, store, access, lock_alone);
+        opened.map_err(|error| match &error {
+            StoreError::Io { source, .. } if access == Access::ReadOnly && is_refused_write(source) => {
+                StoreError::NotSupported { what: "way to read a directory that it cannot write to", store }
+            }
+            _ => error,
+        })
+    }
+
+    fn open_locked(
+        path: &Path,
+        store: &'static str,
+        access: Access,
+        lock: fn(&Path) -> Result<File, StoreError>,
+    ) -> Result<Self, StoreError> {
         if check(path, inspect(path)?, store, access)? == Found::Missing {
             create_directory(path)?;
         }
@@ -243,29 +267,61 @@ fn create_directory(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn lock(path: &Path) -> Result<File, StoreError> {
+/// Locks the directory for one that writes; makes the lock file where there is none.
+fn lock_alone(path: &Path) -> Result<File, StoreError> {
     let lock_path = path.join(LOCK);
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&lock_path)
-        .map_err(|error| StoreError::io("open the lock file", &lock_path, error))?;
+    let file = File::options().create(true).truncate(false).write(true).open(&lock_path);
+    let file = file.map_err(|error| StoreError::io("open the lock file", &lock_path, error))?;
+    wait_for_lock(
+        path,
+        || file.try_lock(),
+        || match file.try_lock_shared() {
+            Ok(()) => Holder::Readers,
+            Err(_) => Holder::Writer,
+        },
+    )?;
+    Ok(file)
+}
+
+/// Locks the directory for one of those that read, who need no permission to write. Without a lock file nobody could tell
+/// whether there is a writer, and it is not theirs to make.
+fn lock_shared(path: &Path) -> Result<File, StoreError> {
+    let lock_path = path.join(LOCK);
+    let file = File::open(&lock_path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            not_ours(path, format!("its file {LOCK} is missing, by which a writer would be known"))
+        }
+        _ => StoreError::io("open the lock file", &lock_path, error),
+    })?;
+    wait_for_lock(path, || file.try_lock_shared(), || Holder::Writer)?;
+    Ok(file)
+}
+
+fn wait_for_lock(
+    path: &Path,
+    try_lock: impl Fn() -> Result<(), TryLockError>,
+    holder: impl Fn() -> Holder,
+) -> Result<(), StoreError> {
     let started = Instant::now();
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
+        match try_lock() {
+            Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WAIT_MAX => {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { path: path.to_path_buf() });
+                return Err(StoreError::Locked { path: path.to_path_buf(), holder: holder() });
             }
             Err(TryLockError::Error(error)) => {
-                return Err(StoreError::io("lock", &lock_path, error));
+                return Err(StoreError::io("lock", &path.join(LOCK), error));
             }
         }
     }
+}
+
+/// Whether the system has refused to write where one may only read.
+fn is_refused_write(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// What we may have left ourselves is no stranger: a crash before the first

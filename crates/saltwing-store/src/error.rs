@@ -1,5 +1,6 @@
 //! What can go wrong in a store.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,10 +13,12 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process, or another handle in this one, has the database open.
-    #[error("{}: the database is open already, here or in another process", path.display())]
+    #[error("{}: the database is open {holder}, here or in another process", path.display())]
     Locked {
         /// The database's directory.
         path: PathBuf,
+        /// Who has it open.
+        holder: Holder,
     },
 
     /// The database was opened for reading only.
@@ -146,6 +149,24 @@ pub enum StoreError {
         /// The database's directory.
         path: PathBuf,
     },
+}
+
+/// Who holds the lock of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Somebody who may write. Nobody else can open the database.
+    Writer,
+    /// One or several who read. Others can open it for reading.
+    Readers,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Writer => "for writing",
+            Self::Readers => "for reading",
+        })
+    }
 }
 
 impl StoreError {

@@ -48,7 +48,7 @@ pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
 pub use bounds::{Direction, KeyBounds};
 pub use bytes::Bytes;
 pub use directory::{Access, OpenOptions};
-pub use error::StoreError;
+pub use error::{Holder, StoreError};
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
 pub use store::{

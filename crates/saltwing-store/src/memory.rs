@@ -16,6 +16,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: false,
+    reads_without_writing: false,
     durability: DurabilityScope::None,
     key_bytes_max: KEY_BYTES_MAX,
 };

@@ -67,6 +67,9 @@ pub struct Capabilities {
     pub snapshots: bool,
     /// Whether anything is there after the process ends.
     pub persistent: bool,
+    /// Whether [`Access::ReadOnly`](crate::Access) writes nothing into the directory, needs no permission to, and goes
+    /// beside other readers. Otherwise who reads has the directory alone, and the store may write to it.
+    pub reads_without_writing: bool,
     /// What an acknowledged synced write survives.
     pub durability: DurabilityScope,
     /// The longest key that can be written, in bytes.

@@ -1,7 +1,7 @@
 //! Journals made byte by byte: several of them, and what fjall would not write so soon.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use saltwing_store::commit_number::CommitMark;
 use saltwing_store::watermark::Marks;
@@ -56,9 +56,24 @@ impl Journals {
 
     /// Lengths of the journals when what must be cut off was.
     fn cut(&self, acknowledged: u64, settled: u64) -> Vec<u64> {
-        let (_, notice) = self.check(acknowledged, settled).unwrap().cut(self.0.path()).unwrap();
+        let verdict = self.check(acknowledged, settled).unwrap();
+        assert!(verdict.notice().is_some());
+        let kept = verdict.kept.clone();
+        let (_, notice) = verdict.cut(self.0.path()).unwrap();
         assert!(notice.is_some());
+        self.holds_as_kept(&kept);
         self.lengths()
+    }
+
+    /// The journals are those of a verdict, and hold what it keeps, and zeros behind it.
+    fn holds_as_kept(&self, kept: &[(PathBuf, u64)]) {
+        assert_eq!(kept.len(), self.lengths().len());
+        for (path, bytes) in kept {
+            let held = fs::read(path).unwrap();
+            let (kept, behind) = held.split_at(usize::try_from(*bytes).unwrap());
+            assert!(kept.last().is_none_or(|last| *last != 0), "{} ends before {bytes}", path.display());
+            assert!(behind.iter().all(|byte| *byte == 0), "{} goes on behind {bytes}", path.display());
+        }
     }
 
     fn lengths(&self) -> Vec<u64> {

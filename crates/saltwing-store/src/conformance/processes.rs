@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use crate::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
 
-const OTHER_SIDE: &str = "SALTWING_TEST_DATABASE";
-const ACKNOWLEDGED_MIN: u64 = 40;
+pub(super) const OTHER_SIDE: &str = "SALTWING_TEST_DATABASE";
+pub(super) const ACKNOWLEDGED_MIN: u64 = 40;
 const PIECES: u8 = 20;
-const COUNTER: Space = Space::new(0);
+pub(super) const COUNTER: Space = Space::new(0);
 const PIECE: Space = Space::new(1);
 
 type Opened = Result<Arc<dyn OrderedKv>, StoreError>;
@@ -27,7 +27,11 @@ pub fn survives_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
     }
     let path = home.join("db");
     let acknowledged = kill_after(test, &path, ACKNOWLEDGED_MIN);
-    let store = open(&path).unwrap();
+    assert_whole(&*open(&path).unwrap(), acknowledged);
+}
+
+/// Every batch up to the last one is there whole, and that one is not older than the last acknowledged.
+pub(super) fn assert_whole(store: &dyn OrderedKv, acknowledged: u64) {
     let counter = store.get(COUNTER, b"last").unwrap().unwrap();
     let last = u64::from_be_bytes(counter[..].try_into().unwrap());
     assert!(last >= acknowledged, "{acknowledged} was acknowledged, {last} is the last one there");
@@ -276,7 +280,7 @@ const SYNCS_WATCHED: u32 = 5;
 /// Values of 4 KiB, 72 MiB together.
 const TOO_MUCH: usize = 72 << 8;
 
-fn one_put() -> WriteBatch {
+pub(super) fn one_put() -> WriteBatch {
     let mut batch = WriteBatch::new();
     batch.put(COUNTER, b"last", b"acknowledged");
     batch
@@ -298,7 +302,7 @@ fn write_too_much(store: &dyn OrderedKv) {
     say(&format!("got {first}, {second}, {third}"));
 }
 
-fn write_for_ever(store: &dyn OrderedKv) {
+pub(super) fn write_for_ever(store: &dyn OrderedKv) {
     for number in 0.. {
         let mut batch = WriteBatch::new();
         batch.put(COUNTER, b"last", u64::to_be_bytes(number));
@@ -320,7 +324,7 @@ fn piece_key(number: u64, piece: u8) -> Vec<u8> {
 }
 
 /// Kills the other side when it has acknowledged so many; what it has acknowledged by then.
-fn kill_after(test: &str, path: &Path, least: u64) -> u64 {
+pub(super) fn kill_after(test: &str, path: &Path, least: u64) -> u64 {
     let mut child = start_other_side(test, path);
     let acknowledged = BufReader::new(child.stdout.take().unwrap())
         .lines()
@@ -332,7 +336,7 @@ fn kill_after(test: &str, path: &Path, least: u64) -> u64 {
     acknowledged.unwrap()
 }
 
-fn other_side() -> Option<PathBuf> {
+pub(super) fn other_side() -> Option<PathBuf> {
     std::env::var_os(OTHER_SIDE).map(PathBuf::from)
 }
 
@@ -348,7 +352,7 @@ fn start_other_side(test: &str, path: &Path) -> Child {
 }
 
 /// To the other side, a line at a time; when it is gone there is nobody to tell.
-fn say(line: &str) {
+pub(super) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

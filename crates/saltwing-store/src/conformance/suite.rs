@@ -98,6 +98,20 @@ macro_rules! store_contract_tests {
         }
 
         #[test]
+        fn readers_leave_a_killed_writers_files_alone() {
+            let home = tempfile::tempdir().unwrap();
+            let test = "readers_leave_a_killed_writers_files_alone";
+            conformance::readers_leave_a_killed_writers_files_alone(test, home.path(), open);
+        }
+
+        #[test]
+        fn readers_of_several_processes_go_together() {
+            let home = tempfile::tempdir().unwrap();
+            let test = "readers_of_several_processes_go_together";
+            conformance::readers_of_several_processes_go_together(test, home.path(), open);
+        }
+
+        #[test]
         fn failed_write_is_told() {
             let home = tempfile::tempdir().unwrap();
             conformance::failed_write_is_told("failed_write_is_told", home.path(), open_or_create);

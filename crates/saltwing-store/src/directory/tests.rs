@@ -1,8 +1,8 @@
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use super::{Access, Directory, FORMAT, Found, MARKER, guard_opening, inspect};
-use crate::StoreError;
+use super::{Access, Directory, FORMAT, Found, LOCK, MARKER, guard_opening, inspect, is_refused_write};
+use crate::{Holder, StoreError};
 
 fn create(path: &Path) -> Directory {
     let mut directory = Directory::open(path, "fjall", Access::Create).unwrap();
@@ -26,14 +26,58 @@ fn a_created_directory_says_whose_it_is() {
     assert!(matches!(&error, StoreError::OtherStore { found, asked, .. } if found == "fjall" && asked == "sled"));
 }
 
+/// Who holds the lock that an opening with `access` was refused for.
+fn holder(path: &Path, access: Access) -> Holder {
+    match refusal(path, "fjall", access) {
+        StoreError::Locked { holder, .. } => holder,
+        other => panic!("{other}"),
+    }
+}
+
 #[test]
-fn a_directory_is_open_once_at_a_time() {
+fn a_writer_is_alone_and_readers_are_together() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("db");
-    let first = create(&path);
-    assert!(matches!(refusal(&path, "fjall", Access::ReadOnly), StoreError::Locked { .. }));
-    drop(first);
-    assert!(Directory::open(&path, "fjall", Access::ReadOnly).is_ok());
+    let writer = create(&path);
+    for access in [Access::ReadOnly, Access::Existing, Access::Create] {
+        assert_eq!(holder(&path, access), Holder::Writer);
+    }
+    drop(writer);
+    let reader = Directory::open(&path, "fjall", Access::ReadOnly).unwrap();
+    let second = Directory::open(&path, "fjall", Access::ReadOnly).unwrap();
+    drop(reader);
+    for access in [Access::Existing, Access::Create] {
+        assert_eq!(holder(&path, access), Holder::Readers);
+    }
+    drop(second);
+    assert!(Directory::open(&path, "fjall", Access::Existing).is_ok());
+}
+
+#[test]
+fn a_store_that_writes_in_order_to_read_is_alone() {
+    let home = tempfile::tempdir().unwrap();
+    drop(create(home.path()));
+    let alone = Directory::open_alone(home.path(), "fjall", Access::ReadOnly).unwrap();
+    assert_eq!(holder(home.path(), Access::ReadOnly), Holder::Writer);
+    drop(alone);
+    let lock = home.path().join(LOCK);
+    fs::remove_file(&lock).unwrap();
+    // A folder cannot be opened for writing by anybody; that is no refusal of writes.
+    fs::create_dir(&lock).unwrap();
+    let error = Directory::open_alone(home.path(), "fjall", Access::ReadOnly).unwrap_err();
+    assert_eq!(error.code(), "io");
+    let refused = [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem].map(io::Error::from);
+    assert!(refused.iter().all(is_refused_write));
+}
+
+#[test]
+fn a_reader_makes_no_lock_file() {
+    let home = tempfile::tempdir().unwrap();
+    drop(create(home.path()));
+    fs::remove_file(home.path().join(LOCK)).unwrap();
+    let error = refusal(home.path(), "fjall", Access::ReadOnly);
+    assert!(error.to_string().contains("its file LOCK is missing"), "{error}");
+    assert!(!home.path().join(LOCK).exists());
 }
 
 #[test]
