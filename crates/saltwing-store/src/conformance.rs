@@ -21,6 +21,7 @@
 mod directories;
 mod edges;
 mod faults;
+mod files;
 mod model;
 mod processes;
 mod readers;
@@ -59,6 +60,7 @@ pub fn announced_writes_share_a_sync(store: Arc<dyn OrderedKv>, trace: &Trace) {
 
 pub use directories::directories;
 pub use faults::run_faults;
+pub use files::Files;
 pub use processes::{
     clears_survive_kill, failed_write_is_told, reclaims_survive_kill, second_process_is_refused, survives_kill,
     sync_is_a_system_call,

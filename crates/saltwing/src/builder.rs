@@ -112,7 +112,13 @@ impl Builder {
         self
     }
 
-    /// Refuses writes. The directory is locked all the same, and a journal may be replayed.
+    /// Opens for reading only: statements that write, and COPY and BACKUP to files, end with [`ErrorCode::ReadOnly`].
+    ///
+    /// Nothing in the database's directory is written, so that it may lie on a medium that cannot be; several
+    /// processes may have it open for reading, and none beside one that has it open for writing. What a killed process has left
+    /// in the journal is read as well. On fjall the system's temporary directory (`TMPDIR`) takes a copy of the journal, some
+    /// 130 MB at most unless a commit was larger, and links to the other files, until the database is closed. sled cannot read without writing: it needs the
+    /// permission, and has the directory alone.
     #[must_use]
     pub fn readonly(mut self, readonly: bool) -> Self {
         self.readonly = readonly;

@@ -135,7 +135,8 @@ impl Database {
     /// # Errors
     /// The store's.
     pub fn close(self) -> Result<(), Error> {
-        Ok(self.shared.tables.close()?)
+        // Merging what is above the limits is for who may write.
+        if self.shared.options.readonly { Ok(()) } else { Ok(self.shared.tables.close()?) }
     }
 
     /// The library's own threads, started when they are first needed.

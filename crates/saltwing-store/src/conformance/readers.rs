@@ -1,13 +1,12 @@
 //! Reading beside other readers, without writing.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::SystemTime;
 
+use super::Files;
 use super::processes::{
     ACKNOWLEDGED_MIN, COUNTER, OTHER_SIDE, assert_whole, kill_after, one_put, other_side, say, write_for_ever,
 };
@@ -37,7 +36,7 @@ pub fn readers_leave_a_killed_writers_files_alone(
     if !promises_it(&open, home) {
         return;
     }
-    let before = files(&path);
+    let before = Files::of(&path);
     let reader = open(&path, options(Access::ReadOnly)).unwrap();
     let second = open(&path, options(Access::ReadOnly)).unwrap();
     for reader in [reader, second] {
@@ -54,7 +53,7 @@ pub fn readers_leave_a_killed_writers_files_alone(
         reader.close().unwrap();
         assert_whole(&*reader, acknowledged);
     }
-    assert_unchanged(&before, &path);
+    before.assert_unchanged();
     let writer = open(&path, options(Access::Existing)).unwrap();
     assert_whole(&*writer, acknowledged);
     assert_eq!(refused(open(&path, options(Access::ReadOnly))), Holder::Writer);
@@ -78,7 +77,7 @@ pub fn readers_of_several_processes_go_together(test: &str, home: &Path, open: i
     let said = String::from_utf8_lossy(&refused_there.stdout).into_owned();
     assert!(said.contains("got locked by Writer"), "{said}");
     drop(writer);
-    let before = files(&path);
+    let before = Files::of(&path);
     let mut other = start_on_mount(test, &path);
     let mut lines = BufReader::new(other.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("got acknowledged")));
@@ -89,7 +88,7 @@ pub fn readers_of_several_processes_go_together(test: &str, home: &Path, open: i
     drop(other.stdin.take());
     lines.for_each(drop);
     other.wait().unwrap();
-    assert_unchanged(&before, &path);
+    before.assert_unchanged();
     let writer = open(&path, options(Access::Existing)).unwrap();
     writer.write(one_put(), Durability::Synced).unwrap();
 }
@@ -147,32 +146,6 @@ fn start_on_mount(test: &str, path: &Path) -> Child {
 fn other_side_of(mut command: Command, test: &str, path: &Path) -> Child {
     let command = command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(OTHER_SIDE, path);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
-}
-
-/// Each file and folder, with its bytes and the time of its last change.
-type Files = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
-
-fn files(path: &Path) -> Files {
-    let mut found = Files::new();
-    let mut left = vec![path.to_owned()];
-    while let Some(path) = left.pop() {
-        let metadata = fs::symlink_metadata(&path).unwrap();
-        let mut bytes = Vec::new();
-        match metadata.is_dir() {
-            true => left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path())),
-            false => bytes = fs::read(&path).unwrap(),
-        }
-        found.insert(path, (bytes, metadata.modified().unwrap()));
-    }
-    found
-}
-
-fn assert_unchanged(before: &Files, path: &Path) {
-    let now = files(path);
-    assert!(before.keys().eq(now.keys()), "{:?}\nwas\n{:?}", now.keys(), before.keys());
-    for (path, found) in &now {
-        assert!(before[path] == *found, "{} was changed", path.display());
-    }
 }
 
 /// Where the system tells: this process has no file below `path` open for writing.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use saltwing_fjall::{Access, OpenOptions};
+use saltwing_store::conformance::Files;
 use saltwing_store::{
     Bytes, Capabilities, Cursor, KeyBounds, Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
@@ -182,8 +183,8 @@ fn keys(kv: &dyn OrderedKv, space: Space) -> Vec<Bytes> {
     std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect()
 }
 
-fn open(store: &str, path: &Path) -> Arc<dyn OrderedKv> {
-    let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
+fn open(store: &str, path: &Path, access: Access) -> Arc<dyn OrderedKv> {
+    let options = OpenOptions { access, cache_bytes: 8 << 20, trace: None };
     match store {
         "fjall" => Arc::new(saltwing_fjall::open(path, options).unwrap()),
         "redb" => Arc::new(saltwing_redb::open(path, options).unwrap()),
@@ -235,7 +236,8 @@ fn dies_in_a_phase() {
     let phase = PHASES.into_iter().find(|(name, _)| *name == phase).unwrap().1;
     let place = PLACES.into_iter().find(|(name, _)| *name == place).unwrap().1;
     let (left, is_compacting) = (AtomicU32::new(OCCURRENCE), AtomicBool::new(false));
-    let deadly = Arc::new(Deadly { inner: open(store, Path::new(path)), phase, place, left, is_compacting });
+    let deadly =
+        Arc::new(Deadly { inner: open(store, Path::new(path), Access::Create), phase, place, left, is_compacting });
     let mut world = World::open(deadly.clone(), options, table(100, 2, None)).unwrap();
     for number in 0..ROUNDS {
         write_rounds(&mut world, number..number + 1);
@@ -265,8 +267,15 @@ fn killed_in(store: &str, phase: &str, place: &str) {
     let acknowledged = numbers.max().unwrap() + 1;
 
     let options = options(store, phase, place);
-    let mut world = World::open(open(store, &path), options, table(100, 2, None)).unwrap();
+    let open = |access| World::open(open(store, &path, access), options.clone(), table(100, 2, None)).unwrap();
+    let before = Files::of(&path);
+    let seen = open(Access::ReadOnly).read_all().unwrap();
+    if store != "sled" {
+        before.assert_unchanged();
+    }
+    let mut world = open(Access::Create);
     let found = world.read_all().unwrap();
+    assert_eq!(found, seen, "{what}: a reader sees other rows");
     let rounds = [acknowledged, acknowledged + 1].into_iter().find(|rounds| found == rows_after(*rounds));
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: rows of no round from {acknowledged} on"));
     // It goes on, and nothing of what was under way is left behind.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use saltwing::Database;
 use saltwing::blocking::Connection;
+use saltwing_store::conformance::Files;
 
 use crate::texts;
 
@@ -36,9 +37,16 @@ fn answers(connection: &Connection) -> String {
 fn holds(archive: &str) {
     let temporary = tempfile::tempdir().unwrap();
     let path = unpacked(archive, temporary.path());
+    let expected = fs::read_to_string(folder().join("answers.txt")).unwrap();
+    if !archive.contains("sled") {
+        let before = Files::of(&path);
+        let reader = Database::builder(&path).readonly(true).open().unwrap();
+        assert_eq!(answers(&reader.connect().blocking()), expected, "{archive}, for reading only");
+        reader.close().unwrap();
+        before.assert_unchanged();
+    }
     let database = Database::open(&path).unwrap();
     let connection = database.connect().blocking();
-    let expected = fs::read_to_string(folder().join("answers.txt")).unwrap();
     assert_eq!(answers(&connection), expected, "{archive}");
     connection.execute("UPSERT INTO many VALUES (10000, 1, 'later')", ()).unwrap();
     connection.execute("CREATE TABLE later (k BIGINT NOT NULL PRIMARY KEY)", ()).unwrap();

@@ -29,6 +29,7 @@ mod prepare;
 mod prepared_values;
 #[cfg(feature = "datafusion")]
 mod random_subqueries;
+mod readers;
 #[cfg(feature = "datafusion")]
 mod relational_as_sqlite;
 mod runtime;
