@@ -4,8 +4,8 @@
 //! again until it ends: it may not have got far enough to hear the first call. While
 //! a batch waits for input, there is nothing to stop but the process.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use saltwing::blocking::Connection;
@@ -24,14 +24,17 @@ pub(crate) enum Idle {
     Stays,
 }
 
-/// What the signal's thread and the shell share.
+/// The shell's end.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     shared: Arc<Shared>,
+    _connection: Arc<Connection>,
 }
 
+/// What the signal's thread and the shell share.
 struct Shared {
-    connection: Connection,
+    /// The thread outlives the database, and must not hold it: it closes when the shell's end is gone.
+    connection: Weak<Connection>,
     idle: Idle,
     running: AtomicBool,
     /// Signals since the statement began.
@@ -41,10 +44,10 @@ struct Shared {
 impl Interrupt {
     /// Listens from now on. Without it (no thread, no signals) Ctrl-C ends the process, as ever.
     pub(crate) fn listen(connection: &Connection, idle: Idle) -> Self {
-        let shared =
-            Shared { connection: connection.clone(), idle, running: AtomicBool::new(false), count: AtomicU32::new(0) };
-        let this = Self { shared: Arc::new(shared) };
-        let listener = this.clone();
+        let connection = Arc::new(connection.clone());
+        let (running, count) = (AtomicBool::new(false), AtomicU32::new(0));
+        let shared = Arc::new(Shared { connection: Arc::downgrade(&connection), idle, running, count });
+        let listener = shared.clone();
         let (listening, started) = std::sync::mpsc::channel();
         let builder = std::thread::Builder::new().name("saltwing-interrupt".into());
         drop(builder.spawn(move || {
@@ -59,7 +62,7 @@ impl Interrupt {
         }));
         // Nothing is sent: the sender goes when the signal is taken over, or when that failed.
         let _: Result<(), _> = started.recv();
-        this
+        Self { shared, _connection: connection }
     }
 
     /// A statement begins; it ends when the result is dropped.
@@ -71,14 +74,20 @@ impl Interrupt {
 
     /// Whether Ctrl-C came since the last statement began.
     pub(crate) fn came(&self) -> bool {
-        self.shared.count.load(SeqCst) > 0
+        self.shared.came()
+    }
+}
+
+impl Shared {
+    fn came(&self) -> bool {
+        self.count.load(SeqCst) > 0
     }
 
     async fn wait(&self) {
         loop {
-            let pending = self.came() && self.shared.running.load(SeqCst);
-            if pending {
-                self.shared.connection.cancel();
+            let pending = self.came() && self.running.load(SeqCst);
+            if let Some(connection) = self.connection.upgrade().filter(|_| pending) {
+                connection.cancel();
             }
             let signal = tokio::signal::ctrl_c();
             let signalled = match pending {
@@ -94,9 +103,9 @@ impl Interrupt {
     }
 
     fn on_signal(&self) {
-        let running = self.shared.running.load(SeqCst);
-        let before = self.shared.count.fetch_add(1, SeqCst);
-        if self.shared.idle == Idle::Ends && (!running || before > 0) {
+        let running = self.running.load(SeqCst);
+        let before = self.count.fetch_add(1, SeqCst);
+        if self.idle == Idle::Ends && (!running || before > 0) {
             std::process::exit(EXIT_INTERRUPTED.into());
         }
     }

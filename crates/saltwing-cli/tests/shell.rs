@@ -266,6 +266,26 @@ fn readonly_refuses_writes() {
     assert_eq!(run(&[&dir.path("none"), "--readonly", "-c", "SHOW TABLES"]).code, Some(1));
 }
 
+/// What a reader makes elsewhere goes with it.
+#[test]
+fn readonly_leaves_nothing_behind() {
+    let dir = Directory::new();
+    for store in ["fjall", "redb"] {
+        let (db, temporary) = (dir.path(store), dir.path(&format!("temporary-{store}")));
+        assert_eq!(run(&[&db, "--store", store, "-c", TABLE]).code, Some(0));
+        std::fs::create_dir(&temporary).unwrap();
+        for arguments in [
+            &[&db, "--readonly", "-c", ALL][..],
+            &["check", &db],
+            &["backup", &db, &dir.path(&format!("{store}-copy"))],
+        ] {
+            let output = command(arguments).env("TMPDIR", &temporary).stdin(Stdio::null()).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{arguments:?}");
+        }
+    }
+}
+
 #[test]
 fn access_to_files_can_be_taken_away() {
     let dir = Directory::new();

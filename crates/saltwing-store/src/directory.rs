@@ -271,7 +271,7 @@ fn create_directory(path: &Path) -> Result<(), StoreError> {
 fn lock_alone(path: &Path) -> Result<File, StoreError> {
     let lock_path = path.join(LOCK);
     let file = File::options().create(true).truncate(false).write(true).open(&lock_path);
-    let file = file.map_err(|error| StoreError::io("open the lock file", &lock_path, error))?;
+    let file = file.map_err(|error| StoreError::io("open the lock file for writing", &lock_path, error))?;
     wait_for_lock(
         path,
         || file.try_lock(),

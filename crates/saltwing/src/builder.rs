@@ -279,7 +279,7 @@ impl Builder {
     /// Opens the database.
     ///
     /// # Errors
-    /// [`ErrorCode::Locked`] when it is open already; [`ErrorCode::NotSupported`] for a
+    /// [`ErrorCode::Locked`] when it is open already, unless all are readers; [`ErrorCode::NotSupported`] for a
     /// newer format or another store; [`ErrorCode::Corrupt`]; [`ErrorCode::Io`].
     pub fn open(self) -> Result<Database, Error> {
         let kv = self.open_store()?;

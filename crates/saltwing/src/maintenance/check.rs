@@ -68,7 +68,7 @@ impl Builder {
     /// order, counts and summaries of blocks, rows against their tables, the catalog. Tables need not open for it.
     ///
     /// # Errors
-    /// [`saltwing_types::ErrorCode::Locked`] when it is open; the store's, when its own files cannot be opened. What is
+    /// [`saltwing_types::ErrorCode::Locked`] when it is open for writing; the store's, when its own files cannot be opened. What is
     /// wrong above that is in the report.
     pub fn check(&self) -> Result<CheckReport, Error> {
         let source = self.clone().readonly(true).create(false);

@@ -44,7 +44,7 @@ impl Builder {
     /// Rows keep the time at which they were written; expired ones are left out.
     ///
     /// # Errors
-    /// [`ErrorCode::BadArgument`] when something is in the directory; [`ErrorCode::Locked`] when the damaged database is open;
+    /// [`ErrorCode::BadArgument`] when something is in the directory; [`ErrorCode::Locked`] when the damaged database is open for writing;
     /// the store's, when the damaged one's own files cannot be opened; [`ErrorCode::DiskFull`]. What is lost is no error.
     pub fn salvage(self, damaged: impl AsRef<Path>) -> Result<SalvageReport, Error> {
         let Some(path) = self.path.clone() else {
