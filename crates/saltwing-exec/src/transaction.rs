@@ -10,13 +10,17 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use saltwing_table::{Durability, EmbeddedTables, ReadToken, ReadView, Table, TableError, WriteSet};
+use saltwing_table::{Durability, EmbeddedTables, ReadToken, ReadView, Reservation, Table, TableError, WriteSet};
 use saltwing_types::Value;
 
 use crate::{ExecError, Writer};
 
 /// How often a statement in conflict is run.
 pub const TRIES_MAX: u32 = 100;
+
+/// Bytes of rows that a statement may gather before more of them are counted as working memory: a count for each row would
+/// have all threads write to one place.
+const UNCOUNTED_BYTES: usize = 1 << 20;
 
 /// How much one commit may hold, and when a statement that may commit in parts does so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +86,8 @@ pub struct Transaction<'a> {
     /// that is another statement's row, the commit of the part finds a conflict.
     current: Arc<ReadView>,
     writes: WriteSet,
+    /// The working memory that `writes` counts for.
+    reserved: Reservation,
     rows_committed: u64,
     /// Another commit was first.
     is_lost: bool,
@@ -111,6 +117,7 @@ impl Writer<'_> {
                 view,
                 token,
                 writes: self.store.write_set(),
+                reserved: Reservation::new(self.memory.clone()),
                 rows_committed: 0,
                 is_lost: false,
             };
@@ -147,14 +154,24 @@ impl<'a> Transaction<'a> {
     /// Writes a row whole; its physical key.
     pub(crate) fn put(&mut self, table: &Arc<Table>, row: &[Value]) -> Result<Vec<u8>, ExecError> {
         let key = self.writes.put(table, row)?;
-        self.limits.check(&self.writes)?;
+        self.check_size()?;
         Ok(key)
     }
 
     /// Deletes a row by its physical key.
     pub(crate) fn delete(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<(), ExecError> {
         self.writes.delete(table, key);
-        self.limits.check(&self.writes)
+        self.check_size()
+    }
+
+    /// Holds the rows put so far to the limits of a commit and of working memory.
+    fn check_size(&mut self) -> Result<(), ExecError> {
+        self.limits.check(&self.writes)?;
+        let bytes = self.writes.bytes();
+        if bytes > self.reserved.bytes() + UNCOUNTED_BYTES {
+            self.reserved.resize(bytes)?;
+        }
+        Ok(())
     }
 
     /// Commits the rows put so far if they are a part; whether they were.
@@ -168,6 +185,7 @@ impl<'a> Transaction<'a> {
         }
         self.rows_committed += self.writes.len() as u64;
         self.writes = self.store.write_set();
+        self.reserved.resize(0)?;
         self.current = self.store.view()?;
         Ok(true)
     }

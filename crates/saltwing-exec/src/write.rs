@@ -12,7 +12,7 @@ use arrow::datatypes::BinaryType;
 use saltwing_bind::access::TableAccess;
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
-use saltwing_table::{Durability, EmbeddedTables, ScanContext, Table};
+use saltwing_table::{Durability, EmbeddedTables, Memory, ScanContext, Table};
 use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;
@@ -26,6 +26,8 @@ pub struct Writer<'a> {
     pub durability: Durability,
     /// How much one commit may hold.
     pub limits: CommitLimits,
+    /// What the rows count against that a statement gathers.
+    pub memory: &'a Arc<Memory>,
 }
 
 impl Writer<'_> {

@@ -7,8 +7,8 @@ use crate::TableError;
 
 /// The memory that running statements use, and its limit.
 ///
-/// Counted is what statements gather or make: groups, sorts, hash tables, large results of functions. Batches on their
-/// way, the block cache and recent rows are not.
+/// Counted is what statements gather or make: groups, sorts, hash tables, large results of functions, rows of a query that
+/// are written. Batches on their way, the block cache and recent rows are not.
 #[derive(Debug)]
 pub struct Memory {
     limit: AtomicUsize,

@@ -323,7 +323,9 @@ fn table_help(error: &TableError) -> Option<String> {
             Some("narrow the statement, or raise the limit: SET rows_max, SET bytes_max".into())
         }
         TableError::OutOfMemory { .. } => {
-            Some("ask for less at a time, or open the database with a larger memory_limit".into())
+            let help = "ask for less at a time, with SET autocommit_rows if a query's rows are written; or open the database with a \
+                        larger memory_limit";
+            Some(help.into())
         }
         TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
         TableError::Store(StoreError::NearlyFull { .. }) => {

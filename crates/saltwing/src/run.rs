@@ -501,7 +501,9 @@ impl Session {
 
     pub(crate) fn writer(&self) -> Writer<'_> {
         let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
-        Writer { store: &self.database().shared.tables, durability, limits: CommitLimits { bytes_max, part_rows } }
+        let shared = &self.database().shared;
+        let limits = CommitLimits { bytes_max, part_rows };
+        Writer { store: &shared.tables, durability, limits, memory: &shared.memory }
     }
 
     pub(crate) fn writable(&self) -> Result<(), Error> {

@@ -145,6 +145,23 @@ fn what_functions_make_counts_as_memory() {
 }
 
 #[test]
+fn rows_that_a_query_writes_count_as_memory() {
+    let connection = filled(Database::memory_builder().memory_limit(8 << 20));
+    connection.execute("CREATE TABLE wide (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR) FULL_SCAN = 'allow'", ()).unwrap();
+    let copied =
+        "UPSERT INTO wide SELECT a.k * 100 + b.k, RPAD('x', 2000, 'y') FROM t a, t b WHERE a.k >= 0 AND b.k >= 0";
+    for write in [copied, "INSERT INTO wide SELECT value, RPAD('x', 2000, 'y') FROM generate_series(1, 10000)"] {
+        let error = connection.execute(write, ()).unwrap_err();
+        assert_eq!(error.code().as_str(), "budget_exceeded", "{write}: {error}");
+        assert!(error.help().unwrap().contains("autocommit_rows"), "{:?}", error.help());
+    }
+    assert_eq!(run(&connection, "SELECT COUNT(*) FROM wide").unwrap(), ["0"]);
+    // Parts give back what they took, and so do failed statements.
+    connection.execute("SET autocommit_rows = 1000", ()).unwrap();
+    assert_eq!(connection.execute(copied, ()).unwrap().rows_affected, 10_000);
+}
+
+#[test]
 fn the_memory_limit_is_a_setting() {
     let connection = filled(Database::memory_builder().memory_limit(100 << 20));
     let sort = "SELECT COUNT(*) FROM (SELECT a.k FROM t a, t b ORDER BY a.k + b.k, b.v LIMIT 9000) x";
