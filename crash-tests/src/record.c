@@ -114,6 +114,28 @@ int openat(int from, const char *path, int flags, ...) { MODE_OF(flags) return o
 int openat64(int from, const char *path, int flags, ...) { MODE_OF(flags) return opened(from, path, flags | O_LARGEFILE, mode); }
 int creat(const char *path, mode_t mode) { return opened(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 
+/* A second descriptor of a file. */
+static int doubled(int fd, int copy) {
+  int error = errno, kind = kind_of(fd);
+  if (copy >= 0 && copy != fd) {
+    forget(copy);
+    if (kind != NOTHING) remember(copy, kind, files[fd].path);
+  }
+  errno = error;
+  return copy;
+}
+int dup(int fd) { return doubled(fd, syscall(SYS_dup, fd)); }
+int dup2(int fd, int copy) { return fd == copy ? copy : doubled(fd, syscall(SYS_dup3, fd, copy, 0)); }
+int dup3(int fd, int copy, int flags) { return doubled(fd, syscall(SYS_dup3, fd, copy, flags)); }
+
+static int controlled(int fd, int what, long argument) {
+  int done = syscall(SYS_fcntl, fd, what, argument);
+  return what == F_DUPFD || what == F_DUPFD_CLOEXEC ? doubled(fd, done) : done;
+}
+#define ARGUMENT_OF(what) va_list rest; va_start(rest, what); long argument = va_arg(rest, long); va_end(rest)
+int fcntl(int fd, int what, ...) { ARGUMENT_OF(what); return controlled(fd, what, argument); }
+int fcntl64(int fd, int what, ...) { ARGUMENT_OF(what); return controlled(fd, what, argument); }
+
 int close(int fd) {
   forget(fd);
   return syscall(SYS_close, fd);
