@@ -30,7 +30,7 @@ pub enum Rule {
 type Page = Rc<[u8]>;
 type Names = BTreeMap<String, u64>;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Contents {
     pages: HashMap<u64, Page>,
     bytes: u64,
@@ -100,6 +100,37 @@ impl Disk {
             syncing: HashMap::new(),
             listing: 0,
         }
+    }
+
+    /// A disk that has what a directory has, all of it synced.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub fn load(root: &Path) -> io::Result<Self> {
+        let mut disk = Self::new(root);
+        disk.load_folder(root)?;
+        disk.promised = disk.now.clone();
+        disk.changes_synced = disk.changes.len();
+        Ok(disk)
+    }
+
+    fn load_folder(&mut self, folder: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let name = path.to_string_lossy().into_owned();
+            if path.is_dir() {
+                self.change(Change::Folder(name));
+                self.load_folder(&path)?;
+                continue;
+            }
+            let (ours, mut file) = (self.files.len() as u64, Inode::default());
+            file.write(0, &fs::read(&path)?);
+            file.dirty.clear();
+            file.synced = file.now.clone();
+            self.files.insert(ours, file);
+            self.change(Change::Made(name, ours));
+        }
+        Ok(())
     }
 
     /// Goes on by one record.
@@ -317,13 +348,12 @@ impl Inode {
     }
 
     fn left(&self, rule: Rule, random: &mut Random) -> Contents {
-        let copy = |contents: &Contents| Contents { pages: contents.pages.clone(), bytes: contents.bytes };
         match rule {
-            Rule::Killed => copy(&self.now),
-            Rule::Ext4 | Rule::Posix => copy(&self.synced),
-            Rule::Zero => Contents { bytes: self.now.bytes.max(self.synced.bytes), ..copy(&self.synced) },
+            Rule::Killed => self.now.clone(),
+            Rule::Ext4 | Rule::Posix => self.synced.clone(),
+            Rule::Zero => Contents { bytes: self.now.bytes.max(self.synced.bytes), ..self.synced.clone() },
             Rule::Torn => {
-                let mut left = copy(&self.synced);
+                let mut left = self.synced.clone();
                 let share = random.pick(&[0, 50, 90, 100]);
                 for page in &self.dirty {
                     if let Some(contents) = self.now.pages.get(page).filter(|_| random.below(100) < share) {

@@ -7,7 +7,8 @@
 //!
 //! `power` has a writer recorded (`record.c`): every write, sync, rename and unlink, and every acknowledged statement, in one
 //! order. It cuts the trace at many places, rebuilds what the disk would have by each rule (`disk.rs`), and opens that: every
-//! acknowledged statement is there as a whole, the one in flight as a whole or not at all. `damage` changes one file
+//! acknowledged statement is there as a whole, the one in flight as a whole or not at all. Some of these openings are recorded
+//! and cut in their turn. `damage` changes one file
 //! of a database at a time: the database reports the damage, or the damage has no effect.
 //! Checkers are child processes with limits on memory and time.
 
@@ -60,6 +61,9 @@ enum Task {
         /// How long the writer writes.
         #[arg(long, default_value_t = 6.0)]
         seconds: f64,
+        /// Of so many cuts by a rule, the opening of what one leaves is recorded and cut, too; 0: of none.
+        #[arg(long, default_value_t = 10)]
+        opening_of: usize,
     },
     /// Damages files, one at a time.
     Damage {
@@ -83,6 +87,9 @@ enum Task {
         #[arg(long)]
         killed: bool,
     },
+    /// A child's role: opens and closes.
+    #[command(hide = true)]
+    Open { database: PathBuf },
     /// A child's role: holds a database to a log.
     #[command(hide = true)]
     Check { database: PathBuf, told: PathBuf },
@@ -108,9 +115,9 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
     let setup = Setup { store: kind, seed: *seed, threads: *threads };
     let (store, seed, threads) = (store.clone(), *seed, *threads);
     let is_well = match task {
-        Task::Power { cuts, rule, seconds } => {
-            let (cuts, rules, seconds) = (*cuts, rule.clone(), *seconds);
-            let plan = power::Plan { store, seed, threads, cuts, rules, seconds, shown_max: 3 };
+        Task::Power { cuts, rule, seconds, opening_of } => {
+            let (cuts, rules, seconds, opening_of) = (*cuts, rule.clone(), *seconds, *opening_of);
+            let plan = power::Plan { store, seed, threads, cuts, rules, seconds, opening_of, shown_max: 3 };
             power::run(&plan, home()?.path())?.unwrap_or(true)
         }
         Task::Damage { trials, left, seconds } => {
@@ -125,6 +132,10 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
         Task::Write { database, told, seconds, killed } => {
             let time = Duration::from_secs_f64(*seconds);
             roles::write(&setup, database, told, time, *killed).map_err(io::Error::other)?;
+            true
+        }
+        Task::Open { database } => {
+            roles::open(&setup, database).map_err(io::Error::other)?;
             true
         }
         Task::Check { database, told } => return Ok(roles::check(&setup, database, &roles::log(told)) as u8),

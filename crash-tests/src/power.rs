@@ -1,6 +1,6 @@
 //! Power cuts: a trace of a writer is cut at many places, and what a disk would have then is opened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -21,6 +21,8 @@ pub struct Plan {
     pub cuts: usize,
     pub rules: Vec<Rule>,
     pub seconds: f64,
+    /// Of so many cuts by a rule, the opening of what one leaves is cut, too.
+    pub opening_of: usize,
     /// Most failures of a rule that are printed and kept.
     pub shown_max: usize,
 }
@@ -45,7 +47,7 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<Option<bool>> {
     let records = trace::read(&traced)?;
     let acknowledged = records.iter().filter(|record| record.kind == 'A').count();
     println!("recorded {} calls, {acknowledged} acknowledged statements", records.len());
-    let outcomes = cut_all(plan, home, &database, &records)?;
+    let outcomes = cut_all(plan, home, &database, &records, &library)?;
     print(&outcomes);
     Ok(Some(outcomes.keys().all(|(_, outcome)| outcome == RIGHT)))
 }
@@ -62,7 +64,7 @@ fn print(outcomes: &Outcomes) {
 
 type Outcomes = BTreeMap<(String, String), usize>;
 
-fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record]) -> io::Result<Outcomes> {
+fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record], library: &Path) -> io::Result<Outcomes> {
     let mut random = Random::new(plan.seed);
     let places = places(plan.cuts, records, &mut random);
     let (mut disk, mut log, mut outcomes) = (Disk::new(root), Vec::new(), Outcomes::new());
@@ -71,10 +73,12 @@ fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record]) -> io::Res
         if places.contains(&index) {
             for rule in &plan.rules {
                 let rebuilt = home.join("rebuilt");
-                let _ = fs::remove_dir_all(&rebuilt);
-                fs::create_dir_all(&rebuilt)?;
-                disk.rebuild(*rule, &mut random_of(plan, index, *rule), &rebuilt)?;
-                let outcome = hold(plan, home, &rebuilt, &log)?;
+                rebuild(&disk, *rule, &mut random_of(plan, index, *rule), &rebuilt)?;
+                let mut outcome = hold(plan, home, &rebuilt, &log)?;
+                if outcome.kind == RIGHT && plan.opening_of > 0 && tried % plan.opening_of == 0 {
+                    rebuild(&disk, *rule, &mut random_of(plan, index, *rule), &rebuilt)?;
+                    outcome = cut_opening(plan, home, *rule, library, &log)?;
+                }
                 let count = outcomes.entry((format!("{rule:?}").to_lowercase(), outcome.kind.clone())).or_default();
                 *count += 1;
                 if outcome.kind != RIGHT && *count <= plan.shown_max {
@@ -98,22 +102,71 @@ fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record]) -> io::Res
     Ok(outcomes)
 }
 
-/// Half of the places anywhere, half right behind what syncs or changes names.
-fn places(cuts: usize, records: &[Record], random: &mut Random) -> std::collections::BTreeSet<usize> {
+fn rebuild(disk: &Disk, rule: Rule, random: &mut Random, to: &Path) -> io::Result<()> {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to)?;
+    disk.rebuild(rule, random, to)
+}
+
+/// Places at which an opening is cut.
+const OPENING_CUTS: usize = 4;
+
+/// Has the opening of the database in `rebuilt` recorded, and cuts it: nothing may be lost by that either. The first
+/// outcome that is not right.
+fn cut_opening(plan: &Plan, home: &Path, rule: Rule, library: &Path, log: &[u8]) -> io::Result<Outcome> {
+    let [rebuilt, again, traced] = ["rebuilt", "again", "trace-of-opening"].map(|name| home.join(name));
+    let mut disk = Disk::load(&rebuilt)?;
+    let _ = fs::remove_file(&traced);
+    let mut opener = child::role("open", &plan.store, plan.seed, plan.threads, &rebuilt)?;
+    trace::recorded(&mut opener, library, &rebuilt, &home.join("nothing"), &traced).output()?;
+    let records = trace::read(&traced)?;
+    let mut random = random_of(plan, records.len(), rule);
+    let places: Vec<u64> = (0..OPENING_CUTS).map(|_| random.below(records.len() as u64 + 1)).collect();
+    for (index, record) in records.iter().enumerate() {
+        if places.contains(&(index as u64)) {
+            rebuild(&disk, rule, &mut random, &again)?;
+            let outcome = hold(plan, home, &again, log)?;
+            if outcome.kind != RIGHT {
+                let told = format!("its opening cut at {index} of {}: {}", records.len(), outcome.told);
+                return Ok(Outcome { told, ..outcome });
+            }
+        }
+        disk.apply(record);
+    }
+    Ok(Outcome { kind: RIGHT.to_owned(), told: String::new() })
+}
+
+/// Half of the places anywhere, half around what syncs or cuts a file, or changes a name: each file has as many, however
+/// often it is synced.
+fn places(cuts: usize, records: &[Record], random: &mut Random) -> BTreeSet<usize> {
     let first = records.iter().position(|record| record.kind == 'A').unwrap_or(0);
-    let is_point = |record: &Record| matches!(record.kind, 'f' | 'd' | 'R' | 'U' | 'M' | 'C');
-    let points: Vec<usize> = (first..records.len()).filter(|at| is_point(&records[*at])).collect();
-    let mut places = std::collections::BTreeSet::new();
+    let mut points: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (at, record) in records.iter().enumerate().skip(first) {
+        if matches!(record.kind, 'F' | 'D' | 'R' | 'U' | 'M' | 'C' | 'T') {
+            points.entry(record.inode).or_default().push(at);
+        }
+    }
+    let points: Vec<Vec<usize>> = points.into_values().collect();
+    let mut places = BTreeSet::new();
     for n in 0..cuts * 20 {
         if places.len() == cuts {
             break;
         }
-        let anywhere = first as u64 + random.below((records.len() - first) as u64);
-        let point = if points.is_empty() { anywhere } else { random.pick(&points) as u64 + random.below(3) };
-        places.insert((if n % 2 == 0 { anywhere } else { point }) as usize);
+        let anywhere = first + random.below((records.len() - first) as u64) as usize;
+        let around = random.below(AROUND) as usize;
+        places.insert(match n % 2 {
+            1 if !points.is_empty() => {
+                let file = &points[random.below(points.len() as u64) as usize];
+                (random.pick(file) + around).saturating_sub(AROUND as usize / 2).clamp(first, records.len() - 1)
+            }
+            _ => anywhere,
+        });
     }
     places
 }
+
+/// Records around a sync in which it is cut.
+const AROUND: u64 = 12;
 
 /// How a rebuilt directory stood up.
 struct Outcome {
@@ -146,8 +199,6 @@ fn random_of(plan: &Plan, index: usize, rule: Rule) -> Random {
 
 /// Keeps what a cut left, as it was before it was opened.
 fn keep(disk: &Disk, rule: Rule, random: &mut Random, log: &[u8], kept: &Path) -> io::Result<()> {
-    let _ = fs::remove_dir_all(kept);
-    fs::create_dir_all(kept.join("db"))?;
-    disk.rebuild(rule, random, &kept.join("db"))?;
+    rebuild(disk, rule, random, &kept.join("db"))?;
     fs::write(kept.join("told"), log)
 }

@@ -73,6 +73,21 @@ static int below_root(const char *path) {
 /* What a descriptor stands for. */
 static int kind_of(int fd) { return trace >= 0 && fd >= 0 && fd < FILES_MAX ? files[fd].kind : NOTHING; }
 
+/* A file below the root must not be changed by a descriptor that nothing is known of. */
+static int unknown(int fd) {
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t bytes = trace >= 0 ? readlink(link, path, sizeof path - 1) : -1;
+  path[bytes < 0 ? 0 : bytes] = 0;
+  if (below_root(path)) give_up("a file has a descriptor that was not seen");
+  return NOTHING;
+}
+
+static int changed_kind(int fd) {
+  int kind = kind_of(fd);
+  return kind == NOTHING ? unknown(fd) : kind;
+}
+
 static void forget(int fd) {
   if (fd >= 0 && fd < FILES_MAX) files[fd].kind = NOTHING;
 }
@@ -149,7 +164,7 @@ static off_t end_or_position(int fd) {
 
 /* Writes at `at`, or where the file stands if that is negative. */
 static ssize_t written(int fd, const void *bytes, size_t count, off_t at) {
-  int kind = kind_of(fd);
+  int kind = changed_kind(fd);
   if (kind != NOTHING) pthread_mutex_lock(&order);
   off_t place = kind == DATA_FILE && at < 0 ? end_or_position(fd) : at;
   ssize_t done = at < 0 ? syscall(SYS_write, fd, bytes, count) : syscall(SYS_pwrite64, fd, bytes, count, at);
@@ -167,7 +182,7 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) { return w
 
 /* A short write is allowed: the caller goes on with the rest. */
 ssize_t writev(int fd, const struct iovec *parts, int count) {
-  if (kind_of(fd) == NOTHING) return syscall(SYS_writev, fd, parts, count);
+  if (changed_kind(fd) == NOTHING) return syscall(SYS_writev, fd, parts, count);
   for (int part = 0; part < count; part++)
     if (parts[part].iov_len) return written(fd, parts[part].iov_base, parts[part].iov_len, -1);
   return 0;
@@ -186,8 +201,19 @@ ssize_t sendfile(int to, int from, off_t *at, size_t count) {
 }
 ssize_t sendfile64(int to, int from, off64_t *at, size_t count) { return sendfile(to, from, at, count); }
 
+/* Nobody uses these so far. */
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {
+  if (changed_kind(fd) != NOTHING) give_up("pwritev is not recorded");
+  return syscall(SYS_pwritev, fd, parts, count, at, 0);
+}
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at) { return pwritev(fd, parts, count, at); }
+int sync_file_range(int fd, off64_t at, off64_t bytes, unsigned flags) {
+  if (changed_kind(fd) != NOTHING) give_up("sync_file_range is not recorded");
+  return syscall(SYS_sync_file_range, fd, at, bytes, flags);
+}
+
 static int cut(int fd, off_t length) {
-  if (kind_of(fd) != DATA_FILE) return syscall(SYS_ftruncate, fd, length);
+  if (changed_kind(fd) != DATA_FILE) return syscall(SYS_ftruncate, fd, length);
   pthread_mutex_lock(&order);
   int failed = syscall(SYS_ftruncate, fd, length), error = errno;
   if (!failed) record('T', files[fd].inode, length, 0, 0);
@@ -216,7 +242,7 @@ static void record_names(const char *path) {
 }
 
 static int synced(int fd, int call) {
-  int kind = kind_of(fd);
+  int kind = changed_kind(fd);
   if (kind != DATA_FILE && kind != DIRECTORY) return syscall(call, fd);
   pthread_mutex_lock(&order);
   uint64_t mine = ++serial;

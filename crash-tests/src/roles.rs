@@ -71,13 +71,18 @@ fn write_thread(setup: &Setup, thread: u64, connection: &Connection, told: &Path
     while Instant::now() < until {
         let step = steps.next();
         if let Err(error) = step.run(connection, thread, files) {
-            fail(&format!("thread {thread}: {error} in {step:?}").chars().take(600).collect::<String>());
+            fail(&format!("thread {thread}: {error} in {}", cropped(&step)));
         }
         step.apply(&mut steps.state);
         if log.write_all(format!("{thread}\n").as_bytes()).is_err() {
             fail("the log cannot be written");
         }
     }
+}
+
+/// Opens a database and closes it.
+pub fn open(setup: &Setup, path: &Path) -> Result<(), Error> {
+    setup.builder(path).open()?.close()
 }
 
 /// How many statements of each thread a log says were acknowledged.
@@ -147,19 +152,33 @@ fn held(setup: &Setup, database: &Database, log: &[u8], exact: Option<&[State]>)
         let step = steps.next();
         step.apply(&mut steps.state);
         if *found != without && *found != steps.state {
-            let difference = difference(&without, found);
-            return Err(format!("thread {thread} after {count} statements: {difference}; next {step:.60?}"));
+            let (difference, step) = (difference(&without, found), cropped(&step));
+            return Err(format!("thread {thread} after {count} statements: {difference}; next {step}"));
         }
     }
     Ok(found)
 }
 
+/// Characters of a statement, and rows of a difference, that are printed.
+const PRINTED_CHARACTERS: usize = 60;
+const PRINTED_ROWS: usize = 3;
+
+fn cropped(step: &Step) -> String {
+    format!("{step:?}").chars().take(PRINTED_CHARACTERS).collect()
+}
+
 fn difference(wanted: &State, found: &State) -> String {
+    fn rows(what: &str, keys: Vec<i64>) -> String {
+        let (count, first) = (keys.len(), keys.get(..PRINTED_ROWS).unwrap_or(&keys));
+        if count == 0 { format!("0 {what}") } else { format!("{count} {what}, from {first:?}") }
+    }
     fn of<V: PartialEq>(name: &str, wanted: &BTreeMap<i64, V>, found: &BTreeMap<i64, V>) -> String {
-        let missing = wanted.keys().filter(|key| !found.contains_key(key)).count();
-        let extra = found.keys().filter(|key| !wanted.contains_key(key)).count();
-        let other = wanted.iter().filter(|(key, row)| found.get(key).is_some_and(|found| found != *row)).count();
-        format!("{name}: {missing} missing, {extra} extra, {other} changed of {}", wanted.len())
+        let missing = wanted.keys().copied().filter(|key| !found.contains_key(key)).collect();
+        let extra = found.keys().copied().filter(|key| !wanted.contains_key(key)).collect();
+        let is_other = |key: &i64| found.get(key).is_some_and(|found| wanted.get(key) != Some(found));
+        let other = wanted.keys().copied().filter(is_other).collect();
+        let (missing, extra, other) = (rows("missing", missing), rows("extra", extra), rows("changed", other));
+        format!("{name}: {missing}; {extra}; {other}; of {}", wanted.len())
     }
     let own = if wanted.own == found.own { "the same" } else { "another" };
     format!("{}; {}; own table: {own}", of("a", &wanted.a, &found.a), of("b", &wanted.b, &found.b))
