@@ -13,10 +13,15 @@ fn holds(arguments: &[&str]) {
 
 #[test]
 fn what_was_acknowledged_survives_a_power_cut() {
-    holds(&["power", "--cuts", "20", "--rule", "ext4,torn,zero", "--seconds", "3", "--seed", "11"]);
+    for store in ["fjall", "redb"] {
+        let rules = "ext4,torn,zero";
+        holds(&["power", "--store", store, "--cuts", "12", "--rule", rules, "--seconds", "3", "--seed", "11"]);
+    }
 }
 
 #[test]
 fn damage_is_told_or_of_no_effect() {
-    holds(&["damage", "--trials", "40", "--seconds", "1.5", "--seed", "11"]);
+    for store in ["fjall", "redb"] {
+        holds(&["damage", "--store", store, "--trials", "30", "--seconds", "1.5", "--seed", "11"]);
+    }
 }

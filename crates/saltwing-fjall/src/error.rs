@@ -13,9 +13,7 @@ pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error)
         fjall::Error::Locked => StoreError::Locked { path: path_buf, holder: Holder::Writer },
         fjall::Error::Poisoned => StoreError::Poisoned { path: path_buf },
         _ => match io_cause(error) {
-            // What is shorter than it says it is, or no valid text, is damage.
-            Some(cause) if is_damage(cause.kind()) => StoreError::Corrupt { path: path_buf, why: cause.to_string() },
-            Some(cause) => StoreError::io(op, path, owned(cause)),
+            Some(cause) => StoreError::reading(op, path, owned(cause)),
             None => StoreError::Corrupt { path: path_buf, why: error.to_string() },
         },
     }
@@ -24,16 +22,8 @@ pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error)
 /// An error of a commit or a sync: past the checks, the journal may hold the batch.
 pub(crate) fn commit_error(path: &Path, error: &fjall::Error) -> StoreError {
     match io_cause(error) {
-        Some(cause) => unknown_outcome(path, owned(cause)),
+        Some(cause) => StoreError::io("write", path, owned(cause)).of_commit(),
         None => storage_error("write", path, error),
-    }
-}
-
-/// An input or output error of a commit or a sync.
-pub(crate) fn unknown_outcome(path: &Path, cause: io::Error) -> StoreError {
-    match StoreError::io("write", path, cause) {
-        StoreError::Io { source, .. } => StoreError::CommitUnknown { source },
-        other => other,
     }
 }
 
@@ -55,10 +45,6 @@ pub(crate) fn owned(error: &io::Error) -> io::Error {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
     }
-}
-
-fn is_damage(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }
 
 #[cfg(test)]

@@ -10,18 +10,15 @@
 //! After an orderly close every batch is in tables as well ([`Marks::settled`]): then the journals are not needed, and whatever
 //! is wrong with them is cut off as a torn end is.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use saltwing_store::StoreError;
 use saltwing_store::directory::sync_directory;
+use saltwing_store::torn::{self, Cut, Made, SALVAGE};
 use saltwing_store::watermark::Marks;
 
 use crate::journal::{Batch, Journal, Next};
-
-/// Where the cut ends of journals are kept, in the database's directory.
-const TORN: &str = "TORN";
 
 /// The most by which fjall's order number may exceed the lower bound in a batch's mark. What runs in the background takes
 /// numbers too, a handful for each table.
@@ -43,26 +40,6 @@ pub(crate) struct Verdict {
     is_missing: Option<PathBuf>,
     /// Why, in the words of a notice.
     why: Option<String>,
-}
-
-/// The end of a journal, to be cut off.
-#[derive(Debug)]
-pub(crate) struct Cut {
-    journal: PathBuf,
-    /// Bytes that stay, if the file does.
-    at: u64,
-    /// Whether the file goes too: the last journal is the one that fjall writes to.
-    is_removed: bool,
-}
-
-/// A cut that was made.
-#[derive(Debug)]
-pub(crate) struct Made {
-    cut: Cut,
-    /// Where the end is kept; `None` if it was zeros.
-    copy: Option<PathBuf>,
-    /// Bytes of the journal before.
-    bytes: u64,
 }
 
 /// The batches of all journals, in order.
@@ -149,13 +126,13 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     // Where no batch is needed all go: the bad one may be that before the place.
     let (kept, at, why) = match is_settled {
         true => (paths.len() - 1, 0, "damaged, and no row needs it any more"),
-        false => (bad.journal, bad.at, "not written whole, and never acknowledged"),
+        false => (bad.journal, bad.at, torn::NEVER_ACKNOWLEDGED),
     };
-    let why = format!("{} from byte {} on: {why}", path.display(), bad.at);
+    let why = torn::why(path, bad.at, why);
     let cuts = paths.iter().enumerate().filter(|(journal, _)| is_settled || *journal >= kept);
     let cuts = cuts.map(|(journal, path)| {
         let is_removed = journal != kept;
-        Cut { journal: path.clone(), at: if is_removed { 0 } else { at }, is_removed }
+        Cut { log: path.clone(), at: if is_removed { 0 } else { at }, end: None, is_removed }
     });
     let cuts = cuts.collect();
     let before = ends.into_iter().take(if is_settled { 0 } else { kept });
@@ -186,7 +163,7 @@ fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bo
 impl Verdict {
     /// What is to be told by who reads, and leaves the journals as they are.
     pub(crate) fn notice(&self) -> Option<String> {
-        self.why.as_ref().map(|why| format!("{why}; left out by this reader, which changes nothing"))
+        self.why.as_deref().map(torn::left_out)
     }
 
     /// Cuts off what must be, having copied it, and makes the journal that is missing. Returns the cuts, and what is to be told.
@@ -199,85 +176,8 @@ impl Verdict {
             path.parent().map_or(Ok(()), sync_directory)?;
         }
         let made: Vec<Made> = self.cuts.into_iter().map(|cut| cut.make(directory)).collect::<Result<_, _>>()?;
-        let kept = made.iter().find_map(|made| made.copy.as_ref());
-        let kept = kept.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
-        Ok((made, self.why.map(|why| format!("{why}{kept}"))))
-    }
-}
-
-impl Cut {
-    fn make(self, directory: &Path) -> Result<Made, StoreError> {
-        let failed = |error| StoreError::io("cut", &self.journal, error);
-        let mut journal = OpenOptions::new().read(true).write(true).open(&self.journal).map_err(failed)?;
-        let bytes = journal.metadata().map_err(failed)?.len();
-        let copy = copy_end(&mut journal, &self, directory)?;
-        if self.is_removed {
-            fs::remove_file(&self.journal).map_err(failed)?;
-            self.journal.parent().map_or(Ok(()), sync_directory)?;
-        } else {
-            journal.set_len(self.at).and_then(|()| journal.sync_all()).map_err(failed)?;
-        }
-        Ok(Made { copy, bytes, cut: self })
-    }
-}
-
-impl Made {
-    /// Puts the end back, and takes the copy away.
-    pub(crate) fn undo(&self) -> Result<(), StoreError> {
-        let undo = || -> io::Result<()> {
-            let mut journal = OpenOptions::new().create(true).truncate(false).write(true).open(&self.cut.journal)?;
-            journal.set_len(self.cut.at)?;
-            journal.seek(SeekFrom::Start(self.cut.at))?;
-            if let Some(copy) = &self.copy {
-                io::copy(&mut File::open(copy)?, &mut journal)?;
-            }
-            journal.set_len(self.bytes)?;
-            journal.sync_all()?;
-            self.copy.as_ref().map_or(Ok(()), fs::remove_file)
-        };
-        undo().map_err(|error| StoreError::io("put back the end of", &self.cut.journal, error))
-    }
-}
-
-/// Copies what is behind a cut, but for zeros at the end; the copy is on the disk when this returns.
-fn copy_end(journal: &mut File, cut: &Cut, directory: &Path) -> Result<Option<PathBuf>, StoreError> {
-    let folder = directory.join(TORN);
-    let name = cut.journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let copy = |journal: &mut File| -> io::Result<Option<PathBuf>> {
-        let length = length_without_zeros(journal, cut.at)?;
-        if length <= cut.at {
-            return Ok(None);
-        }
-        fs::create_dir_all(&folder)?;
-        let free = (0..).map(|n: u32| folder.join(format!("{name}-from-{}.{n}", cut.at))).find(|path| !path.exists());
-        let Some(path) = free else { return Ok(None) };
-        let mut copy = File::create_new(&path)?;
-        journal.seek(SeekFrom::Start(cut.at))?;
-        io::copy(&mut journal.take(length - cut.at), &mut copy)?;
-        copy.sync_all()?;
-        Ok(Some(path))
-    };
-    let copy = copy(journal).map_err(|error| StoreError::io("copy the torn end of", &cut.journal, error))?;
-    if copy.is_some() {
-        sync_directory(&folder)?;
-        sync_directory(directory)?;
-    }
-    Ok(copy)
-}
-
-/// Bytes of a file without the zeros at its end, at least `from`.
-fn length_without_zeros(file: &mut File, from: u64) -> io::Result<u64> {
-    file.seek(SeekFrom::Start(from))?;
-    let (mut at, mut length, mut buffer) = (from, from, vec![0; 1 << 20]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(length);
-        }
-        if let Some(last) = buffer.get(..read).and_then(|bytes| bytes.iter().rposition(|byte| *byte != 0)) {
-            length = at + last as u64 + 1;
-        }
-        at += read as u64;
+        let notice = self.why.map(|why| torn::notice(&why, &made));
+        Ok((made, notice))
     }
 }
 
@@ -384,9 +284,6 @@ fn damaged(path: &Path, bad: &Bad, behind: &Behind, required: u64) -> StoreError
     let why = format!("{} at byte {}{number}{later}{acknowledged}. Nothing was changed; {SALVAGE}", bad.why, bad.at);
     StoreError::Corrupt { path: path.to_path_buf(), why }
 }
-
-/// The way out of damage.
-pub(crate) const SALVAGE: &str = "restore a backup, or run `saltwing salvage`";
 
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,6 @@
 
 mod commits;
 mod cursor;
-mod device;
 mod error;
 mod journal;
 mod journals;

@@ -3,14 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use byteview::ByteView;
 use fjall::{CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::RwLock;
+use saltwing_store::device::Device;
 use saltwing_store::directory::{Directory, guard_opening};
-use saltwing_store::group_sync::{GroupSync, Round};
+use saltwing_store::group_sync::GroupSync;
+use saltwing_store::torn::{Made, SALVAGE};
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
@@ -19,9 +20,9 @@ use saltwing_store::{
 
 use crate::commits::{self, Commits, Unwritten};
 use crate::cursor::KeyspaceRange;
-use crate::device::Device;
-use crate::error::{commit_error, io_cause, owned, storage_error, unknown_outcome};
-use crate::journals::{self, SALVAGE};
+
+use crate::error::{commit_error, io_cause, owned, storage_error};
+use crate::journals;
 use crate::keyspaces::{Keyspaces, Spaces};
 use crate::reading_place::ReadingPlace;
 use crate::{reclaim, version_lists};
@@ -68,8 +69,6 @@ pub(crate) struct Inner {
     writing: RwLock<()>,
     group: GroupSync,
     device: Device,
-    /// fjall has said that it takes no more writes.
-    poisoned: AtomicBool,
     readonly: bool,
     notices: Vec<String>,
     /// Where a reader's fjall has its files.
@@ -87,7 +86,7 @@ impl Inner {
         let persist = || {
             self.database.persist(PersistMode::SyncData).map_err(|error| {
                 if matches!(error, fjall::Error::Poisoned) {
-                    self.poisoned.store(true, Ordering::SeqCst);
+                    self.group.give_up();
                 }
                 io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
             })
@@ -95,24 +94,9 @@ impl Inner {
         self.commits.synced(persist)
     }
 
-    /// Waits for the sync of a round.
-    fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
-        round.wait(|| self.sync_journal()).map_err(|error| {
-            // A write that failed earlier shows here as fjall's refusal to sync.
-            match self.poisoned.load(Ordering::SeqCst) {
-                true => self.poisoned_error(),
-                false => StoreError::io("sync", self.path(), error),
-            }
-        })
-    }
-
     /// After the first failure everybody is told to open again.
     fn refuse_poisoned(&self) -> Result<(), StoreError> {
-        if self.poisoned.load(Ordering::SeqCst) || self.group.has_failed() {
-            return Err(self.poisoned_error());
-        }
-        Ok(())
+        self.group.refuse_failed(self.path()).map_err(|_| self.poisoned_error())
     }
 
     /// fjall says of a failure in its own threads only that there was one: a device without room tells which.
@@ -149,7 +133,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     if newest < required {
         // Not for fjall to write to what is to be salvaged.
         drop((keyspaces, marks, database));
-        cuts.iter().rev().try_for_each(journals::Made::undo)?;
+        cuts.iter().rev().try_for_each(Made::undo)?;
         return Err(missing_commits(&directory, newest, required));
     }
     let watermark = Watermark::open(&home, if readonly { Found::Missing } else { found })?;
@@ -158,20 +142,9 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     watermark.acknowledge(newest).map_err(|error| StoreError::io("write", &home, error))?;
     let commits = Commits::new(marks, newest, journaled, watermark);
     let (group, device) = (GroupSync::new(options.trace), Device::default());
-    let (writing, poisoned) = (RwLock::default(), AtomicBool::new(false));
-    let inner = Inner {
-        keyspaces,
-        commits,
-        database,
-        writing,
-        group,
-        device,
-        poisoned,
-        readonly,
-        notices,
-        _place: place,
-        directory,
-    };
+    let writing = RwLock::default();
+    let inner =
+        Inner { keyspaces, commits, database, writing, group, device, readonly, notices, _place: place, directory };
     Ok(FjallStore { inner: Arc::new(inner) })
 }
 
@@ -180,14 +153,7 @@ fn check_files(directory: &Directory, found: Found) -> Result<(journals::Verdict
     if !directory.is_ready() {
         return Ok(Default::default());
     }
-    let mut notices = Vec::new();
-    if found == Found::Damaged {
-        notices.push(format!(
-            "{}: the file WATERMARK is damaged, and is made anew when the database is opened for writing; it only says which \
-             commits must be there",
-            directory.path().display()
-        ));
-    }
+    let notices = found.notice(directory.path()).into_iter().collect();
     version_lists::check(&directory.data_path())?;
     Ok((journals::check(&directory.data_path(), found.marks())?, notices))
 }
@@ -358,7 +324,8 @@ impl OrderedKv for FjallStore {
                 let round = self.inner.group.enter();
                 self.commit(batch, None)?;
                 drop(writing);
-                round.wait(|| self.inner.sync_journal()).map_err(|error| unknown_outcome(self.inner.path(), error))
+                let synced = round.wait(|| self.inner.sync_journal());
+                synced.map_err(|error| StoreError::io("write", self.inner.path(), error).of_commit())
             }
             // To the operating system, so that only its own crash can take it.
             Durability::Buffered => self.commit(batch, Some(PersistMode::Buffer)),
@@ -382,7 +349,7 @@ impl OrderedKv for FjallStore {
             let _alone = self.inner.writing.write();
             self.inner.keyspaces.drop_keyspace(&self.inner.database, space).map_err(|error| {
                 // Nobody knows whether the keyspace is there after opening again: writes to it might be lost.
-                self.inner.poisoned.store(true, Ordering::SeqCst);
+                self.inner.group.give_up();
                 storage_error("clear", self.inner.path(), &error)
             })?;
         }
@@ -439,7 +406,13 @@ impl OrderedKv for FjallStore {
 
     fn announce(&self) -> Announced<'_> {
         let inner = &self.inner;
-        Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
+        let announced = inner.group.announce(inner.path(), || inner.sync_journal());
+        // A write that failed earlier shows here as fjall's refusal to sync.
+        announced.map_err(|error| match error {
+            StoreError::Poisoned { .. } => inner.poisoned_error(),
+            _ if inner.group.has_given_up() => inner.poisoned_error(),
+            other => other,
+        })
     }
 
     fn close(&self) -> Result<(), StoreError> {

@@ -14,9 +14,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use saltwing_store::StoreError;
+use saltwing_store::torn::SALVAGE;
 use xxhash_rust::xxh3::Xxh3;
-
-use crate::journals::SALVAGE;
 
 const KEYSPACES: &str = "keyspaces";
 const CURRENT: &str = "current";

@@ -1,6 +1,5 @@
 //! redb's errors in the contract's words.
 
-use std::io;
 use std::path::Path;
 
 use saltwing_store::{Holder, StoreError};
@@ -11,24 +10,14 @@ pub(crate) fn storage_error(op: &'static str, path: &Path, error: redb::Error) -
     match error {
         redb::Error::DatabaseAlreadyOpen => StoreError::Locked { path: path_buf, holder: Holder::Writer },
         redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Poisoned { path: path_buf },
-        redb::Error::Io(cause) if is_damage(cause.kind()) => {
-            StoreError::Corrupt { path: path_buf, why: cause.to_string() }
-        }
-        redb::Error::Io(cause) => StoreError::io(op, path, cause),
+        redb::Error::Io(cause) => StoreError::reading(op, path, cause),
         other => StoreError::Corrupt { path: path_buf, why: other.to_string() },
     }
 }
 
 /// An error of a write or a sync: redb may have written the batch.
 pub(crate) fn commit_error(path: &Path, error: redb::Error) -> StoreError {
-    match storage_error("write", path, error) {
-        StoreError::Io { source, .. } => StoreError::CommitUnknown { source },
-        other => other,
-    }
-}
-
-fn is_damage(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+    storage_error("write", path, error).of_commit()
 }
 
 #[cfg(test)]

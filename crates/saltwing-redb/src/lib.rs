@@ -3,7 +3,7 @@
 //! ```text
 //!  data/pages          redb's file, with a checksum for each page of 4 KiB: module page_file
 //!  data/journal        batches since redb's last durable commit: module journal
-//!  data/acknowledged   up to which batch the journal was synced
+//!  WATERMARK           up to which batch the journal was synced
 //! ```
 //!
 //! A space is two tables, made when they are first written to: module `space`. redb has what the contract asks for:
@@ -33,6 +33,7 @@
 mod cursor;
 mod error;
 mod journal;
+mod opening;
 mod page_file;
 mod positioned;
 mod read_pages;

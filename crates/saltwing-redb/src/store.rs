@@ -1,19 +1,18 @@
 //! The store.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
-use redb::{
-    CompactionError, Database, ReadTransaction, ReadableDatabase, StorageBackend, TableDefinition, TableError,
-    WriteTransaction,
-};
-use saltwing_store::directory::{Directory, Found, guard_opening, inspect};
-use saltwing_store::group_sync::{GroupSync, Round};
+use redb::{CompactionError, Database, ReadTransaction, ReadableDatabase};
+use saltwing_store::device::{self, Device};
+use saltwing_store::directory::Directory;
+use saltwing_store::group_sync::GroupSync;
+use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
     KeyBounds, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
@@ -21,9 +20,8 @@ use saltwing_store::{
 
 use crate::cursor::TableRange;
 use crate::error::{commit_error, storage_error};
-use crate::journal::Journal;
-use crate::page_file::PageFile;
-use crate::read_pages::ReadPages;
+use crate::journal::{Journal, ROUND_BYTES_MAX};
+use crate::opening::{commit_durably, open_pages, replay};
 use crate::space::{LiveBytes, SpaceTables, TableNames, apply};
 
 /// The name under which directories and capabilities know this store.
@@ -39,16 +37,17 @@ static CAPABILITIES: Capabilities = Capabilities {
     key_bytes_max: KEY_BYTES_MAX,
 };
 
-/// The file in the directory's `data`.
-const PAGES: &str = "pages";
-
-/// Where redb keeps the number of the first batch that only the journal has.
-const JOURNAL: TableDefinition<&str, u64> = TableDefinition::new("journal");
-const BASE: &str = "base";
-
 /// The file is compacted when it takes so many bytes more than twice what lives. What compacting writes is at most what
 /// lives, and so at most what is gained.
 const GAIN_BYTES_MIN: u64 = 1 << 20;
+/// On a full device it is when it takes so much more than what lives: a part of that.
+const SLACK_PART: u64 = 4;
+
+/// Where the device is nearly full a round is a part of what is free, and no less than so many bytes.
+const ROUND_ROOM_PART: u64 = 8;
+const ROUND_BYTES_MIN: u64 = 256 << 10;
+/// Bytes that redb may have to write for a byte of a batch: pages of which it fills a part, and their parents.
+const BYTES_PER_WAITING: u64 = 4;
 
 /// An ordered store in a directory, kept by redb.
 pub struct RedbStore {
@@ -68,18 +67,24 @@ pub(crate) struct Inner {
     journal_file: File,
     names: TableNames,
     group: GroupSync,
-    /// A write or a sync has failed: what is on the disk is not known.
-    failed: AtomicBool,
+    /// `None` for a reader.
+    watermark: Option<Watermark>,
+    device: Device,
+    /// Bytes of batches that redb has not brought to the disk.
+    waiting_bytes: AtomicU64,
     /// The damage that was met first. redb takes no call after it, and says no more about it.
     damage: OnceLock<String>,
     readonly: bool,
+    notices: Vec<String>,
     directory: Directory,
 }
 
 /// What writes need.
-struct Writer {
-    journal: Journal,
-    live: LiveBytes,
+pub(crate) struct Writer {
+    pub(crate) journal: Journal,
+    pub(crate) live: LiveBytes,
+    /// Bytes that lived when the file was compacted last.
+    pub(crate) compacted: u64,
 }
 
 impl Inner {
@@ -96,7 +101,7 @@ impl Inner {
     fn write<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
         let done = self.guarded(call, |error| commit_error(self.path(), error));
         if done.is_err() {
-            self.failed.store(true, Ordering::SeqCst);
+            self.group.give_up();
         }
         done
     }
@@ -135,26 +140,61 @@ impl Inner {
     /// Writes a batch to the journal and to redb. It is on the disk after the next sync of the journal.
     fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
         let mut writer = self.writer.lock();
-        let Writer { journal, live } = &mut *writer;
+        let Writer { journal, live, .. } = &mut *writer;
         self.write(|| {
-            journal.append(&batch)?;
+            journal.append(&batch, self.watermark.as_ref().map_or(0, Watermark::acknowledged))?;
             let mut transaction = self.database.read().begin_write()?;
             transaction.set_durability(redb::Durability::None)?;
             apply(&self.names, &transaction, batch, live)?;
             Ok(transaction.commit()?)
         })?;
-        match journal.is_full() {
+        self.waiting_bytes.store(journal.bytes(), Ordering::Relaxed);
+        match journal.bytes() >= self.round_bytes_max() {
             true => self.end_round(&mut writer),
             false => Ok(()),
         }
+    }
+
+    /// Bytes of batches from which on redb commits durably, and the journal begins anew: less where there is little room
+    /// for a journal, and for what redb has in memory.
+    fn round_bytes_max(&self) -> u64 {
+        let room = self.device.room(self.path()).unwrap_or(u64::MAX);
+        (room / ROUND_ROOM_PART).clamp(ROUND_BYTES_MIN, ROUND_BYTES_MAX)
+    }
+
+    /// Bytes free beside the reserve and what redb has in memory, which takes its room on the disk later.
+    fn room(&self) -> Option<u64> {
+        let waiting = self.waiting_bytes.load(Ordering::Relaxed);
+        Some(self.device.room(self.path())?.saturating_sub(waiting.saturating_mul(BYTES_PER_WAITING)))
+    }
+
+    /// Whether compacting the file is worth what it costs.
+    fn is_worth_compacting(&self, writer: &Writer) -> io::Result<bool> {
+        let (taken, live) = (device::taken(&self.pages)?, writer.live.total());
+        let is_worth = |bytes: u64| taken >= bytes + GAIN_BYTES_MIN;
+        // Not for the same again, where pages that are filled in part are all that there is to gain.
+        let is_any_dead_since = live + GAIN_BYTES_MIN <= writer.compacted;
+        let is_full = || self.room() == Some(0);
+        let is_worth = is_worth(2 * live) || is_any_dead_since && is_worth(live + live / SLACK_PART) && is_full();
+        Ok(is_worth && self.has_room_to_compact(live)?)
+    }
+
+    /// Whether the device has room for what is moved: pages come to lie at the start of the file, where some were never
+    /// written, before its end is cut off.
+    fn has_room_to_compact(&self, live: u64) -> io::Result<bool> {
+        let Some(free) = self.device.free(self.path()) else { return Ok(true) };
+        let unwritten = device::unwritten(&self.pages, live + live / SLACK_PART)?;
+        Ok(unwritten + unwritten / SLACK_PART <= free)
     }
 
     /// Has redb bring all batches to the disk, so that the journal can begin anew.
     fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
         self.write(|| {
             commit_durably(self.database.read().begin_write()?, writer)?;
-            Ok(writer.journal.begin_round()?)
-        })
+            Ok(writer.journal.begin_round(self.round_bytes_max())?)
+        })?;
+        self.waiting_bytes.store(0, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Leaves nothing to be replayed.
@@ -171,50 +211,41 @@ impl Inner {
     /// Has redb move its last pages to free places, and cut the file behind them.
     fn compact(&self, writer: &mut Writer) -> Result<(), StoreError> {
         let mut database = self.database.write();
-        self.write(|| match database.compact() {
-            Ok(_) => Ok(()),
+        let is_compacted = self.write(|| match database.compact() {
+            Ok(_) => Ok(true),
             // Somebody reads; there will be another time.
-            Err(CompactionError::TransactionInProgress) => Ok(()),
+            Err(CompactionError::TransactionInProgress) => Ok(false),
             Err(error) => Err(error.into()),
         })?;
         drop(database);
+        if is_compacted {
+            writer.compacted = writer.live.total();
+        }
         // What opening needs to know of free pages.
-        self.end_round(writer)
+        self.end_round(writer)?;
+        self.device.ask_anew();
+        Ok(())
     }
 
     /// Brings all batches to the disk that were written before this call.
     fn sync_journal(&self) -> io::Result<()> {
         let newest = self.writer.lock().journal.newest();
         self.journal_file.sync_data()?;
-        self.writer.lock().journal.acknowledge(newest)
-    }
-
-    /// Waits for the sync of a round.
-    fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
-        round.wait(|| self.sync_journal()).map_err(|error| StoreError::io("sync", self.path(), error))
-    }
-
-    /// After the first failure everybody is told to open again.
-    fn refuse_poisoned(&self) -> Result<(), StoreError> {
-        if self.failed.load(Ordering::SeqCst) || self.group.has_failed() {
-            return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
-        }
-        Ok(())
+        self.watermark.as_ref().map_or(Ok(()), |watermark| watermark.acknowledge(newest))
     }
 
     fn refuse_writes(&self) -> Result<(), StoreError> {
         if self.readonly {
             return Err(StoreError::ReadOnly { path: self.path().to_path_buf() });
         }
-        self.refuse_poisoned()
+        self.group.refuse_failed(self.path())
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         // Else the next opening replays the journal.
-        if !self.failed.load(Ordering::SeqCst) && !self.group.has_failed() {
+        if !self.group.has_failed() {
             let _ = self.close(&mut self.writer.lock());
         }
     }
@@ -230,16 +261,24 @@ impl Drop for Inner {
 /// [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
+    let found = match watermark::read(directory.path())? {
+        _ if !directory.is_ready() => Found::Missing,
+        // No release has made databases without one.
+        Found::Missing => Found::Damaged,
+        found => found,
+    };
     let names = TableNames::new();
-    let (database, writer, pages) = guard_opening(directory.path(), || {
-        let is_new = !matches!(inspect(directory.path())?, Found::Database(marker) if marker.ready);
-        let open = || match options.access {
-            Access::ReadOnly => open_to_read(&directory.data_path(), &names, options.cache_bytes),
-            _ => open_files(&directory.data_path(), is_new, &names, options.cache_bytes),
-        };
-        open().map_err(|error| storage_error("open", directory.path(), error))
-    })?;
-    let journal_file = writer.journal.file().map_err(|error| StoreError::io("open", directory.path(), error))?;
+    let readonly = options.access == Access::ReadOnly;
+    let (pages, database) = open_pages(&directory, readonly, options.cache_bytes)?;
+    let (writer, torn) = replay(&directory, readonly, &names, &database, found.marks().acknowledged)?;
+    let failed = |error| StoreError::io("open", directory.path(), error);
+    let journal_file = writer.journal.file().map_err(failed)?;
+    let mut watermark = None;
+    if !readonly {
+        let opened = Watermark::open(directory.path(), found)?;
+        opened.acknowledge(writer.journal.newest()).map_err(failed)?;
+        watermark = Some(opened);
+    }
     directory.set_ready()?;
     let inner = Inner {
         database: RwLock::new(database),
@@ -248,115 +287,24 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         journal_file,
         names,
         group: GroupSync::new(options.trace),
-        failed: AtomicBool::new(false),
+        watermark,
+        device: Device::default(),
+        waiting_bytes: AtomicU64::new(0),
         damage: OnceLock::new(),
-        readonly: options.access == Access::ReadOnly,
+        readonly,
+        notices: found.notice(directory.path()).into_iter().chain(torn).collect(),
         directory,
     };
     Ok(RedbStore { inner: Arc::new(inner) })
 }
 
-/// Opens redb and the journal, and brings what only the journal has into redb. The files are made if `is_new`.
-fn open_files(
-    folder: &Path,
-    is_new: bool,
-    names: &TableNames,
-    cache_bytes: u64,
-) -> Result<(Database, Writer, File), redb::Error> {
-    let options = File::options().read(true).write(true).create(is_new).truncate(false).clone();
-    let file = open_pages(&options, folder, is_new)?;
-    let pages = file.try_clone()?;
-    let database = open_database(PageFile::new(file), cache_bytes)?;
-    let (base, live) = at_opening(&database)?;
-    let mut writer = Writer { journal: Journal::open(folder, is_new, base)?, live };
-    if is_new && cfg!(unix) {
-        // The names of the files.
-        File::open(folder)?.sync_all()?;
-    }
-    let transaction = database.begin_write()?;
-    let Writer { journal, live } = &mut writer;
-    journal.replay(|batch| apply(names, &transaction, batch, live))?;
-    match journal.is_empty() {
-        true => transaction.abort()?,
-        false => {
-            commit_durably(transaction, &writer)?;
-            writer.journal.begin_round()?;
-        }
-    }
-    Ok((database, writer, pages))
-}
-
-/// The same without writing: redb's own pages, and what only the journal has, stay in memory.
-fn open_to_read(folder: &Path, names: &TableNames, cache_bytes: u64) -> Result<(Database, Writer, File), redb::Error> {
-    let file = open_pages(File::options().read(true), folder, false)?;
-    let pages = file.try_clone()?;
-    let database = open_database(ReadPages::new(PageFile::new(file))?, cache_bytes)?;
-    let (base, mut live) = at_opening(&database)?;
-    let mut journal = Journal::open_to_read(folder, base)?;
-    let mut transaction = database.begin_write()?;
-    transaction.set_durability(redb::Durability::None)?;
-    journal.replay(|batch| apply(names, &transaction, batch, &mut live))?;
-    match journal.is_empty() {
-        true => transaction.abort()?,
-        false => transaction.commit()?,
-    }
-    Ok((database, Writer { journal, live }, pages))
-}
-
-fn open_database(pages: impl StorageBackend, cache_bytes: u64) -> Result<Database, redb::Error> {
-    let cache_bytes = usize::try_from(cache_bytes).unwrap_or(usize::MAX);
-    Ok(redb::Builder::new().set_cache_size(cache_bytes).create_with_backend(pages)?)
-}
-
-/// The number of the first batch that only the journal has, and the bytes that live in redb.
-fn at_opening(database: &Database) -> Result<(u64, LiveBytes), redb::Error> {
-    let transaction = database.begin_read()?;
-    let base = match transaction.open_table(JOURNAL) {
-        Ok(table) => table.get(BASE)?.map(|base| base.value()),
-        Err(TableError::TableDoesNotExist(_)) => None,
-        Err(error) => return Err(error.into()),
-    };
-    Ok((base.unwrap_or(FIRST_BATCH), LiveBytes::load(&transaction)?))
-}
-
-/// The number of a new database's first batch.
-const FIRST_BATCH: u64 = 1;
-
-/// Commits a transaction, with all before it, by two phases: pages, then the header that names them. It records what
-/// opening needs to know of free pages, and the number of the first batch that redb does not have.
-fn commit_durably(mut transaction: WriteTransaction, writer: &Writer) -> Result<(), redb::Error> {
-    transaction.open_table(JOURNAL)?.insert(BASE, writer.journal.newest() + 1)?;
-    writer.live.save(&transaction)?;
-    transaction.set_two_phase_commit(true);
-    transaction.set_quick_repair(true);
-    Ok(transaction.commit()?)
-}
-
-/// Bytes that a file takes on the disk. redb makes its file grow by doubling; what was never written takes nothing.
-fn taken(file: &File) -> io::Result<u64> {
-    let data = file.metadata()?;
-    #[cfg(unix)]
-    return Ok(std::os::unix::fs::MetadataExt::blocks(&data) * 512);
-    #[cfg(not(unix))]
-    Ok(data.len())
-}
-
-/// The file of pages; made only if the database is: of an empty file redb would make an empty database.
-fn open_pages(options: &fs::OpenOptions, folder: &Path, is_new: bool) -> io::Result<File> {
-    let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("the file data/{PAGES} {why}"));
-    let file = options.open(folder.join(PAGES)).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => damaged("is missing"),
-        _ => error,
-    })?;
-    if !is_new && file.metadata()?.len() == 0 {
-        return Err(damaged("is empty"));
-    }
-    Ok(file)
-}
-
 impl OrderedKv for RedbStore {
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn notices(&self) -> &[String] {
+        &self.inner.notices
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
@@ -389,7 +337,7 @@ impl OrderedKv for RedbStore {
                 let round = inner.group.enter();
                 write(batch)?;
                 let synced = round.wait(|| inner.sync_journal());
-                synced.map_err(|error| commit_error(inner.path(), redb::Error::Io(error)))
+                synced.map_err(|error| StoreError::io("write", inner.path(), error).of_commit())
             }
         }
     }
@@ -407,13 +355,21 @@ impl OrderedKv for RedbStore {
         let inner = &self.inner;
         inner.refuse_writes()?;
         let mut writer = inner.writer.lock();
-        let taken = taken(&inner.pages).map_err(|error| StoreError::io("reclaim", inner.path(), error))?;
-        if taken < 2 * writer.live.total() + GAIN_BYTES_MIN {
+        let is_worth = inner.is_worth_compacting(&writer);
+        if !is_worth.map_err(|error| StoreError::io("reclaim", inner.path(), error))? {
             return Ok(());
         }
         // Pages that were freed since the last durable commit are not free before the next one.
         inner.end_round(&mut writer)?;
         inner.compact(&mut writer)
+    }
+
+    fn room(&self) -> Option<u64> {
+        self.inner.room()
+    }
+
+    fn place(&self) -> PathBuf {
+        self.inner.path().to_path_buf()
     }
 
     fn sync(&self) -> Result<(), StoreError> {
@@ -422,7 +378,7 @@ impl OrderedKv for RedbStore {
 
     fn announce(&self) -> Announced<'_> {
         let inner = &self.inner;
-        Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
+        inner.group.announce(inner.path(), || inner.sync_journal())
     }
 
     fn close(&self) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! Damaged files: a bit, a page, a cut. Each is an error or of no effect: never a missing batch, never another value.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,6 +11,8 @@ use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreEr
 
 const SPACES: [Space; 3] = [Space::new(2), Space::new(5), Space::new(6)];
 const PAGE: usize = 4096;
+const PAGES: &str = "data/pages";
+const JOURNAL: &str = "data/journal";
 /// Damages of each kind to each file.
 const TRIALS: usize = 12;
 
@@ -63,7 +65,7 @@ fn read(path: &Path, access: Access) -> Result<Content, StoreError> {
 fn copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir_all(to.join("data")).unwrap();
-    for name in ["SALTWING", "LOCK", "data/pages", "data/journal", "data/acknowledged"] {
+    for name in ["SALTWING", "LOCK", "WATERMARK", PAGES, JOURNAL] {
         fs::copy(from.join(name), to.join(name)).unwrap();
     }
 }
@@ -86,8 +88,8 @@ fn damaged(good: &[u8], kind: &str, next: &mut impl FnMut() -> usize) -> Vec<u8>
 /// Damages each file of an image; how many damages were errors, of how many.
 fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static str, (usize, usize)> {
     let (mut next, mut outcomes) = (numbers(7), BTreeMap::new());
-    for name in ["pages", "journal", "acknowledged"] {
-        let good = fs::read(image.join("data").join(name)).unwrap();
+    for name in [PAGES, JOURNAL, "WATERMARK"] {
+        let good = fs::read(image.join(name)).unwrap();
         if good.is_empty() {
             continue;
         }
@@ -95,9 +97,9 @@ fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static st
             for _ in 0..TRIALS {
                 copy(image, place);
                 let bad = damaged(&good, kind, &mut next);
-                fs::write(place.join("data").join(name), &bad).unwrap();
+                fs::write(place.join(name), &bad).unwrap();
                 let seen = read(place, Access::ReadOnly);
-                assert!(fs::read(place.join("data").join(name)).unwrap() == bad, "{name} was changed by a reader");
+                assert!(fs::read(place.join(name)).unwrap() == bad, "{name} was changed by a reader");
                 let (errors, all): &mut (usize, usize) = outcomes.entry(name).or_default();
                 *all += 1;
                 match read(place, Access::Existing) {
@@ -132,12 +134,89 @@ fn no_damage_is_silent() {
     copy(&path, &image);
     let closed = holds(&image, &place, &content);
     // Behind a close the journal is empty, and nothing else says what it should have.
-    assert!(!closed.contains_key("journal") && closed["acknowledged"].0 == 0, "{closed:?}");
-    assert!(closed["pages"].0 > 0);
+    assert!(!closed.contains_key(JOURNAL), "{closed:?}");
+    assert!(closed[PAGES].0 > 0);
     // As a killed process leaves it: what came since is in the journal.
     write(&store, &mut content, 60..100);
     copy(&path, &image);
     drop(store);
     let killed = holds(&image, &place, &content);
-    assert!(killed["pages"].0 > 0 && killed["journal"].0 > TRIALS, "{killed:?}");
+    assert!(killed[PAGES].0 > 0 && killed[JOURNAL].0 > TRIALS, "{killed:?}");
+    // It only guards the journal.
+    assert_eq!((closed["WATERMARK"].0, killed["WATERMARK"].0), (0, 0));
+}
+
+/// Two batches of one length that nobody was told of: a power cut takes the first one's header, and leaves the second.
+fn torn(image: &Path) -> usize {
+    let live = image.with_extension("live");
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(&live, options).unwrap();
+    ["first", "second"].into_iter().for_each(|key| put(&store, key, Durability::Buffered));
+    copy(&live, image);
+    let mut journal = fs::read(image.join(JOURNAL)).unwrap();
+    journal[..32].fill(0);
+    fs::write(image.join(JOURNAL), &journal).unwrap();
+    journal.len()
+}
+
+fn put(store: &RedbStore, key: &str, durability: Durability) {
+    let mut batch = WriteBatch::new();
+    batch.put(SPACES[0], format!("{key:>10}").as_bytes(), [7; 100]);
+    store.write(batch, durability).unwrap();
+}
+
+fn keys(path: &Path) -> Vec<String> {
+    let found = read(path, Access::Existing).unwrap().into_keys();
+    found.map(|(_, key)| String::from_utf8(key).unwrap().trim().to_owned()).collect()
+}
+
+#[test]
+fn a_torn_end_is_told_and_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let image = home.path().join("image");
+    let bytes = torn(&image);
+    let end = fs::read(image.join(JOURNAL)).unwrap();
+    let reader = open(&image, Access::ReadOnly).unwrap();
+    assert!(reader.notices()[0].contains("left out by this reader"), "{:?}", reader.notices());
+    drop(reader);
+    assert!(fs::read(image.join(JOURNAL)).unwrap() == end);
+    let store = open(&image, Access::Existing).unwrap();
+    let [notice] = store.notices() else { panic!("{:?}", store.notices()) };
+    for part in ["data/journal from byte 0 on", "never acknowledged", "TORN/journal-from-0.0"] {
+        assert!(notice.contains(part), "{notice}");
+    }
+    let kept = fs::read(image.join("TORN/journal-from-0.0")).unwrap();
+    assert!(kept == end && kept.len() == bytes);
+    drop(store);
+    assert!(open(&image, Access::Existing).unwrap().notices().is_empty());
+    assert!(keys(&image).is_empty());
+}
+
+/// A whole record behind a torn one would follow the record that is written over that.
+#[test]
+fn what_was_torn_off_does_not_come_back_behind_a_later_write() {
+    let home = tempfile::tempdir().unwrap();
+    let [image, again] = ["image", "again"].map(|name| home.path().join(name));
+    torn(&image);
+    let store = open(&image, Access::Existing).unwrap();
+    put(&store, "third", Durability::Synced);
+    copy(&image, &again);
+    assert_eq!(keys(&again), ["third"]);
+}
+
+#[test]
+fn a_missing_watermark_is_made_anew_and_told() {
+    let home = tempfile::tempdir().unwrap();
+    let [live, image] = ["live", "image"].map(|name| home.path().join(name));
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(&live, options).unwrap();
+    assert!(store.notices().is_empty());
+    put(&store, "first", Durability::Synced);
+    copy(&live, &image);
+    fs::remove_file(image.join("WATERMARK")).unwrap();
+    let store = open(&image, Access::Existing).unwrap();
+    assert!(store.notices()[0].contains("WATERMARK"), "{:?}", store.notices());
+    drop(store);
+    assert!(open(&image, Access::Existing).unwrap().notices().is_empty());
+    assert_eq!(keys(&image), ["first"]);
 }

@@ -8,18 +8,14 @@ use saltwing_store::StoreError;
 /// An error while opening or reading.
 pub(crate) fn storage_error(op: &'static str, path: &Path, error: sled::Error) -> StoreError {
     match error {
-        sled::Error::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => StoreError::io(op, path, error),
+        sled::Error::Io(error) => StoreError::reading(op, path, error),
         other => StoreError::Corrupt { path: path.to_path_buf(), why: other.to_string() },
     }
 }
 
 /// An error of a commit or a flush: the log may hold the batch.
 pub(crate) fn commit_error(path: &Path, error: sled::Error) -> StoreError {
-    let outcome = storage_error("write", path, error);
-    match outcome {
-        StoreError::Io { source, .. } => StoreError::CommitUnknown { source },
-        other => other,
-    }
+    storage_error("write", path, error).of_commit()
 }
 
 /// sled's error as the operating system's, for those who wait for the same flush.

@@ -3,11 +3,10 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use saltwing_store::directory::{Directory, guard_opening};
-use saltwing_store::group_sync::{GroupSync, Round};
+use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
     KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
@@ -48,8 +47,6 @@ pub(crate) struct Inner {
     pub(crate) database: sled::Db,
     files: FileSync,
     group: GroupSync,
-    /// A write or a flush has failed: what sled has in memory is not what it wrote.
-    failed: AtomicBool,
     readonly: bool,
     directory: Directory,
 }
@@ -57,20 +54,6 @@ pub(crate) struct Inner {
 impl Inner {
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
-    }
-
-    /// After the first failure everybody is told to open again.
-    fn refuse_poisoned(&self) -> Result<(), StoreError> {
-        if self.failed.load(Ordering::SeqCst) || self.group.has_failed() {
-            return Err(StoreError::Poisoned { path: self.path().to_path_buf() });
-        }
-        Ok(())
-    }
-
-    /// Waits for the sync of a round.
-    fn wait_for_sync(&self, round: Round<'_>) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
-        round.wait(|| self.flush()).map_err(|error| StoreError::io("sync", self.path(), error))
     }
 
     fn flush(&self) -> io::Result<()> {
@@ -99,7 +82,6 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<SledStore, S
         database,
         files,
         group: GroupSync::new(options.trace),
-        failed: AtomicBool::new(false),
         readonly: options.access == Access::ReadOnly,
         directory,
     };
@@ -135,7 +117,7 @@ impl SledStore {
             }
         }
         self.inner.database.apply_batch(translated).map_err(|error| {
-            self.inner.failed.store(true, Ordering::SeqCst);
+            self.inner.group.give_up();
             commit_error(self.inner.path(), error)
         })
     }
@@ -168,7 +150,7 @@ impl OrderedKv for SledStore {
             return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
         }
         batch.check(&CAPABILITIES)?;
-        self.inner.refuse_poisoned()?;
+        self.inner.group.refuse_failed(self.inner.path())?;
         match durability {
             Durability::Buffered => self.apply(batch),
             Durability::Synced => {
@@ -206,6 +188,6 @@ impl OrderedKv for SledStore {
 
     fn announce(&self) -> Announced<'_> {
         let inner = &self.inner;
-        Announced::in_round(inner.group.enter(), |round| inner.wait_for_sync(round))
+        inner.group.announce(inner.path(), || inner.flush())
     }
 }

@@ -25,6 +25,7 @@ mod files;
 mod model;
 mod processes;
 mod readers;
+mod small_disk;
 mod suite;
 
 use std::sync::Arc;
@@ -65,6 +66,7 @@ pub use processes::{
     clears_survive_kill, failed_write_is_told, reclaims_survive_kill, second_process_is_refused, survives_kill,
     sync_is_a_system_call,
 };
+pub use small_disk::SmallDisk;
 
 pub use readers::{readers_leave_a_killed_writers_files_alone, readers_of_several_processes_go_together};
 

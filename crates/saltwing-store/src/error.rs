@@ -179,6 +179,26 @@ impl StoreError {
         }
     }
 
+    /// An error of the operating system in a read: a file that is shorter than it should be, or that holds what it
+    /// should not, is damaged.
+    pub fn reading(op: &'static str, path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+                Self::Corrupt { path: path.to_path_buf(), why: source.to_string() }
+            }
+            _ => Self::io(op, path, source),
+        }
+    }
+
+    /// The same error of a write or a sync, after which the batch may be there.
+    #[must_use]
+    pub fn of_commit(self) -> Self {
+        match self {
+            Self::Io { source, .. } => Self::CommitUnknown { source },
+            other => other,
+        }
+    }
+
     /// Whether the same call may succeed if it is made again unchanged.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Locked { .. })

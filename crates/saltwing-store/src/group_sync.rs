@@ -17,16 +17,21 @@
 //! 2. After a sync that failed every wait fails: what the disk holds is unknown.
 
 use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::trace::{Event, Trace};
+use crate::{Announced, StoreError};
 
 /// The writers of one store that want their writes on the disk.
 #[derive(Default)]
 pub struct GroupSync {
     rounds: Mutex<Rounds>,
     changed: Condvar,
+    /// A write has failed.
+    gave_up: AtomicBool,
     trace: Option<Trace>,
 }
 
@@ -57,9 +62,35 @@ impl GroupSync {
         Round { group: self, number: rounds.open, writing: true }
     }
 
-    /// Whether a sync has failed.
+    /// Enters the open round for a write whose sync is waited for later; `sync` brings the store's log to the disk.
+    pub fn announce<'s>(&'s self, path: &'s Path, sync: impl FnOnce() -> io::Result<()> + Send + 's) -> Announced<'s> {
+        Announced::in_round(self.enter(), move |round| {
+            self.refuse_failed(path)?;
+            round.wait(sync).map_err(|error| StoreError::io("sync", path, error))
+        })
+    }
+
+    /// Says that a write has failed: what is on the disk is not known before the store is opened again.
+    pub fn give_up(&self) {
+        self.gave_up.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether a write has failed.
+    pub fn has_given_up(&self) -> bool {
+        self.gave_up.load(Ordering::SeqCst)
+    }
+
+    /// Whether a write or a sync has failed.
     pub fn has_failed(&self) -> bool {
-        self.rounds.lock().failed.is_some()
+        self.has_given_up() || self.rounds.lock().failed.is_some()
+    }
+
+    /// After the first failure everybody is told to open again.
+    ///
+    /// # Errors
+    /// [`StoreError::Poisoned`].
+    pub fn refuse_failed(&self, path: &Path) -> Result<(), StoreError> {
+        if self.has_failed() { Err(StoreError::Poisoned { path: path.to_path_buf() }) } else { Ok(()) }
     }
 
     fn record(&self, event: Event) {
@@ -183,6 +214,7 @@ mod tests {
     use std::sync::{Barrier, Mutex};
 
     use super::GroupSync;
+    use crate::StoreError;
 
     /// A journal as bad as can be: it lets nobody write while it syncs.
     #[derive(Default)]
@@ -251,6 +283,17 @@ mod tests {
         let later = group.enter().wait(|| Ok(())).unwrap_err();
         assert_eq!(later.kind(), io::ErrorKind::StorageFull);
         assert!(group.has_failed());
+    }
+
+    #[test]
+    fn nobody_is_told_of_a_sync_after_a_write_that_failed() {
+        let (group, path) = (GroupSync::default(), std::path::Path::new("db"));
+        group.announce(path, || Ok(())).wait().unwrap();
+        group.refuse_failed(path).unwrap();
+        group.give_up();
+        let announced = group.announce(path, || panic!("it syncs"));
+        assert!(matches!(announced.wait(), Err(StoreError::Poisoned { .. })));
+        assert!(group.refuse_failed(path).is_err());
     }
 
     #[test]

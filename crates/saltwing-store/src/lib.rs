@@ -23,7 +23,7 @@
 //!
 //! # Left to others
 //! Locking a directory and telling whose it is: [`directory`]. Which commits were on the disk: [`commit_number`],
-//! [`watermark`]. Faults on demand: [`fault`]. Order of rows, versions, expiry: the crates above.
+//! [`watermark`]. Ends of logs that a crash has torn: [`torn`]. Room on the device: [`device`]. Faults on demand: [`fault`]. Order of rows, versions, expiry: the crates above.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -34,6 +34,7 @@ mod bytes;
 pub mod commit_number;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+pub mod device;
 pub mod directory;
 mod error;
 pub mod fault;
@@ -41,6 +42,7 @@ pub mod group_sync;
 mod memory;
 mod range_cursor;
 mod store;
+pub mod torn;
 pub mod trace;
 pub mod watermark;
 

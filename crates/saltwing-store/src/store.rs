@@ -210,6 +210,12 @@ impl<'s> Announced<'s> {
         Self { round: Some(round), wait: Box::new(|round| round.map_or(Ok(()), wait)) }
     }
 
+    /// The same with another error of the wait.
+    pub fn map_err(self, translate: impl FnOnce(StoreError) -> StoreError + Send + 's) -> Self {
+        let wait = self.wait;
+        Self { round: self.round, wait: Box::new(|round| wait(round).map_err(translate)) }
+    }
+
     /// Says that the write has ended: nobody waits for it any more.
     pub fn written(&mut self) {
         self.round.iter_mut().for_each(Round::written);

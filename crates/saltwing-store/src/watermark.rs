@@ -58,6 +58,17 @@ pub enum Found {
 }
 
 impl Found {
+    /// What is to be told of a file that is made anew.
+    pub fn notice(self, directory: &Path) -> Option<String> {
+        let directory = directory.display();
+        (self == Self::Damaged).then(|| {
+            format!(
+                "{directory}: the file WATERMARK is missing or damaged, and is made anew when the database is opened \
+                 for writing; it only says which commits must be there"
+            )
+        })
+    }
+
     /// The marks; zeros where there are none.
     pub fn marks(self) -> Marks {
         match self {

@@ -1,12 +1,12 @@
 //! Space that comes back: by TTL, TRUNCATE, DROP; and what a full disk lets happen.
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use saltwing::{Database, StoreKind, params};
+use saltwing_store::conformance::SmallDisk;
 use saltwing_table::Clock;
 
 use crate::{code, texts};
@@ -20,14 +20,18 @@ impl Clock for ManualClock {
     }
 }
 
-/// Bytes of all files in a directory whose names do not end in `.jnl`: fjall makes journals of one size.
+/// Stores that give space back.
+const STORES: [StoreKind; 2] = [StoreKind::Fjall, StoreKind::Redb];
+
+/// Bytes of all files in a directory but for journals: fjall makes them of one size, redb writes over them.
 fn bytes_in(path: &Path) -> u64 {
     let mut sum = 0;
     for entry in std::fs::read_dir(path).unwrap().flatten() {
         let Ok(metadata) = entry.metadata() else { continue };
         if metadata.is_dir() {
             sum += bytes_in(&entry.path());
-        } else if entry.path().extension().is_none_or(|extension| extension != "jnl") {
+        } else if entry.path().extension().is_none_or(|extension| extension != "jnl") && entry.file_name() != "journal"
+        {
             sum += metadata.len();
         }
     }
@@ -61,40 +65,51 @@ fn fill(database: &Database, options: &str, rows: u64) {
 
 #[test]
 fn what_expires_gives_its_space_back_without_a_compaction() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, clock) = (folder.path().join("db"), Arc::new(ManualClock::default()));
-    let builder = Database::builder(&path).sweep_every(None).merge_when_idle(None).clock(clock.clone()).buffered();
-    let database = builder.delta_limits(4000, 1 << 30).open().unwrap();
-    fill(&database, "TTL = 60", 40_000);
-    // In blocks, and files.
-    database.connect().blocking().execute("COMPACT t", ()).unwrap();
-    let full = bytes_in(&path);
-    assert!(full > 4 << 20, "{full}");
-    clock.0.fetch_add(61_000, SeqCst);
-    assert_eq!(database.sweep().unwrap(), 40_000);
-    assert!(comes_below(&path, full / 4), "{} of {full} bytes", bytes_in(&path));
+    for kind in STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, clock) = (folder.path().join("db"), Arc::new(ManualClock::default()));
+        let open = || {
+            let builder = Database::builder(&path).store(kind).sweep_every(None).merge_when_idle(None).buffered();
+            builder.clock(clock.clone()).delta_limits(4000, 1 << 30).open().unwrap()
+        };
+        let database = open();
+        fill(&database, "TTL = 60", 40_000);
+        // In blocks, and files.
+        database.connect().blocking().execute("COMPACT t", ()).unwrap();
+        database.close().unwrap();
+        let database = open();
+        let full = bytes_in(&path);
+        assert!(full > 4 << 20, "{kind:?}: {full}");
+        clock.0.fetch_add(61_000, SeqCst);
+        assert_eq!(database.sweep().unwrap(), 40_000);
+        assert!(comes_below(&path, full / 4), "{kind:?}: {} of {full} bytes", bytes_in(&path));
+    }
 }
 
 #[test]
 fn truncate_and_drop_give_space_back() {
-    for sql in ["TRUNCATE TABLE t", "DROP TABLE t"] {
+    for (kind, sql) in STORES.into_iter().flat_map(|kind| ["TRUNCATE TABLE t", "DROP TABLE t"].map(|sql| (kind, sql))) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
-        let database = Database::builder(&path).buffered().open().unwrap();
+        let open = || Database::builder(&path).store(kind).buffered().open().unwrap();
+        let database = open();
         fill(&database, "SALT_BUCKETS = 4", 40_000);
+        database.connect().blocking().execute("COMPACT t", ()).unwrap();
+        // redb keeps in memory what no file has yet.
+        database.close().unwrap();
+        let database = open();
         let connection = database.connect().blocking();
-        connection.execute("COMPACT t", ()).unwrap();
         let full = bytes_in(&path);
         let done = connection.execute(sql, ()).unwrap();
         assert_eq!(done.notices, Vec::<String>::new());
-        assert!(comes_below(&path, full / 4), "{sql}: {} of {full} bytes", bytes_in(&path));
+        assert!(comes_below(&path, full / 4), "{kind:?}, {sql}: {} of {full} bytes", bytes_in(&path));
         assert!(database.check().unwrap().is_sound());
     }
 }
 
 #[test]
 fn a_truncated_table_is_empty_at_once_and_stays_the_same_table() {
-    for kind in [StoreKind::Fjall, StoreKind::Sled] {
+    for kind in [StoreKind::Fjall, StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let open = || Database::builder(&path).store(kind).tiny_layout().open().unwrap();
@@ -160,34 +175,16 @@ fn no_row_goes_with_a_truncate_that_came_before_it() {
     });
 }
 
-/// A small file system in memory; `None` where it cannot be made here.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount(bytes: u64) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let size = format!("size={bytes}");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder.path()).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(Self(folder));
-        }
-        println!("skipped: no file system of {bytes} bytes can be mounted here");
-        None
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        drop(Command::new("umount").arg("-l").arg(self.0.path()).output());
-    }
-}
-
 #[test]
 fn a_full_disk_says_so_and_lets_rows_be_deleted() {
+    STORES.into_iter().for_each(fills_a_disk);
+}
+
+fn fills_a_disk(kind: StoreKind) {
     let Some(disk) = SmallDisk::mount(96 << 20) else { return };
     for give_back in ["DELETE FROM t WHERE k >= 0 AND k < 1000000", "TRUNCATE TABLE t", "DROP TABLE t"] {
-        let path = disk.0.path().join("db");
-        let open = || Database::builder(&path).delta_bytes(4 << 20).open().unwrap();
+        let path = disk.path().join("db");
+        let open = || Database::builder(&path).store(kind).delta_bytes(4 << 20).open().unwrap();
         let database = open();
         let connection = database.connect().blocking();
         connection.execute("CREATE TABLE kept (k BIGINT NOT NULL PRIMARY KEY)", ()).unwrap();
@@ -205,15 +202,17 @@ fn a_full_disk_says_so_and_lets_rows_be_deleted() {
             }
         }
         let (rows, error) = full.unwrap();
-        assert_eq!((error.code().as_str(), error.sqlstate()), ("disk_full", "53100"), "{error}");
-        assert!(rows > 5_000, "{rows}");
+        assert_eq!((error.code().as_str(), error.sqlstate()), ("disk_full", "53100"), "{kind:?}: {error}");
+        assert!(rows > 5_000, "{kind:?}: {rows}");
         assert_eq!(texts(&connection, "SELECT count(*) FROM t WHERE k >= 0").unwrap(), [rows.to_string()]);
-        connection.execute(give_back, ()).unwrap_or_else(|error| panic!("{give_back}: {error}"));
-        connection.execute("COMPACT kept", ()).unwrap_or_else(|error| panic!("COMPACT after {give_back}: {error}"));
+        connection.execute(give_back, ()).unwrap_or_else(|error| panic!("{kind:?}, {give_back}: {error}"));
+        connection
+            .execute("COMPACT kept", ())
+            .unwrap_or_else(|error| panic!("{kind:?}, COMPACT after {give_back}: {error}"));
         let started = Instant::now();
         while let Err(error) = connection.execute("UPSERT INTO kept VALUES (3)", ()) {
-            assert_eq!(error.code().as_str(), "disk_full", "{give_back}: {error}");
-            assert!(started.elapsed() < Duration::from_secs(30), "{give_back}: no space came back");
+            assert_eq!(error.code().as_str(), "disk_full", "{kind:?}, {give_back}: {error}");
+            assert!(started.elapsed() < Duration::from_secs(30), "{kind:?}, {give_back}: no space came back");
             std::thread::sleep(Duration::from_millis(50));
         }
         drop((connection, database));

@@ -1,0 +1,123 @@
+use std::fs;
+use std::path::Path;
+
+use saltwing_store::{Space, WriteBatch};
+
+use super::{FILE, HEADER, Journal, Torn};
+
+fn batch(number: u64) -> WriteBatch {
+    let mut batch = WriteBatch::new();
+    batch.put(Space::new(number as u8), number.to_le_bytes(), vec![number as u8; 50]);
+    batch.put(Space::new(1), b"empty", b"");
+    batch.delete(Space::new(2), number.to_le_bytes());
+    batch
+}
+
+/// What is read back, as numbers of batches, and what is torn; the error's text.
+fn replayed(folder: &Path, base: u64, acknowledged: u64) -> Result<(Vec<u64>, Option<Torn>), String> {
+    let mut journal = Journal::open(folder, false, base).unwrap();
+    let (mut found, mut number) = (Vec::new(), base);
+    let done = journal.replay::<std::io::Error>(acknowledged, |batch| {
+        assert_eq!(batch, self::batch(number));
+        found.push(number);
+        number += 1;
+        Ok(())
+    });
+    done.map(|torn| (found, torn)).map_err(|error| error.to_string())
+}
+
+fn read(folder: &Path, base: u64, acknowledged: u64) -> Result<Vec<u64>, String> {
+    replayed(folder, base, acknowledged).map(|(found, _)| found)
+}
+
+fn write(journal: &mut Journal, numbers: impl Iterator<Item = u64>, synced: u64) {
+    for number in numbers {
+        assert_eq!(journal.next, number);
+        journal.append(&batch(number), synced).unwrap();
+    }
+}
+
+#[test]
+fn records_of_earlier_rounds_are_not_read() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    assert!(journal.is_empty());
+    write(&mut journal, 1..21, 0);
+    assert_eq!(read(home.path(), 1, 0).unwrap(), (1..21).collect::<Vec<_>>());
+    journal.begin_round(1 << 20).unwrap();
+    assert_eq!(replayed(home.path(), 21, 20).unwrap(), (vec![], None));
+    write(&mut journal, 21..25, 20);
+    assert_eq!(replayed(home.path(), 21, 20).unwrap(), ((21..25).collect(), None));
+}
+
+/// Every byte of every record, by one bit: what was synced is missed, whoever says so.
+#[test]
+fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    write(&mut journal, 1..4, 0);
+    write(&mut journal, 4..6, 3);
+    let (path, bytes) = (home.path().join(FILE), journal.at as usize / 5);
+    let good = fs::read(&path).unwrap();
+    for (acknowledged, by) in [(3, "the watermark"), (0, "a record behind")] {
+        for place in 0..good.len() {
+            let mut bad = good.clone();
+            bad[place] ^= 1 << (place % 8);
+            fs::write(&path, &bad).unwrap();
+            let record = place / bytes + 1;
+            match read(home.path(), 1, acknowledged) {
+                Ok(found) => {
+                    assert!(record > 3, "byte {place} of record {record} was synced, says {by}");
+                    assert_eq!(found, (1..record as u64).collect::<Vec<_>>());
+                }
+                Err(error) => {
+                    assert!(record <= 3, "byte {place} of record {record}: {error}");
+                    assert!(error.contains(&format!("at byte {}", (record - 1) * bytes)), "{error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_torn_last_record_is_an_end_and_told() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    write(&mut journal, 1..4, 0);
+    let path = home.path().join(FILE);
+    let good = fs::read(&path).unwrap();
+    let third = good.len() / 3 * 2;
+    for cut in third..good.len() {
+        fs::write(&path, &good[..cut]).unwrap();
+        let (found, torn) = replayed(home.path(), 1, 2).unwrap();
+        assert_eq!(found, [1, 2]);
+        // Less than a header says nothing of whose it is.
+        let told = (cut >= third + HEADER).then_some(Torn { at: third as u64, end: cut as u64 });
+        assert_eq!(torn, told, "{cut}");
+    }
+    fs::write(&path, &good[..HEADER]).unwrap();
+    assert!(read(home.path(), 1, 2).is_err());
+}
+
+/// What lies behind it is torn as well, up to the last whole record.
+#[test]
+fn whole_records_behind_a_lost_one_are_torn() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    write(&mut journal, 1..9, 0);
+    journal.begin_round(1 << 20).unwrap();
+    write(&mut journal, 9..13, 8);
+    let (path, end) = (home.path().join(FILE), journal.at);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[..HEADER + 9].fill(0);
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(replayed(home.path(), 9, 8).unwrap(), (vec![], Some(Torn { at: 0, end })));
+}
+
+#[test]
+fn a_missing_file_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    drop(Journal::open(home.path(), true, 1).unwrap());
+    fs::remove_file(home.path().join(FILE)).unwrap();
+    assert!(Journal::open(home.path(), false, 1).unwrap_err().to_string().contains(FILE));
+}

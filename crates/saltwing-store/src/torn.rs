@@ -1,0 +1,140 @@
+//! Ends of logs that a crash has torn: they are cut off at an opening, and copies of them are kept in the database's
+//! directory.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::StoreError;
+use crate::directory::sync_directory;
+
+/// Where the cut ends of logs are kept, in the database's directory.
+const TORN: &str = "TORN";
+
+/// The way out of damage.
+pub const SALVAGE: &str = "restore a backup, or run `saltwing salvage`";
+/// Why a torn end is cut off.
+pub const NEVER_ACKNOWLEDGED: &str = "not written whole, and never acknowledged";
+
+/// The end of a log, to be cut off.
+#[derive(Debug)]
+pub struct Cut {
+    /// The log's file.
+    pub log: PathBuf,
+    /// Bytes that stay, if the file does.
+    pub at: u64,
+    /// Where the torn end ends; `None` if that is the file's end.
+    pub end: Option<u64>,
+    /// Whether the file goes too.
+    pub is_removed: bool,
+}
+
+/// A cut that was made.
+#[derive(Debug)]
+pub struct Made {
+    cut: Cut,
+    /// Where the end is kept; `None` if it was zeros.
+    copy: Option<PathBuf>,
+    /// Bytes of the log before.
+    bytes: u64,
+}
+
+/// A cut in the words of a notice.
+pub fn why(log: &Path, at: u64, why: &str) -> String {
+    format!("{} from byte {at} on: {why}", log.display())
+}
+
+/// The notice of a torn end for one who reads, and leaves the log as it is.
+pub fn left_out(why: &str) -> String {
+    format!("{why}; left out by this reader, which changes nothing")
+}
+
+/// The notice of cuts that were made.
+pub fn notice(why: &str, made: &[Made]) -> String {
+    let kept = made.iter().find_map(|made| made.copy.as_ref());
+    let kept = kept.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
+    format!("{why}{kept}")
+}
+
+impl Cut {
+    /// Cuts the end off, having copied it.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], [`StoreError::DiskFull`].
+    pub fn make(self, directory: &Path) -> Result<Made, StoreError> {
+        let failed = |error| StoreError::io("cut", &self.log, error);
+        let mut log = OpenOptions::new().read(true).write(true).open(&self.log).map_err(failed)?;
+        let bytes = log.metadata().map_err(failed)?.len();
+        let copy = copy_end(&mut log, &self, directory)?;
+        if self.is_removed {
+            fs::remove_file(&self.log).map_err(failed)?;
+            self.log.parent().map_or(Ok(()), sync_directory)?;
+        } else {
+            log.set_len(self.at).and_then(|()| log.sync_all()).map_err(failed)?;
+        }
+        Ok(Made { copy, bytes, cut: self })
+    }
+}
+
+impl Made {
+    /// Puts the end back, and takes the copy away. Not for one of which no more than a part was torn.
+    ///
+    /// # Errors
+    /// As [`Cut::make`].
+    pub fn undo(&self) -> Result<(), StoreError> {
+        let undo = || -> io::Result<()> {
+            let mut log = OpenOptions::new().create(true).truncate(false).write(true).open(&self.cut.log)?;
+            log.set_len(self.cut.at)?;
+            log.seek(SeekFrom::Start(self.cut.at))?;
+            if let Some(copy) = &self.copy {
+                io::copy(&mut File::open(copy)?, &mut log)?;
+            }
+            log.set_len(self.bytes)?;
+            log.sync_all()?;
+            self.copy.as_ref().map_or(Ok(()), fs::remove_file)
+        };
+        undo().map_err(|error| StoreError::io("put back the end of", &self.cut.log, error))
+    }
+}
+
+/// Copies what is behind a cut, but for zeros at the end; the copy is on the disk when this returns.
+fn copy_end(log: &mut File, cut: &Cut, directory: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let folder = directory.join(TORN);
+    let name = cut.log.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let copy = |log: &mut File| -> io::Result<Option<PathBuf>> {
+        let length = length_without_zeros(log, cut.at)?.min(cut.end.unwrap_or(u64::MAX));
+        if length <= cut.at {
+            return Ok(None);
+        }
+        fs::create_dir_all(&folder)?;
+        let free = (0..).map(|n: u32| folder.join(format!("{name}-from-{}.{n}", cut.at))).find(|path| !path.exists());
+        let Some(path) = free else { return Ok(None) };
+        let mut copy = File::create_new(&path)?;
+        log.seek(SeekFrom::Start(cut.at))?;
+        io::copy(&mut log.take(length - cut.at), &mut copy)?;
+        copy.sync_all()?;
+        Ok(Some(path))
+    };
+    let copy = copy(log).map_err(|error| StoreError::io("copy the torn end of", &cut.log, error))?;
+    if copy.is_some() {
+        sync_directory(&folder)?;
+        sync_directory(directory)?;
+    }
+    Ok(copy)
+}
+
+/// Bytes of a file without the zeros at its end, at least `from`.
+fn length_without_zeros(file: &mut File, from: u64) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(from))?;
+    let (mut at, mut length, mut buffer) = (from, from, vec![0; 1 << 20]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(length);
+        }
+        if let Some(last) = buffer.get(..read).and_then(|bytes| bytes.iter().rposition(|byte| *byte != 0)) {
+            length = at + last as u64 + 1;
+        }
+        at += read as u64;
+    }
+}
