@@ -1,8 +1,8 @@
 //! What a crash and a disk may do to a database, tried on demand.
 //!
 //! ```text
-//! crash-tests power  --store fjall --cuts 1000 --rule ext4,torn,zero --seed 7
-//! crash-tests damage --store fjall --trials 2000 --left killed --seed 7
+//! crash-tests power  --store redb --cuts 1000 --rule ext4,torn,zero,posix --seed 7
+//! crash-tests damage --store redb --trials 2000 --left killed --seed 7
 //! ```
 //!
 //! `power` has a writer recorded (`record.c`): every write, sync, rename and unlink, and every acknowledged statement, in one
@@ -38,7 +38,7 @@ struct Arguments {
     #[command(subcommand)]
     task: Task,
     /// The store below the database.
-    #[arg(long, global = true, default_value = "fjall")]
+    #[arg(long, global = true, default_value = "redb")]
     store: String,
     /// What statements, places and damages follow from.
     #[arg(long, global = true, default_value_t = 1)]

@@ -16,8 +16,8 @@ use sql_tests::{Error, Executor, FileReport, Options, Totals, run_files, select,
 #[derive(Parser)]
 #[command(name = "sql-tests")]
 struct Arguments {
-    /// The store: fjall, redb, sled or memory.
-    #[arg(long, default_value = "fjall", value_parser = |s: &str| StoreKind::by_name(s).ok_or("fjall, redb, sled or memory"))]
+    /// The store: redb, fjall, sled or memory.
+    #[arg(long, default_value = "redb", value_parser = |s: &str| StoreKind::by_name(s).ok_or("redb, fjall, sled or memory"))]
     store: StoreKind,
     /// Buckets of every table that names no SALT_BUCKETS; 0 is none.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]

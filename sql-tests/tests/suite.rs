@@ -2,7 +2,7 @@
 //!
 //! | variable | what runs |
 //! |---|---|
-//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled and redb once; half of them on blocks of 4 rows |
+//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled and fjall once; half of them on blocks of 4 rows |
 //! | `SLT_ALL=1` | all combinations |
 //! | `SLT_CORPUS=1` | `../shared/corpora/sqlite-slt` too, which takes minutes |
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
@@ -40,17 +40,17 @@ fn chosen() -> Vec<Combination> {
         (Memory, 1, Direct, true),
         (Memory, 7, DataFusion, true),
         (Memory, 256, Auto, false),
-        (Fjall, 0, DataFusion, false),
-        (Fjall, 1, Auto, true),
-        (Fjall, 7, Direct, false),
-        (Fjall, 256, DataFusion, false),
-        (Redb, 7, Auto, false),
+        (Redb, 0, DataFusion, false),
+        (Redb, 1, Auto, true),
+        (Redb, 7, Direct, false),
+        (Redb, 256, DataFusion, false),
+        (Fjall, 7, Auto, true),
         (Sled, 7, Auto, true),
     ]
 }
 
 fn all() -> Vec<Combination> {
-    let pairs = [Memory, Fjall, Redb, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
+    let pairs = [Memory, Redb, Fjall, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
     let triples = pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
     triples.flat_map(|(store, salt, executor)| [false, true].map(|tiny| (store, salt, executor, tiny))).collect()
 }

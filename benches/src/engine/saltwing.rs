@@ -37,9 +37,9 @@ impl Saltwing {
     pub fn open(kind: EngineKind, folder: &Path, cache_bytes: u64, keep_recent: bool) -> Result<Self> {
         let builder = match kind {
             EngineKind::SaltwingMemory => Database::memory_builder(),
-            EngineKind::SaltwingRedb => Database::builder(folder.join("redb")).store(StoreKind::Redb),
+            EngineKind::SaltwingFjall => Database::builder(folder.join("fjall")).store(StoreKind::Fjall),
             EngineKind::SaltwingSled => Database::builder(folder.join("sled")).store(StoreKind::Sled),
-            _ => Database::builder(folder.join("fjall")).store(StoreKind::Fjall),
+            _ => Database::builder(folder.join("redb")).store(StoreKind::Redb),
         };
         // A quarter for the store below, which is read when a block is not in memory.
         let builder = builder.cache_bytes(cache_bytes / 4).block_cache_bytes((cache_bytes / 4 * 3) as usize);

@@ -46,7 +46,7 @@ struct CommandLine {
     file: Vec<PathBuf>,
 
     /// The store of a new database; one that is there knows its own
-    #[arg(long, value_enum, value_name = "fjall|redb|sled|memory", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "redb|fjall|sled|memory", hide_possible_values = true)]
     store: Option<Store>,
 
     /// How results are shown: table box csv tsv json jsonl markdown line
@@ -117,7 +117,7 @@ enum Word {
         #[arg(value_name = "NEWDIR")]
         target: PathBuf,
         /// The store of the new one; the damaged one's unless said otherwise
-        #[arg(long, value_enum, value_name = "fjall|sled", hide_possible_values = true)]
+        #[arg(long, value_enum, value_name = "redb|fjall|sled", hide_possible_values = true)]
         store: Option<Store>,
     },
     /// Copy a database into a backup; of an open one, run BACKUP TO 'target' where it is open
@@ -137,16 +137,16 @@ enum Word {
         /// The new database: a directory that is not there yet
         #[arg(value_name = "DIR")]
         database: PathBuf,
-        /// The store of the new database, fjall unless said otherwise
-        #[arg(long, value_enum, value_name = "fjall|sled", hide_possible_values = true)]
+        /// The store of the new database, redb unless said otherwise
+        #[arg(long, value_enum, value_name = "redb|fjall|sled", hide_possible_values = true)]
         store: Option<Store>,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Store {
-    Fjall,
     Redb,
+    Fjall,
     Sled,
     Memory,
 }
@@ -162,8 +162,8 @@ pub(crate) enum FullScan {
 impl Store {
     pub(crate) fn kind(self) -> StoreKind {
         match self {
-            Self::Fjall => StoreKind::Fjall,
             Self::Redb => StoreKind::Redb,
+            Self::Fjall => StoreKind::Fjall,
             Self::Sled => StoreKind::Sled,
             Self::Memory => StoreKind::Memory,
         }
@@ -237,8 +237,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
     let database = line.database.filter(|path| path.as_os_str() != ":memory:");
     match (&database, line.store) {
         (Some(_), Some(Store::Memory)) => return Err(usage("--store memory takes no directory: leave DB out")),
-        (None, Some(Store::Fjall | Store::Redb | Store::Sled)) => {
-            return Err(usage("--store fjall, redb and sled need a directory: DB"));
+        (None, Some(Store::Redb | Store::Fjall | Store::Sled)) => {
+            return Err(usage("--store redb, fjall and sled need a directory: DB"));
         }
         _ => {}
     }
@@ -265,7 +265,7 @@ fn maintenance(word: Word) -> Result<Maintenance, clap::Error> {
     match &maintenance {
         Maintenance::Salvage { store: Some(Store::Memory), .. }
         | Maintenance::Restore { store: Some(Store::Memory), .. } => {
-            Err(usage("--store memory is gone with the process: fjall or sled"))
+            Err(usage("--store memory is gone with the process: redb, fjall or sled"))
         }
         _ => Ok(maintenance),
     }

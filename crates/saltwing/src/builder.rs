@@ -28,10 +28,10 @@ const THREADS_ROWS_MIN: u64 = 131_072;
 /// The stores that a database can lie on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
-    /// The default: an LSM tree, snapshots, batches across everything.
-    Fjall,
-    /// A copy-on-write tree in one file, with a checksum for each page.
+    /// The default: a copy-on-write tree in one file, with a checksum for each page and a journal before it.
     Redb,
+    /// A log-structured merge tree.
+    Fjall,
     /// Experimental, and not in the default features: a tree of which an acknowledged row survives a killed process, but
     /// not a power cut or a crash of the operating system.
     Sled,
@@ -41,7 +41,10 @@ pub enum StoreKind {
 
 impl StoreKind {
     /// All there are, built in or not.
-    pub const ALL: [Self; 4] = [Self::Fjall, Self::Redb, Self::Sled, Self::Memory];
+    pub const ALL: [Self; 4] = [Self::Redb, Self::Fjall, Self::Sled, Self::Memory];
+
+    /// The store of a new database for which none is said: redb, or fjall in a build that has only that.
+    pub const DEFAULT: Self = if cfg!(feature = "redb") || !cfg!(feature = "fjall") { Self::Redb } else { Self::Fjall };
 
     /// The name in the shell and in a database's marker.
     pub fn as_str(self) -> &'static str {
@@ -308,7 +311,7 @@ impl Builder {
             Found::Database(marker) => StoreKind::by_name(&marker.store).ok_or_else(|| {
                 Error::new(ErrorCode::NotSupported, format!("{} lies on the store {}", path.display(), marker.store))
             })?,
-            _ => self.store.unwrap_or(StoreKind::Fjall),
+            _ => self.store.unwrap_or(StoreKind::DEFAULT),
         };
         // The store itself says that it is another one's directory.
         Ok(self.store.unwrap_or(kind))

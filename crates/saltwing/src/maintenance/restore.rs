@@ -31,7 +31,7 @@ impl Builder {
             fill(&*store, reader)?;
             return Database::start(store, self);
         };
-        let kind = self.store.unwrap_or(StoreKind::Fjall);
+        let kind = self.store.unwrap_or(StoreKind::DEFAULT);
         let place = NewPlace::begin(&path)?;
         let store = Self { path: Some(place.unfinished().to_path_buf()), ..self.clone() }.store(kind).open_store()?;
         fill(&*store, reader)?;

@@ -399,7 +399,7 @@ proptest! {
     #[test]
     fn any_history_reads_as_a_map_after_reopening(steps in prop::collection::vec(step(), 20..40)) {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Database::builder(folder.path().join("db")).store(StoreKind::Fjall).buffered().open().unwrap();
+        let open = || Database::builder(folder.path().join("db")).store(StoreKind::DEFAULT).buffered().open().unwrap();
         history(&steps, open);
     }
 }

@@ -9,10 +9,14 @@ use saltwing::{Builder, Database, ErrorCode, StoreKind, blocking, params};
 fn databases(directory: &Path) -> Vec<(&'static str, Database)> {
     let open = |builder: Builder| builder.full_scan("allow").unwrap().buffered().open().unwrap();
     let mut databases = vec![("memory", open(Database::memory_builder()))];
-    for (name, kind) in [("fjall", StoreKind::Fjall), ("sled", StoreKind::Sled)] {
-        if cfg!(feature = "fjall") && name == "fjall" || cfg!(feature = "sled") && name == "sled" {
-            databases.push((name, open(Database::builder(directory.join(name)).store(kind))));
-        }
+    let kinds = [
+        (StoreKind::Redb, cfg!(feature = "redb")),
+        (StoreKind::Fjall, cfg!(feature = "fjall")),
+        (StoreKind::Sled, cfg!(feature = "sled")),
+    ];
+    for (kind, _) in kinds.into_iter().filter(|(_, is_built_in)| *is_built_in) {
+        let name = kind.as_str();
+        databases.push((name, open(Database::builder(directory.join(name)).store(kind))));
     }
     databases.push(("tiny", open(Database::memory_builder().tiny_layout())));
     databases

@@ -9,7 +9,7 @@ use saltwing_store::{Access, Durability, OpenOptions, OrderedKv, Space, WriteBat
 use crate::{code, texts};
 
 const WRITERS: i64 = 3;
-const KINDS: [StoreKind; 3] = [StoreKind::Fjall, StoreKind::Sled, StoreKind::Memory];
+const KINDS: [StoreKind; 4] = [StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled, StoreKind::Memory];
 
 fn database(kind: StoreKind, path: &Path, tiny: bool) -> Database {
     let builder = match kind {
@@ -37,7 +37,8 @@ fn written(database: &Database) -> Vec<i64> {
 /// Writers go on, and merges with them; every statement that was acknowledged before is in the copy.
 #[test]
 fn a_backup_under_load_has_what_was_acknowledged_before() {
-    for (kind, tiny) in [(StoreKind::Fjall, true), (StoreKind::Memory, false), (StoreKind::Sled, true)] {
+    let (redb, fjall, sled) = (StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled);
+    for (kind, tiny) in [(redb, true), (fjall, false), (StoreKind::Memory, false), (sled, true)] {
         let folder = tempfile::tempdir().unwrap();
         let source = database(kind, &folder.path().join("db"), tiny);
         let connection = source.connect().blocking();
@@ -149,7 +150,7 @@ fn backups_are_written_over_nothing_and_restored_over_nothing() {
 /// The directory of one table is damaged: the database does not open, and all rows are saved.
 #[test]
 fn a_database_that_does_not_open_is_checked_and_salvaged() {
-    for kind in [StoreKind::Fjall, StoreKind::Sled] {
+    for kind in [StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let (path, saved) = (folder.path().join("db"), folder.path().join("saved"));
         let source = Database::builder(&path).store(kind).open().unwrap();
@@ -165,6 +166,7 @@ fn a_database_that_does_not_open_is_checked_and_salvaged() {
         let key = {
             let options = OpenOptions { access: Access::Existing, cache_bytes: 8 << 20, trace: None };
             let kv: Box<dyn OrderedKv> = match kind {
+                StoreKind::Redb => Box::new(saltwing_redb::open(&path, options).unwrap()),
                 StoreKind::Fjall => Box::new(saltwing_fjall::open(&path, options).unwrap()),
                 _ => Box::new(saltwing_sled::open(&path, options).unwrap()),
             };
