@@ -11,6 +11,7 @@
 //! is wrong with them is cut off as a torn end is.
 
 use std::fs::{self, File};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use saltwing_store::StoreError;
@@ -161,6 +162,11 @@ fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bo
 }
 
 impl Verdict {
+    /// What a reader needs of the journals.
+    pub(crate) fn parts(&self) -> Vec<(PathBuf, Vec<Range<u64>>)> {
+        self.kept.iter().map(|(path, bytes)| (path.clone(), vec![0..*bytes])).collect()
+    }
+
     /// What is to be told by who reads, and leaves the journals as they are.
     pub(crate) fn notice(&self) -> Option<String> {
         self.why.as_deref().map(torn::left_out)
@@ -285,5 +291,9 @@ fn damaged(path: &Path, bad: &Bad, behind: &Behind, required: u64) -> StoreError
     StoreError::Corrupt { path: path.to_path_buf(), why }
 }
 
+
+mod salvage;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use salvage::salvage;

@@ -33,9 +33,11 @@
 mod commits;
 mod cursor;
 mod error;
+mod files;
 mod journal;
 mod journals;
 mod keyspaces;
+mod opening;
 mod reading_place;
 mod reclaim;
 mod store;

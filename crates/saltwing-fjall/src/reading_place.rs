@@ -19,7 +19,8 @@
 //! The directory is the user's alone to read, and goes with the store. What a killed process leaves, the next reader deletes.
 
 use std::fs::{self, DirEntry, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,11 +44,11 @@ const LINKED: [&str; 2] = ["tables", "blobs"];
 pub(crate) struct ReadingPlace(TempDir);
 
 impl ReadingPlace {
-    /// Makes the place for a database, with so much of its journals.
+    /// Makes the place for a database, with those parts of its journals.
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`], with the path that they are about.
-    pub(crate) fn make(directory: &Directory, journals: &[(PathBuf, u64)]) -> Result<Self, StoreError> {
+    pub(crate) fn make(directory: &Directory, journals: &[(PathBuf, Vec<Range<u64>>)]) -> Result<Self, StoreError> {
         let home = std::env::temp_dir();
         remove_left(&home);
         let place = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&home);
@@ -60,12 +61,8 @@ impl ReadingPlace {
         make_folder(&to)?;
         make(&to.join(LOCK), io::empty())?;
         fill(&from, &to, false)?;
-        for (journal, bytes) in journals {
-            let Some(name) = journal.file_name() else { continue };
-            match bytes {
-                0 => make(&to.join(name), io::empty())?,
-                _ => make(&to.join(name), open(journal)?.take(*bytes))?,
-            }
+        for (journal, parts) in journals {
+            journal.file_name().map_or(Ok(()), |name| copy_parts(journal, parts, &to.join(name)))?;
         }
         Ok(made)
     }
@@ -119,6 +116,18 @@ fn open(path: &Path) -> Result<File, StoreError> {
 
 fn make_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir(path).map_err(|error| StoreError::io("create the directory", path, error))
+}
+
+/// Copies parts of a file one behind the other.
+fn copy_parts(from: &Path, parts: &[Range<u64>], to: &Path) -> Result<(), StoreError> {
+    make(to, io::empty())?;
+    let copy = |part: &Range<u64>| -> io::Result<()> {
+        let (mut source, mut target) = (File::open(from)?, File::options().append(true).open(to)?);
+        source.seek(SeekFrom::Start(part.start))?;
+        io::copy(&mut source.take(part.end - part.start), &mut target).map(drop)
+    };
+    let mut parts = parts.iter().filter(|part| !part.is_empty());
+    parts.try_for_each(copy).map_err(|error| StoreError::io("make a copy of", from, error))
 }
 
 /// Makes a file; without the permissions of the one that is copied, which may be for reading alone.

@@ -6,26 +6,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use byteview::ByteView;
-use fjall::{CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::RwLock;
 use saltwing_store::device::Device;
-use saltwing_store::directory::{Directory, guard_opening};
+use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
-use saltwing_store::torn::{Made, SALVAGE};
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
-    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    KeyBounds, LeftOut, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
-use crate::commits::{self, Commits, Unwritten};
+use crate::commits::{Commits, Unwritten};
 use crate::cursor::KeyspaceRange;
-
 use crate::error::{commit_error, io_cause, owned, storage_error};
-use crate::journals;
 use crate::keyspaces::{Keyspaces, Spaces};
+use crate::opening::{Files, Opened, open_salvage, open_whole};
 use crate::reading_place::ReadingPlace;
-use crate::{reclaim, version_lists};
+use crate::reclaim;
 
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "fjall";
@@ -43,10 +41,6 @@ static CAPABILITIES: Capabilities = Capabilities {
 /// How long [`OrderedKv::close`] waits for memory to be written out. What is not
 /// written out by then is replayed from the journal at the next opening.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// Bytes of closed journals from which on fjall writes out what keeps the oldest of them alive. Small spaces would
-/// keep all of them otherwise, up to fjall's 512 MiB.
-const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
 /// Most keys that a clear deletes one by one; above it drops the keyspace. That costs some syncs, and fjall keeps its list of
 /// keyspaces anew each time, the old ones too until it is opened again.
@@ -71,6 +65,7 @@ pub(crate) struct Inner {
     device: Device,
     readonly: bool,
     notices: Vec<String>,
+    left_out: Vec<LeftOut>,
     /// Where a reader's fjall has its files.
     _place: Option<ReadingPlace>,
     directory: Directory,
@@ -116,26 +111,16 @@ impl Inner {
 /// read; [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;
-    let readonly = options.access == Access::ReadOnly;
     let found = if directory.is_ready() { watermark::read(directory.path())? } else { Found::Missing };
-    let (verdict, mut notices) = check_files(&directory, found)?;
-    let (required, journaled) = (verdict.required, verdict.newest);
-    let (place, cuts) = if readonly {
-        notices.extend(verdict.notice());
-        (Some(ReadingPlace::make(&directory, &verdict.kept)?), Vec::new())
-    } else {
-        let (cuts, notice) = verdict.cut(directory.path())?;
-        notices.extend(notice);
-        (None, cuts)
+    let notices = found.notice(directory.path());
+    let Opened { files, place, journaled, notice, left_out } = match options.access {
+        Access::Salvage => open_salvage(&directory, found, &options)?,
+        _ => open_whole(&directory, found, &options)?,
     };
+    let notices = notices.into_iter().chain(notice).collect();
+    let Files { database, keyspaces, marks, newest } = files;
+    let readonly = options.access.is_readonly();
     let home = place.as_ref().map_or(directory.path(), ReadingPlace::path).to_path_buf();
-    let (database, keyspaces, marks, newest) = open_database(&directory, &home, &options)?;
-    if newest < required {
-        // Not for fjall to write to what is to be salvaged.
-        drop((keyspaces, marks, database));
-        cuts.iter().rev().try_for_each(Made::undo)?;
-        return Err(missing_commits(&directory, newest, required));
-    }
     let watermark = Watermark::open(&home, if readonly { Found::Missing } else { found })?;
     directory.set_ready()?;
     // fjall has synced its journals before it replayed them.
@@ -143,54 +128,20 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     let commits = Commits::new(marks, newest, journaled, watermark);
     let (group, device) = (GroupSync::new(options.trace), Device::default());
     let writing = RwLock::default();
-    let inner =
-        Inner { keyspaces, commits, database, writing, group, device, readonly, notices, _place: place, directory };
+    let inner = Inner {
+        keyspaces,
+        commits,
+        database,
+        writing,
+        group,
+        device,
+        readonly,
+        notices,
+        left_out,
+        _place: place,
+        directory,
+    };
     Ok(FjallStore { inner: Arc::new(inner) })
-}
-
-/// Checks what fjall would trust. Changes nothing.
-fn check_files(directory: &Directory, found: Found) -> Result<(journals::Verdict, Vec<String>), StoreError> {
-    if !directory.is_ready() {
-        return Ok(Default::default());
-    }
-    let notices = found.notice(directory.path()).into_iter().collect();
-    version_lists::check(&directory.data_path())?;
-    Ok((journals::check(&directory.data_path(), found.marks())?, notices))
-}
-
-/// Has fjall open its files in `home`, which is the directory or a reader's own; with the keyspace of marks, and the newest
-/// number in it.
-fn open_database(
-    directory: &Directory,
-    home: &Path,
-    options: &OpenOptions,
-) -> Result<(Database, Keyspaces, Keyspace, u64), StoreError> {
-    let data = home.join("data");
-    guard_opening(directory.path(), || {
-        let open = || -> fjall::Result<_> {
-            let mut builder = Database::builder(&data).cache_size(options.cache_bytes);
-            if options.access == Access::ReadOnly {
-                // Nobody to write memory out, or to merge tables, into a place that goes.
-                builder = builder.worker_threads_unchecked(0);
-            }
-            // What is large comes compressed from above.
-            let database =
-                builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
-            let keyspaces = Keyspaces::load(&database, &data)?;
-            let (marks, newest) = commits::newest(&database)?;
-            keyspaces.sync_new()?;
-            Ok((database, keyspaces, marks, newest))
-        };
-        open().map_err(|error| storage_error("open", directory.path(), &error))
-    })
-}
-
-fn missing_commits(directory: &Directory, newest: u64, required: u64) -> StoreError {
-    let why = format!(
-        "commits up to {required} were acknowledged, and the newest one there is {newest}. \
-         Nothing was changed; {SALVAGE}"
-    );
-    StoreError::Corrupt { path: directory.data_path(), why }
 }
 
 impl FjallStore {
@@ -283,6 +234,10 @@ impl OrderedKv for FjallStore {
 
     fn notices(&self) -> &[String] {
         &self.inner.notices
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        &self.inner.left_out
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {

@@ -311,3 +311,31 @@ fn numbers_survive_a_clear() {
         assert_eq!(keys(&open(&base).unwrap()).unwrap(), (0..round).collect::<Vec<_>>());
     }
 }
+
+/// The numbers that a salvage finds, and what it has left out.
+fn salvaged(path: &Path) -> Result<(Vec<u64>, Vec<String>), StoreError> {
+    let store = open_for(path, Access::Salvage)?;
+    let told = store.left_out().iter().map(|left| format!("{}, {}: {}", left.file, left.place, left.what));
+    Ok((keys(&store)?, told.collect()))
+}
+
+#[test]
+fn a_salvage_reads_around_the_damage_of_a_journal() {
+    let home = home();
+    let base = killed(home.path(), 40);
+    assert_eq!(salvaged(&base).unwrap(), ((0..40).collect(), Vec::new()));
+    let whole = fs::read(base.join(JOURNAL)).unwrap();
+    let path = home.path().join("changed");
+    for at in (0..whole.len()).step_by(197) {
+        let _ = fs::remove_dir_all(&path);
+        copy(&base, &path);
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x20;
+        fs::write(path.join(JOURNAL), &bytes).unwrap();
+        let (found, told) = salvaged(&path).unwrap();
+        assert!(found.len() >= 39 && found.is_sorted() && found.iter().all(|key| *key < 40), "{at}: {found:?}");
+        assert!(found.len() == 40 || told.len() == 1 && told[0].starts_with(JOURNAL), "{at}: {told:?}");
+        assert_eq!(fs::read(path.join(JOURNAL)).unwrap(), bytes);
+        assert!(!path.join("TORN").exists());
+    }
+}

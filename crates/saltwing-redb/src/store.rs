@@ -14,7 +14,7 @@ use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
+    Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
     KeyBounds, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
@@ -268,7 +268,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         found => found,
     };
     let names = TableNames::new();
-    let readonly = options.access == Access::ReadOnly;
+    let readonly = options.access.is_readonly();
     let (pages, database) = open_pages(&directory, readonly, options.cache_bytes)?;
     let (writer, torn) = replay(&directory, readonly, &names, &database, found.marks().acknowledged)?;
     let failed = |error| StoreError::io("open", directory.path(), error);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
+    Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
     KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
@@ -82,7 +82,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<SledStore, S
         database,
         files,
         group: GroupSync::new(options.trace),
-        readonly: options.access == Access::ReadOnly,
+        readonly: options.access.is_readonly(),
         directory,
     };
     Ok(SledStore { inner: Arc::new(inner) })

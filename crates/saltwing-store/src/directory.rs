@@ -45,6 +45,16 @@ pub enum Access {
     /// Refuses writes. Where [`Capabilities::reads_without_writing`](crate::Capabilities) says so, others may read at the
     /// same time, and nothing in the directory is written: it may lie on a medium that cannot be.
     ReadOnly,
+    /// As [`Self::ReadOnly`], of files that may be damaged: the store leaves out what it cannot open, and tells of it by
+    /// [`OrderedKv::left_out`](crate::OrderedKv::left_out). What it has need not be the state of any one moment.
+    Salvage,
+}
+
+impl Access {
+    /// Whether writes are refused.
+    pub fn is_readonly(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::Salvage)
+    }
 }
 
 /// What every store on disk is opened with.
@@ -115,8 +125,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Locks the directory of a database kept by `store`, or creates it. For [`Access::ReadOnly`] other readers may have it
-    /// locked as well, and nothing is written.
+    /// Locks the directory of a database kept by `store`, or creates it. Other readers may have it locked as
+    /// well where the access is for reading, and nothing is written then.
     ///
     /// Of a missing path only the last directory is created, not its parents.
     ///
@@ -124,7 +134,7 @@ impl Directory {
     /// Those of [`inspect`]; [`StoreError::Locked`]; [`StoreError::OtherStore`];
     /// [`StoreError::Missing`], for the parent too.
     pub fn open(path: &Path, store: &'static str, access: Access) -> Result<Self, StoreError> {
-        Self::open_locked(path, store, access, if access == Access::ReadOnly { lock_shared } else { lock_alone })
+        Self::open_locked(path, store, access, if access.is_readonly() { lock_shared } else { lock_alone })
     }
 
     /// The same for a store that writes into its files in order to read them: nobody else has the directory, whatever the access.
@@ -134,7 +144,7 @@ impl Directory {
     pub fn open_alone(path: &Path, store: &'static str, access: Access) -> Result<Self, StoreError> {
         let opened = Self::open_locked(path, store, access, lock_alone);
         opened.map_err(|error| match &error {
-            StoreError::Io { source, .. } if access == Access::ReadOnly && is_refused_write(source) => {
+            StoreError::Io { source, .. } if access.is_readonly() && is_refused_write(source) => {
                 StoreError::NotSupported { what: "way to read a directory that it cannot write to", store }
             }
             _ => error,
@@ -244,7 +254,7 @@ fn check(path: &Path, found: Found, store: &'static str, access: Access) -> Resu
         }),
         Found::Missing if access != Access::Create => Err(StoreError::Missing { path: path.to_path_buf() }),
         Found::Empty if access != Access::Create => Err(not_ours(path, "the directory is empty".to_owned())),
-        Found::Database(marker) if access == Access::ReadOnly && !marker.ready => {
+        Found::Database(marker) if access.is_readonly() && !marker.ready => {
             Err(not_ours(path, "its creation was not finished".to_owned()))
         }
         _ => Ok(found),

@@ -54,7 +54,7 @@ pub use error::{Holder, StoreError};
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
 pub use store::{
-    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, OrderedKv, Snapshot,
-    Space,
+    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, LeftOut, OrderedKv,
+    Snapshot, Space,
 };
 pub use trace::Trace;

@@ -87,6 +87,17 @@ pub enum Durability {
     Synced,
 }
 
+/// A part of a store's own files that [`Access::Salvage`](crate::Access) has left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The file, below the database's directory.
+    pub file: String,
+    /// The bytes of it; `the file` for all of them.
+    pub place: String,
+    /// What is wrong with it, and what may be lost.
+    pub what: String,
+}
+
 /// Sorted spaces of bytes, written in atomic batches. Synchronous: microseconds
 /// matter here.
 ///
@@ -98,6 +109,11 @@ pub trait OrderedKv: Send + Sync + 'static {
 
     /// What the opening found and mended, for the user: one sentence each.
     fn notices(&self) -> &[String] {
+        &[]
+    }
+
+    /// What an opening for salvage has left out; nothing otherwise.
+    fn left_out(&self) -> &[LeftOut] {
         &[]
     }
 
@@ -265,6 +281,10 @@ impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
 
     fn notices(&self) -> &[String] {
         (**self).notices()
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        (**self).left_out()
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {

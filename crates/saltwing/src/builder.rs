@@ -290,16 +290,19 @@ impl Builder {
     }
 
     pub(crate) fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {
+        self.open_store_for(match (self.readonly, self.create) {
+            (true, _) => directory::Access::ReadOnly,
+            (false, true) => directory::Access::Create,
+            (false, false) => directory::Access::Existing,
+        })
+    }
+
+    pub(crate) fn open_store_for(&self, access: directory::Access) -> Result<Arc<dyn OrderedKv>, Error> {
         let Some(path) = &self.path else {
             return match self.store {
                 None | Some(StoreKind::Memory) => Ok(Arc::new(MemoryStore::new())),
                 Some(other) => Err(Error::new(ErrorCode::BadArgument, format!("{} needs a directory", other.as_str()))),
             };
-        };
-        let access = match (self.readonly, self.create) {
-            (true, _) => directory::Access::ReadOnly,
-            (false, true) => directory::Access::Create,
-            (false, false) => directory::Access::Existing,
         };
         let kind = self.kind_at(path)?;
         self.open_kind(kind, path, directory::OpenOptions { access, cache_bytes: self.cache_bytes, trace: None })

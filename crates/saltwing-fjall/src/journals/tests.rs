@@ -7,7 +7,7 @@ use saltwing_store::commit_number::CommitMark;
 use saltwing_store::watermark::Marks;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Verdict, check};
+use super::{Verdict, check, salvage};
 
 /// A batch of one value, behind its mark if it has one.
 fn batch(mark: Option<CommitMark>, order: u64) -> Vec<u8> {
@@ -186,4 +186,100 @@ fn a_cut_can_be_undone() {
     assert_eq!(journals.lengths(), [0]);
     made.iter().rev().for_each(|made| made.undo().unwrap());
     assert_eq!(contents(&journals.data()), before);
+}
+
+/// The bytes that a salvage uses of each journal, and what it tells.
+fn saved(journals: &Journals, acknowledged: u64) -> (Vec<Vec<u8>>, Vec<String>) {
+    let saved = salvage(&journals.data(), Marks { acknowledged, settled: 0 }).unwrap();
+    let used = saved.journals.iter().map(|(path, parts)| {
+        let bytes = fs::read(path).unwrap_or_default();
+        parts.iter().flat_map(|part| bytes[part.start as usize..part.end as usize].to_vec()).collect()
+    });
+    let told = saved.left_out.iter().map(|left| format!("{}, {}: {}", left.file, left.place, left.what));
+    (used.collect(), told.collect())
+}
+
+fn flip(journals: &Journals, journal: u8, at: usize) {
+    let path = journals.data().join(format!("{journal}.jnl"));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[at] ^= 8;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_salvage_leaves_out_the_damaged_commit_alone() {
+    let (one, all) = (numbered(1, 0).len(), numbers(1..=9));
+    for at in [one * 4, one * 4 + 7, one * 4 + 40, one * 5 - 1] {
+        let journals = Journals::of(std::slice::from_ref(&all));
+        flip(&journals, 0, at);
+        let (used, told) = saved(&journals, 9);
+        assert_eq!(used, [[&all[..one * 4], &all[one * 5..]].concat()], "{at}");
+        let place = format!("data/0.jnl, bytes {} to {}: ", one * 4, one * 5);
+        assert!(told.len() == 1 && told[0].starts_with(&place) && told[0].ends_with("commit 5 is lost"), "{told:?}");
+    }
+    // Two places.
+    let journals = Journals::of(std::slice::from_ref(&all));
+    [2, 6].into_iter().for_each(|batch| flip(&journals, 0, one * batch + 40));
+    let (used, told) = saved(&journals, 9);
+    assert_eq!(used, [[&all[..one * 2], &all[one * 7..]].concat()]);
+    assert!(told.len() == 1 && told[0].ends_with("commits 3 to 7 are lost"), "{told:?}");
+}
+
+#[test]
+fn a_salvage_tells_which_commits_are_missing_at_the_end() {
+    let (one, all) = (numbered(1, 0).len(), numbers(1..=9));
+    let journals = Journals::of(std::slice::from_ref(&all));
+    flip(&journals, 0, one * 8 + 40);
+    let (used, told) = saved(&journals, 9);
+    assert_eq!(used, [&all[..one * 8]]);
+    assert!(told.len() == 1 && told[0].contains("from byte") && told[0].contains("from 9 on"), "{told:?}");
+    let whole = Journals::of(std::slice::from_ref(&all));
+    let (used, told) = saved(&whole, 12);
+    assert_eq!(used, [&all[..]]);
+    assert!(told.len() == 1 && told[0].ends_with("acknowledged up to 12"), "{told:?}");
+    assert_eq!(saved(&whole, 9), (used, Vec::new()));
+}
+
+#[test]
+fn a_salvage_goes_on_in_later_journals() {
+    let (one, first, second) = (numbered(1, 0).len(), numbers(1..=4), numbers(5..=8));
+    let journals = Journals::of(&[first.clone(), second.clone()]);
+    flip(&journals, 0, one * 3 + 40);
+    let (used, told) = saved(&journals, 8);
+    assert_eq!(used, [&first[..one * 3], &second[..]]);
+    assert!(told.len() == 1 && told[0].ends_with("commit 4 is lost"), "{told:?}");
+    // A journal is missing.
+    let journals = Journals::of(&[first.clone(), second.clone(), numbers(9..=10)]);
+    fs::remove_file(journals.data().join("1.jnl")).unwrap();
+    let (used, told) = saved(&journals, 10);
+    assert_eq!(used, [first, numbers(9..=10)]);
+    assert!(told.len() == 1 && told[0].ends_with("commits 5 to 8 are lost"), "{told:?}");
+    let none = Journals::of(&[]);
+    let (used, told) = saved(&none, 3);
+    assert_eq!((used, told.len()), (vec![Vec::new()], 1));
+}
+
+/// A row may hold the bytes of a journal.
+#[test]
+fn a_salvage_takes_no_batch_out_of_a_value() {
+    let mark = CommitMark { number: 3, synced: 2, order_min: 30, skipped: 0 };
+    let holding = {
+        let value = [numbers(4..=9), vec![7; 20]].concat();
+        let item = |key: &[u8], value: &[u8]| {
+            let head = [&[2, 0, 0][..], &7_u64.to_le_bytes(), &(key.len() as u16).to_le_bytes()].concat();
+            let bytes = (value.len() as u32).to_le_bytes();
+            [&head[..], &bytes, &bytes, key, value].concat()
+        };
+        let items = [item(CommitMark::KEY, &mark.encode()), item(b"key", &value)].concat();
+        let start = [&[1][..], &2_u32.to_le_bytes(), &30_u64.to_le_bytes()].concat();
+        [start, items.clone(), [&[3][..], &xxh3_64(&items).to_le_bytes(), b"FJL\x03"].concat()].concat()
+    };
+    for behind in [Vec::new(), numbers(4..=5)] {
+        let journals = Journals::of(&[[numbers(1..=2), holding.clone(), behind.clone()].concat()]);
+        assert_eq!(saved(&journals, 3).1, [""; 0]);
+        flip(&journals, 0, numbers(1..=2).len() + holding.len() - 15);
+        let (used, told) = saved(&journals, 3);
+        assert_eq!(used, [[numbers(1..=2), behind].concat()]);
+        assert_eq!(told.len(), 1, "{told:?}");
+    }
 }

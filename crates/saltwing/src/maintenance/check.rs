@@ -33,7 +33,8 @@ pub struct CheckReport {
 pub struct Fault {
     /// The table, by name, or by number where its definition cannot be read; `None` where it is about all of them.
     pub table: Option<String>,
-    /// The part of the storage, with the number of its space in the store: `directory (space 4)`.
+    /// The part of the storage, with the number of its space in the store: `directory (space 4)`; or the store's own file,
+    /// below the database's directory.
     pub space: String,
     /// The block, record or key in it.
     pub place: String,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use saltwing_store::{Access, LeftOut};
 use saltwing_table::{Budget, Durability, ScanContext, Table, TableError, WriteSet};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{ErrorCode, TableDef};
@@ -45,7 +46,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorCode::BadArgument`] when something is in the directory; [`ErrorCode::Locked`] when the damaged database is open for writing;
-    /// the store's, when the damaged one's own files cannot be opened; [`ErrorCode::DiskFull`]. What is lost is no error.
+    /// the store's, when nothing can be saved of the damaged one's own files; [`ErrorCode::DiskFull`]. What is lost is no error.
     pub fn salvage(self, damaged: impl AsRef<Path>) -> Result<SalvageReport, Error> {
         let Some(path) = self.path.clone() else {
             return Err(Error::new(ErrorCode::BadArgument, "a database is salvaged into a directory"));
@@ -53,12 +54,20 @@ impl Builder {
         let source = Self::new(Some(damaged.as_ref().to_owned())).readonly(true).create(false);
         let kind = source.kind_at(damaged.as_ref())?;
         let context = ScanContext::new(Budget::default());
-        let source = Source::open(source.open_store()?, self.clock.clone(), &context)?;
+        let store = source.open_store_for(Access::Salvage)?;
+        let left_out = store.left_out().iter().map(of_files).collect();
+        let source = Source::open(store, self.clock.clone(), &context)?;
         let place = NewPlace::begin(&path)?;
         let kind = self.store.unwrap_or(kind);
         let target = Self { path: Some(place.unfinished().to_path_buf()), ..self }.store(kind).sweep_every(None);
         let target = target.open()?;
-        let report = Copying { source: &source, target: &target, context, report: SalvageReport::default() }.run()?;
+        let report = Copying {
+            source: &source,
+            target: &target,
+            context,
+            report: SalvageReport { lost: left_out, ..SalvageReport::default() },
+        };
+        let report = report.run()?;
         target.close()?;
         place.finish()?;
         Ok(report)
@@ -130,6 +139,12 @@ impl Copying<'_> {
         self.report.tables.push(SalvagedTable { name, rows });
         Ok(())
     }
+}
+
+/// Damage of the store's own files: which tables it concerns shows where their rows are read.
+fn of_files(left_out: &LeftOut) -> Fault {
+    let LeftOut { file, place, what } = left_out.clone();
+    Fault { table: None, space: file, place, what, loss: Loss::Unknown }
 }
 
 /// The definition of a table without a history: its rows are written anew.

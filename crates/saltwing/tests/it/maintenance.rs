@@ -202,3 +202,48 @@ fn a_database_that_does_not_open_is_checked_and_salvaged() {
         assert_eq!(code(Database::builder(&path).salvage(&path)), "bad_argument");
     }
 }
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+/// The process was killed, and then a byte of its journal changed: one statement is lost, and told.
+#[test]
+fn a_salvage_reads_around_the_damage_of_a_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (live, path, saved) = (folder.path().join("live"), folder.path().join("db"), folder.path().join("saved"));
+    let source = Database::builder(&live).store(StoreKind::Fjall).sweep_every(None).open().unwrap();
+    let connection = source.connect().blocking();
+    for name in ["t", "u"] {
+        connection.execute(&format!("CREATE TABLE {name} (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)"), ()).unwrap();
+        let values: Vec<String> = (0..100).map(|k| format!("({k}, 'v{k}')")).collect();
+        connection.execute(&format!("UPSERT INTO {name} VALUES {}", values.join(", ")), ()).unwrap();
+    }
+    for k in 100..120 {
+        connection.execute(&format!("UPSERT INTO t VALUES ({k}, 'needle{k}.')"), ()).unwrap();
+    }
+    copy_folder(&live, &path);
+    let journal = path.join("data/0.jnl");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    let at = bytes.windows(10).position(|bytes| bytes == b"needle105.").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&journal, bytes).unwrap();
+    assert_eq!(code(Database::open(&path)), "corrupt");
+    let report = Database::builder(&saved).salvage(&path).unwrap();
+    assert_eq!((report.lost.len(), report.mended.len()), (1, 0), "{report:#?}");
+    let lost = report.lost[0].to_string();
+    assert!(lost.starts_with("data/0.jnl, bytes ") && lost.contains("commit "), "{lost}");
+    let saved = Database::open(&saved).unwrap();
+    let connection = saved.connect().blocking();
+    let count =
+        |name: &str| texts(&connection, &format!("SELECT count(*), sum(k) FROM {name} WHERE k >= 0")).unwrap().concat();
+    let all: i64 = (0..120).sum();
+    assert_eq!((count("t"), count("u")), (format!("119|{}", all - 105), "100|4950".to_owned()));
+}

@@ -1,0 +1,11 @@
+//! Names of fjall's files.
+
+use std::path::Path;
+
+/// A file's name below the database's directory, of which `data` is fjall's part.
+pub(crate) fn below(data: &Path, file: &Path) -> String {
+    match file.strip_prefix(data) {
+        Ok(name) => Path::new("data").join(name).display().to_string(),
+        Err(_) => file.display().to_string(),
+    }
+}

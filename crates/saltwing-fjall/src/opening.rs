@@ -1,0 +1,132 @@
+//! Opening fjall's files: after a look at what fjall would trust, and in a reader's own directory where nothing may be written.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fjall::{CompressionType, Database, Keyspace};
+use saltwing_store::directory::{Directory, guard_opening};
+use saltwing_store::torn::{Made, SALVAGE};
+use saltwing_store::watermark::Found;
+use saltwing_store::{Access, LeftOut, OpenOptions, StoreError};
+
+use crate::error::storage_error;
+use crate::journals;
+use crate::keyspaces::Keyspaces;
+use crate::reading_place::ReadingPlace;
+use crate::{commits, version_lists};
+
+/// Bytes of closed journals from which on fjall writes out what keeps the oldest of them alive. Small spaces would
+/// keep all of them otherwise, up to fjall's 512 MiB.
+const JOURNAL_BYTES_MAX: u64 = 64 << 20;
+
+/// What fjall has opened.
+pub(crate) struct Files {
+    pub(crate) database: Database,
+    pub(crate) keyspaces: Keyspaces,
+    /// The keyspace of marks.
+    pub(crate) marks: Keyspace,
+    /// The newest number in it.
+    pub(crate) newest: u64,
+}
+
+/// Files that are open, and what was found.
+pub(crate) struct Opened {
+    pub(crate) files: Files,
+    /// Where a reader's fjall has its files.
+    pub(crate) place: Option<ReadingPlace>,
+    /// The newest number in the journals.
+    pub(crate) journaled: Option<u64>,
+    pub(crate) notice: Option<String>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// Opens a database that must be whole.
+///
+/// # Errors
+/// [`StoreError::Corrupt`], [`StoreError::Io`]; nothing is changed then.
+pub(crate) fn open_whole(directory: &Directory, found: Found, options: &OpenOptions) -> Result<Opened, StoreError> {
+    let verdict = match directory.is_ready() {
+        true => {
+            version_lists::check(&directory.data_path())?;
+            journals::check(&directory.data_path(), found.marks())?
+        }
+        false => journals::Verdict::default(),
+    };
+    let (required, journaled) = (verdict.required, verdict.newest);
+    let (files, place, cuts, notice) = if options.access == Access::ReadOnly {
+        let (place, files) = open_copy(directory, &verdict.parts(), options)?;
+        (files, Some(place), Vec::new(), verdict.notice())
+    } else {
+        let (cuts, notice) = verdict.cut(directory.path())?;
+        (open_files(directory, directory.path(), options)?, None, cuts, notice)
+    };
+    let newest = files.newest;
+    if newest < required {
+        // Not for fjall to write to what is to be salvaged.
+        drop(files);
+        cuts.iter().rev().try_for_each(Made::undo)?;
+        let why = format!(
+            "commits up to {required} were acknowledged, and the newest one there is {newest}. \
+             Nothing was changed; {SALVAGE}"
+        );
+        return Err(StoreError::Corrupt { path: directory.data_path(), why });
+    }
+    Ok(Opened { files, place, journaled, notice, left_out: Vec::new() })
+}
+
+/// Opens what can be opened of a database.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] where nothing can be; [`StoreError::Io`].
+pub(crate) fn open_salvage(directory: &Directory, found: Found, options: &OpenOptions) -> Result<Opened, StoreError> {
+    let data = directory.data_path();
+    version_lists::check(&data)?;
+    match journals::check(&data, found.marks()) {
+        Ok(verdict) => {
+            let (place, files) = open_copy(directory, &verdict.parts(), options)?;
+            // Else what looks like a torn end is damage.
+            if files.newest >= verdict.required {
+                let notice = verdict.notice();
+                return Ok(Opened { files, place: Some(place), journaled: None, notice, left_out: Vec::new() });
+            }
+        }
+        Err(StoreError::Corrupt { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let saved = journals::salvage(&data, found.marks())?;
+    let (place, files) = open_copy(directory, &saved.journals, options)?;
+    Ok(Opened { files, place: Some(place), journaled: None, notice: None, left_out: saved.left_out })
+}
+
+/// Opens a reader's own directory, with those parts of the journals.
+fn open_copy(
+    directory: &Directory,
+    journals: &[(PathBuf, Vec<Range<u64>>)],
+    options: &OpenOptions,
+) -> Result<(ReadingPlace, Files), StoreError> {
+    let place = ReadingPlace::make(directory, journals)?;
+    let files = open_files(directory, place.path(), options)?;
+    Ok((place, files))
+}
+
+/// Has fjall open its files in `home`, which is the directory or a reader's own.
+fn open_files(directory: &Directory, home: &Path, options: &OpenOptions) -> Result<Files, StoreError> {
+    let data = home.join("data");
+    guard_opening(directory.path(), || {
+        let open = || -> fjall::Result<_> {
+            let mut builder = Database::builder(&data).cache_size(options.cache_bytes);
+            if options.access.is_readonly() {
+                // Nobody to write memory out, or to merge tables, into a place that goes.
+                builder = builder.worker_threads_unchecked(0);
+            }
+            // What is large comes compressed from above.
+            let database =
+                builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
+            let keyspaces = Keyspaces::load(&database, &data)?;
+            let (marks, newest) = commits::newest(&database)?;
+            keyspaces.sync_new()?;
+            Ok(Files { database, keyspaces, marks, newest })
+        };
+        open().map_err(|error| storage_error("open", directory.path(), &error))
+    })
+}
