@@ -14,9 +14,15 @@ pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error)
         fjall::Error::Poisoned => StoreError::Poisoned { path: path_buf },
         _ => match io_cause(error) {
             Some(cause) => StoreError::reading(op, path, owned(cause)),
-            None => StoreError::Corrupt { path: path_buf, why: error.to_string() },
+            None => StoreError::Corrupt { path: path_buf, why: said(error) },
         },
     }
+}
+
+/// What fjall said, without the name of its type.
+fn said(error: &fjall::Error) -> String {
+    let said = error.to_string();
+    said.strip_prefix("FjallError: ").unwrap_or(&said).to_owned()
 }
 
 /// An error of a commit or a sync: past the checks, the journal may hold the batch.
@@ -70,6 +76,8 @@ mod tests {
         assert_eq!(storage_error("read", path, &short).code(), "corrupt");
         assert_eq!(commit_error(path, &fjall::Error::Poisoned).code(), "io");
         assert_eq!(storage_error("open", path, &fjall::Error::Locked).code(), "locked");
-        assert_eq!(storage_error("open", path, &fjall::Error::Unrecoverable).code(), "corrupt");
+        let error = storage_error("open", path, &fjall::Error::Unrecoverable);
+        assert_eq!(error.code(), "corrupt");
+        assert!(!error.to_string().contains("FjallError"), "{error}");
     }
 }

@@ -164,7 +164,7 @@ fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bo
 impl Verdict {
     /// What a reader needs of the journals.
     pub(crate) fn parts(&self) -> Vec<(PathBuf, Vec<Range<u64>>)> {
-        self.kept.iter().map(|(path, bytes)| (path.clone(), vec![0..*bytes])).collect()
+        self.kept.iter().map(|(path, bytes)| (path.clone(), std::iter::once(0..*bytes).collect())).collect()
     }
 
     /// What is to be told by who reads, and leaves the journals as they are.
@@ -290,6 +290,7 @@ fn damaged(path: &Path, bad: &Bad, behind: &Behind, required: u64) -> StoreError
     let why = format!("{} at byte {}{number}{later}{acknowledged}. Nothing was changed; {SALVAGE}", bad.why, bad.at);
     StoreError::Corrupt { path: path.to_path_buf(), why }
 }
+
 
 
 mod salvage;

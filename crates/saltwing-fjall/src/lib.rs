@@ -26,13 +26,18 @@
 //! * **Reading alone.** fjall writes wherever it opens a database. A reader has it open a directory of links and copies
 //!   instead (`reading_place`), without threads of its own.
 //!
+//! * **Salvage.** A reader's directory gets what is whole of the journals (`journals::salvage`), and lists of tables without those that
+//!   cannot be opened (`damaged_files`).
+//!
 //! A seek makes a new range on the same snapshot: fjall's iterators cannot jump.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod commits;
 mod cursor;
+mod damaged_files;
 mod error;
+mod file_list;
 mod files;
 mod journal;
 mod journals;

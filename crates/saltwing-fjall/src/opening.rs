@@ -13,7 +13,7 @@ use crate::error::storage_error;
 use crate::journals;
 use crate::keyspaces::Keyspaces;
 use crate::reading_place::ReadingPlace;
-use crate::{commits, version_lists};
+use crate::{commits, damaged_files, version_lists};
 
 /// Bytes of closed journals from which on fjall writes out what keeps the oldest of them alive. Small spaces would
 /// keep all of them otherwise, up to fjall's 512 MiB.
@@ -53,12 +53,13 @@ pub(crate) fn open_whole(directory: &Directory, found: Found, options: &OpenOpti
         false => journals::Verdict::default(),
     };
     let (required, journaled) = (verdict.required, verdict.newest);
+    let name = |error| damaged_files::named(&directory.data_path(), error);
     let (files, place, cuts, notice) = if options.access == Access::ReadOnly {
-        let (place, files) = open_copy(directory, &verdict.parts(), options)?;
+        let (place, files) = open_copy(directory, &verdict.parts(), options).map_err(name)?;
         (files, Some(place), Vec::new(), verdict.notice())
     } else {
         let (cuts, notice) = verdict.cut(directory.path())?;
-        (open_files(directory, directory.path(), options)?, None, cuts, notice)
+        (open_files(directory, directory.path(), options).map_err(name)?, None, cuts, notice)
     };
     let newest = files.newest;
     if newest < required {
@@ -83,19 +84,41 @@ pub(crate) fn open_salvage(directory: &Directory, found: Found, options: &OpenOp
     version_lists::check(&data)?;
     match journals::check(&data, found.marks()) {
         Ok(verdict) => {
-            let (place, files) = open_copy(directory, &verdict.parts(), options)?;
+            let (place, files, left_out) = open_what_opens(directory, &verdict.parts(), options)?;
             // Else what looks like a torn end is damage.
             if files.newest >= verdict.required {
                 let notice = verdict.notice();
-                return Ok(Opened { files, place: Some(place), journaled: None, notice, left_out: Vec::new() });
+                return Ok(Opened { files, place: Some(place), journaled: None, notice, left_out });
             }
         }
         Err(StoreError::Corrupt { .. }) => {}
         Err(error) => return Err(error),
     }
     let saved = journals::salvage(&data, found.marks())?;
-    let (place, files) = open_copy(directory, &saved.journals, options)?;
-    Ok(Opened { files, place: Some(place), journaled: None, notice: None, left_out: saved.left_out })
+    let (place, files, tables) = open_what_opens(directory, &saved.journals, options)?;
+    let left_out = saved.left_out.into_iter().chain(tables).collect();
+    Ok(Opened { files, place: Some(place), journaled: None, notice: None, left_out })
+}
+
+/// As [`open_copy`], without damaged tables: if that is not enough without those that are damaged inside, too.
+fn open_what_opens(
+    directory: &Directory,
+    journals: &[(PathBuf, Vec<Range<u64>>)],
+    options: &OpenOptions,
+) -> Result<(ReadingPlace, Files, Vec<LeftOut>), StoreError> {
+    let mut all = false;
+    loop {
+        let place = ReadingPlace::make(directory, journals)?;
+        let left_out = damaged_files::leave_out(&place.path().join("data"), all).map_err(|error| match error {
+            StoreError::Corrupt { why, .. } => StoreError::Corrupt { path: directory.path().to_path_buf(), why },
+            error => error,
+        })?;
+        match open_files(directory, place.path(), options) {
+            Ok(files) => return Ok((place, files, left_out)),
+            Err(StoreError::Corrupt { .. }) if !all => all = true,
+            Err(error) => return Err(damaged_files::named(&directory.data_path(), error)),
+        }
+    }
 }
 
 /// Opens a reader's own directory, with those parts of the journals.

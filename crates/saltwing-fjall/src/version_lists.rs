@@ -14,11 +14,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use saltwing_store::StoreError;
-use saltwing_store::torn::SALVAGE;
+use saltwing_store::torn::RESTORE;
 use xxhash_rust::xxh3::Xxh3;
 
-const KEYSPACES: &str = "keyspaces";
-const CURRENT: &str = "current";
+
+pub(crate) const KEYSPACES: &str = "keyspaces";
+pub(crate) const CURRENT: &str = "current";
 const CURRENT_BYTES: usize = 25;
 /// fjall's directory of keyspaces is one itself.
 const DIRECTORY_KEYSPACE: u64 = 0;
@@ -80,7 +81,7 @@ fn check_keyspace(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-fn checksum_of(path: &Path) -> io::Result<u128> {
+pub(crate) fn checksum_of(path: &Path) -> io::Result<u128> {
     let (mut file, mut hasher, mut buffer) = (File::open(path)?, Xxh3::new(), vec![0; 64 << 10]);
     loop {
         match file.read(&mut buffer)? {
@@ -91,5 +92,5 @@ fn checksum_of(path: &Path) -> io::Result<u128> {
 }
 
 fn corrupt(path: &Path, what: &str) -> StoreError {
-    StoreError::Corrupt { path: path.to_path_buf(), why: format!("{what}. Nothing was changed; {SALVAGE}") }
+    StoreError::Corrupt { path: path.to_path_buf(), why: format!("{what}. Nothing was changed; {RESTORE}") }
 }

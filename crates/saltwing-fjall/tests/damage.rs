@@ -339,3 +339,47 @@ fn a_salvage_reads_around_the_damage_of_a_journal() {
         assert!(!path.join("TORN").exists());
     }
 }
+
+/// Every byte of a table is damaged in turn: a refused opening names the file, and a salvage has all other tables.
+#[test]
+fn a_salvage_leaves_a_damaged_table_out() {
+    let home = home();
+    let (base, path) = (home.path().join("base"), home.path().join("changed"));
+    let store = open(&base).unwrap();
+    put_synced(&store, 0..40);
+    let mut batch = WriteBatch::new();
+    batch.put(Space::new(9), b"key".to_vec(), vec![1; 30]);
+    store.write(batch, Durability::Synced).unwrap();
+    store.close().unwrap();
+    drop(store);
+    let tables = |keyspace: u8| {
+        let folder = base.join(format!("data/keyspaces/{keyspace}/tables"));
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    // The keyspace of SPACE is the only one of this size.
+    let table = (1..4).flat_map(tables).max_by_key(|table| fs::metadata(table).unwrap().len()).unwrap();
+    let name = table.strip_prefix(&base).unwrap().to_path_buf();
+    let whole = fs::read(&table).unwrap();
+    let (mut refused, mut left_out) = (0, 0);
+    for at in (0..whole.len()).step_by(41) {
+        let _ = fs::remove_dir_all(&path);
+        copy(&base, &path);
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        fs::write(path.join(&name), &bytes).unwrap();
+        if let Err(error) = open_for(&path, Access::ReadOnly) {
+            refused += 1;
+            assert!(error.to_string().contains(name.to_str().unwrap()), "{at}: {error}");
+        }
+        let store = open_for(&path, Access::Salvage).unwrap();
+        assert!(store.get(Space::new(9), b"key").unwrap().is_some(), "{at}");
+        let told = store.left_out();
+        left_out += told.len();
+        assert!(told.iter().all(|left| Path::new(&left.file) == name), "{at}: {told:?}");
+        if let Ok(found) = keys(&store) {
+            assert!(found.len() == 40 || found.is_empty() && told.len() == 1, "{at}: {found:?}");
+        }
+        assert_eq!(fs::read(path.join(&name)).unwrap(), bytes);
+    }
+    assert!(refused > 0 && left_out >= refused, "{refused} {left_out}");
+}

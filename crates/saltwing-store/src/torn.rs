@@ -13,6 +13,8 @@ const TORN: &str = "TORN";
 
 /// The way out of damage.
 pub const SALVAGE: &str = "restore a backup, or run `saltwing salvage`";
+/// The way out of damage that keeps a salvage out, too.
+pub const RESTORE: &str = "restore a backup";
 /// Why a torn end is cut off.
 pub const NEVER_ACKNOWLEDGED: &str = "not written whole, and never acknowledged";
 
