@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use saltwing_store::{LeftOut, StoreError};
 use saltwing_store::torn::{RESTORE, SALVAGE};
+use saltwing_store::{LeftOut, StoreError};
 
 use crate::file_list::{DamagedFile, FileList};
 use crate::files::below;

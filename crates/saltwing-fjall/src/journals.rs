@@ -291,8 +291,6 @@ fn damaged(path: &Path, bad: &Bad, behind: &Behind, required: u64) -> StoreError
     StoreError::Corrupt { path: path.to_path_buf(), why }
 }
 
-
-
 mod salvage;
 #[cfg(test)]
 mod tests;

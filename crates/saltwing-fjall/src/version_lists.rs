@@ -17,7 +17,6 @@ use saltwing_store::StoreError;
 use saltwing_store::torn::RESTORE;
 use xxhash_rust::xxh3::Xxh3;
 
-
 pub(crate) const KEYSPACES: &str = "keyspaces";
 pub(crate) const CURRENT: &str = "current";
 const CURRENT_BYTES: usize = 25;

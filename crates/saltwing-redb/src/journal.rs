@@ -17,13 +17,16 @@
 //!    batch is there: it was being written when the process or the machine ended.
 //! 3. Behind the end lies no record of its base: a [torn end](Torn) is cut off before anything is written. A whole
 //!    record in it would follow a new one by its number.
+//! 4. [`Journal::salvage`] hands out the same batches, and all later ones that lie behind a damaged place as a whole; what
+//!    it leaves out it tells.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::path::Path;
 
 use saltwing_store::torn::SALVAGE;
-use saltwing_store::{Bytes, Mutation, Space, WriteBatch};
+use saltwing_store::{Bytes, LeftOut, Mutation, Space, WriteBatch};
 
 use crate::positioned;
 
@@ -198,6 +201,38 @@ impl Journal {
         Ok((behind.end > self.at).then_some(Torn { at: self.at, end: behind.end }))
     }
 
+    /// Hands out the batches since the base that can be read, also those behind a damaged place; with what was left out.
+    /// Batches up to the number `acknowledged` should be there.
+    pub(crate) fn salvage<E: From<Error>>(
+        &mut self,
+        acknowledged: u64,
+        mut take: impl FnMut(WriteBatch) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<LeftOut>, E> {
+        let (len, mut synced, mut lost) = (self.file.metadata()?.len(), acknowledged, Vec::new());
+        loop {
+            while let Some((header, batch)) =
+                self.record_at(self.at, len)?.filter(|(header, _)| header.number == self.next)
+            {
+                take(batch)?;
+                self.at += header.record_bytes();
+                self.next += 1;
+                synced = synced.max(header.synced);
+            }
+            let mut later = None;
+            self.each_behind(len, |at, header| {
+                later = Some((at, header.number));
+                ControlFlow::Break(())
+            })?;
+            let Some((at, number)) = later else { break };
+            lost.push(left_out(self.at..at, self.next..=number - 1));
+            (self.at, self.next) = (at, number);
+        }
+        if synced >= self.next {
+            lost.push(left_out(self.at..len, self.next..=synced));
+        }
+        Ok(lost)
+    }
+
     /// The header of a record of this base; what it says need not be true.
     fn header_at(&self, at: u64, len: u64) -> Result<Option<(Header, [u8; HEADER])>> {
         if at + HEADER as u64 > len {
@@ -228,10 +263,21 @@ impl Journal {
 
     /// Looks for records of this base behind the end.
     fn look_behind(&self, len: u64) -> Result<Behind> {
-        let (mut behind, mut from, base) = (Behind { synced: 0, end: self.at }, self.at, self.base.to_le_bytes());
+        let mut behind = Behind { synced: 0, end: self.at };
         if let Some((header, _)) = self.header_at(self.at, len)?.filter(|(header, _)| header.number == self.next) {
             behind.end = len.min(self.at + header.record_bytes());
         }
+        self.each_behind(len, |at, header| {
+            behind.synced = behind.synced.max(header.synced);
+            behind.end = behind.end.max(at + header.record_bytes());
+            ControlFlow::Continue(())
+        })?;
+        Ok(behind)
+    }
+
+    /// Hands out the whole records of this base behind the end that come later than the next one, with their places.
+    fn each_behind(&self, len: u64, mut see: impl FnMut(u64, Header) -> ControlFlow<()>) -> Result<()> {
+        let (mut from, base) = (self.at, self.base.to_le_bytes());
         while from < len {
             let mut bytes = vec![0; (len - from).min((SEARCHED + HEADER) as u64) as usize];
             positioned::read(&self.file, from, &mut bytes)?;
@@ -240,14 +286,22 @@ impl Journal {
                 if bytes[place + 8..place + 16] == base
                     && let Some((header, _)) = self.record_at(at, len)?
                     && header.number > self.next
+                    && see(at, header).is_break()
                 {
-                    behind.synced = behind.synced.max(header.synced);
-                    behind.end = behind.end.max(at + header.record_bytes());
+                    return Ok(());
                 }
             }
             from += SEARCHED as u64;
         }
-        Ok(behind)
+        Ok(())
+    }
+}
+
+fn left_out(bytes: Range<u64>, writes: RangeInclusive<u64>) -> LeftOut {
+    LeftOut {
+        file: format!("data/{FILE}"),
+        place: format!("bytes {} to {}", bytes.start, bytes.end),
+        what: format!("damaged; writes {} to {} are lost", writes.start(), writes.end()),
     }
 }
 

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 
 use redb::{Database, ReadableDatabase, TableDefinition, TableError, WriteTransaction};
-use saltwing_store::StoreError;
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::torn::{self, Cut, NEVER_ACKNOWLEDGED};
+use saltwing_store::{Access, LeftOut, StoreError};
 
 use crate::error::storage_error;
 use crate::journal::{self, Journal, ROUND_BYTES_MAX, Torn};
@@ -42,22 +42,41 @@ pub(crate) fn open_pages(
     })
 }
 
-/// Brings what only the journal has into redb, with the notice of a torn end. Batches up to the number `acknowledged`
-/// must be there.
+/// What a replay gives.
+pub(crate) struct Replayed {
+    pub(crate) writer: Writer,
+    /// Of a torn end.
+    pub(crate) notice: Option<String>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// Brings what only the journal has into redb. Batches up to the number `acknowledged` must be there; what is not is left
+/// out for a salvage.
 pub(crate) fn replay(
     directory: &Directory,
-    readonly: bool,
+    access: Access,
     names: &TableNames,
     database: &Database,
     acknowledged: u64,
-) -> Result<(Writer, Option<String>), StoreError> {
-    let (mut writer, mut transaction, torn) = guarded(directory, || {
-        let mut writer = writer_at_opening(directory, readonly, database)?;
-        let transaction = database.begin_write()?;
-        let Writer { journal, live, .. } = &mut writer;
-        let torn = journal.replay(acknowledged, |batch| apply(names, &transaction, batch, live))?;
-        Ok((writer, transaction, torn))
-    })?;
+) -> Result<Replayed, StoreError> {
+    let readonly = access.is_readonly();
+    let read = |is_salvage: bool| {
+        guarded(directory, || {
+            let mut writer = writer_at_opening(directory, readonly, database)?;
+            let transaction = database.begin_write()?;
+            let Writer { journal, live, .. } = &mut writer;
+            let take = |batch| apply(names, &transaction, batch, live);
+            let (torn, left_out) = match is_salvage {
+                true => (None, journal.salvage(acknowledged, take)?),
+                false => (journal.replay(acknowledged, take)?, Vec::new()),
+            };
+            Ok((writer, transaction, torn, left_out))
+        })
+    };
+    let (mut writer, mut transaction, torn, left_out) = match read(false) {
+        Err(StoreError::Corrupt { .. }) if access == Access::Salvage => read(true)?,
+        done => done?,
+    };
     // Before anything else is written: redb has then what the journal is not going to have.
     let notice = torn.map(|torn| cut_torn(directory, readonly, &torn)).transpose()?;
     guarded(directory, || {
@@ -71,7 +90,7 @@ pub(crate) fn replay(
         commit_durably(transaction, &writer)?;
         Ok(writer.journal.begin_round(ROUND_BYTES_MAX)?)
     })?;
-    Ok((writer, notice))
+    Ok(Replayed { writer, notice, left_out })
 }
 
 /// The journal before it is replayed, and the bytes that live in redb.

@@ -15,13 +15,13 @@ use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
-    KeyBounds, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    KeyBounds, LeftOut, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::TableRange;
 use crate::error::{commit_error, storage_error};
 use crate::journal::{Journal, ROUND_BYTES_MAX};
-use crate::opening::{commit_durably, open_pages, replay};
+use crate::opening::{Replayed, commit_durably, open_pages, replay};
 use crate::space::{LiveBytes, SpaceTables, TableNames, apply};
 
 /// The name under which directories and capabilities know this store.
@@ -76,6 +76,7 @@ pub(crate) struct Inner {
     damage: OnceLock<String>,
     readonly: bool,
     notices: Vec<String>,
+    left_out: Vec<LeftOut>,
     directory: Directory,
 }
 
@@ -270,7 +271,8 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
     let names = TableNames::new();
     let readonly = options.access.is_readonly();
     let (pages, database) = open_pages(&directory, readonly, options.cache_bytes)?;
-    let (writer, torn) = replay(&directory, readonly, &names, &database, found.marks().acknowledged)?;
+    let Replayed { writer, notice, left_out } =
+        replay(&directory, options.access, &names, &database, found.marks().acknowledged)?;
     let failed = |error| StoreError::io("open", directory.path(), error);
     let journal_file = writer.journal.file().map_err(failed)?;
     let mut watermark = None;
@@ -292,7 +294,8 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         waiting_bytes: AtomicU64::new(0),
         damage: OnceLock::new(),
         readonly,
-        notices: found.notice(directory.path()).into_iter().chain(torn).collect(),
+        notices: found.notice(directory.path()).into_iter().chain(notice).collect(),
+        left_out,
         directory,
     };
     Ok(RedbStore { inner: Arc::new(inner) })
@@ -305,6 +308,10 @@ impl OrderedKv for RedbStore {
 
     fn notices(&self) -> &[String] {
         &self.inner.notices
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        &self.inner.left_out
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {

@@ -30,6 +30,18 @@ fn read(folder: &Path, base: u64, acknowledged: u64) -> Result<Vec<u64>, String>
     replayed(folder, base, acknowledged).map(|(found, _)| found)
 }
 
+/// What a salvage reads, as numbers of batches, and what it says of the others.
+fn salvaged(folder: &Path, base: u64, acknowledged: u64) -> (Vec<u64>, Vec<String>) {
+    let mut journal = Journal::open_to_read(folder, base).unwrap();
+    let mut found = Vec::new();
+    let lost = journal.salvage::<std::io::Error>(acknowledged, |read| {
+        let number = (1..100).find(|number| read == batch(*number)).unwrap();
+        found.push(number);
+        Ok(())
+    });
+    (found, lost.unwrap().into_iter().map(|lost| format!("{}: {}", lost.place, lost.what)).collect())
+}
+
 fn write(journal: &mut Journal, numbers: impl Iterator<Item = u64>, synced: u64) {
     for number in numbers {
         assert_eq!(journal.next, number);
@@ -77,6 +89,33 @@ fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
             }
         }
     }
+}
+
+/// Every byte, by one bit: the other batches are read, and the lost one is named.
+#[test]
+fn a_salvage_reads_on_behind_a_damaged_record() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    write(&mut journal, 1..6, 0);
+    let (path, bytes) = (home.path().join(FILE), journal.at as usize / 5);
+    let good = fs::read(&path).unwrap();
+    assert_eq!(salvaged(home.path(), 1, 5), ((1..6).collect(), vec![]));
+    for place in 0..good.len() {
+        let mut bad = good.clone();
+        bad[place] ^= 1 << (place % 8);
+        fs::write(&path, &bad).unwrap();
+        let record = place / bytes + 1;
+        let (found, lost) = salvaged(home.path(), 1, 5);
+        assert_eq!(found, (1..6).filter(|number| *number != record as u64).collect::<Vec<_>>(), "byte {place}");
+        let (from, to) = ((record - 1) * bytes, record * bytes);
+        assert_eq!(lost, [format!("bytes {from} to {to}: damaged; writes {record} to {record} are lost")]);
+    }
+    fs::write(&path, &good[..3 * bytes]).unwrap();
+    let end = 3 * bytes;
+    assert_eq!(
+        salvaged(home.path(), 1, 5),
+        (vec![1, 2, 3], vec![format!("bytes {end} to {end}: damaged; writes 4 to 5 are lost")])
+    );
 }
 
 #[test]
