@@ -46,6 +46,8 @@ const SLACK_PART: u64 = 4;
 /// Where the device is nearly full a round is a part of what is free, and no less than so many bytes.
 const ROUND_ROOM_PART: u64 = 8;
 const ROUND_BYTES_MIN: u64 = 256 << 10;
+/// What one step of a merge writes, some 4 MiB, takes in the journal and in redb's pages.
+const BATCH_BYTES: u64 = 12 << 20;
 /// Bytes that redb may have to write for a byte of a batch: pages of which it fills a part, and their parents.
 const BYTES_PER_WAITING: u64 = 4;
 
@@ -290,7 +292,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         names,
         group: GroupSync::new(options.trace),
         watermark,
-        device: Device::default(),
+        device: Device::with_batches_of(BATCH_BYTES),
         waiting_bytes: AtomicU64::new(0),
         damage: OnceLock::new(),
         readonly,

@@ -11,6 +11,8 @@ use parking_lot::Mutex;
 const RESERVE_SHARE: u64 = 16;
 const RESERVE_BYTES_MIN: u64 = 4 << 20;
 const RESERVE_BYTES_MAX: u64 = 64 << 20;
+/// The most that a batch is expected to take: a share of the device.
+const BATCH_SHARE: u64 = 8;
 /// Bytes below which a device counts as full.
 const FULL_BYTES: u64 = 1 << 20;
 /// How long an answer of the system is good for.
@@ -19,17 +21,26 @@ const ASK_EVERY: Duration = Duration::from_millis(10);
 /// The device, with what the system said of it last.
 #[derive(Debug, Default)]
 pub struct Device {
+    /// Bytes that a store takes for a large batch, once it has begun.
+    batch_bytes: u64,
     asked: Mutex<Option<(Instant, Option<u64>)>>,
 }
 
 impl Device {
+    /// A device on which a batch that came while there was room may take so many bytes, though no more than an eighth of
+    /// the device: they are not counted as room.
+    pub fn with_batches_of(batch_bytes: u64) -> Self {
+        Self { batch_bytes, ..Self::default() }
+    }
+
     /// Bytes free beside the reserve; `None` where the system does not say.
     pub fn room(&self, path: &Path) -> Option<u64> {
         let mut asked = self.asked.lock();
         match *asked {
             Some((at, room)) if at.elapsed() < ASK_EVERY => room,
             _ => {
-                let room = free_and_all(path).map(|(free, all)| free.saturating_sub(reserve(all)));
+                let room = free_and_all(path)
+                    .map(|(free, all)| free.saturating_sub(reserve(all) + self.batch_bytes.min(all / BATCH_SHARE)));
                 *asked = Some((Instant::now(), room));
                 room
             }
