@@ -30,6 +30,7 @@ use sqlparser::ast::{Query, Statement};
 use crate::asked::Reading;
 use crate::average::ExactAverage;
 use crate::bounded_function::bounded;
+use crate::constants::HideConstants;
 use crate::current_statement;
 use crate::declared::declared_name;
 use crate::extreme::Extreme;
@@ -214,9 +215,6 @@ impl Engine {
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;
         optimizer_options.enable_join_dynamic_filter_pushdown = false;
         optimizer_options.enable_aggregate_dynamic_filter_pushdown = false;
-        // The arms of a UNION below an aggregate may differ in the metadata of their fields between the logical and the
-        // physical plan, which this check takes for a broken plan. Columns are found by their places: nothing reads it there.
-        options.options_mut().execution.skip_physical_aggregate_schema_check = true;
         let sql = &mut options.options_mut().sql_parser;
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
@@ -226,6 +224,12 @@ impl Engine {
         // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
         // rows' NULLs on the way.
         rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
+        // The first run makes filters put out some of their input's columns. The second one would take the places of these
+        // for places in the input, and put out other columns.
+        let mut pushed = false;
+        rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
+        let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
+        rules.insert(placed.unwrap_or_default(), Arc::new(HideConstants));
         rules.insert(0, Arc::new(ScanRule));
         let rules = rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
         let sum = Arc::new(AggregateUDF::new_from_impl(CheckedSum::default()));
