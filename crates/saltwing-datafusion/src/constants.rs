@@ -74,7 +74,7 @@ enum Hidden {
 /// know all.
 fn hidden(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if node.is::<UnionExec>() {
-        let known = node.children().into_iter().any(|arm| knows_equalities(arm));
+        let known = node.children().into_iter().any(knows_equalities);
         return Ok(known.then(|| PassExec::over(node.clone(), Hidden::AndOrder)));
     }
     let mut any = false;

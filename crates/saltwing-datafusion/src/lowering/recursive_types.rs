@@ -32,6 +32,7 @@ pub(super) fn brought_together(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 /// A recursive query whose rounds read rows of the types that the first ones have.
 fn over_first_rows(mut query: RecursiveQuery) -> Result<RecursiveQuery> {
+    query.static_term = set_operation::as_own_types(&query.static_term)?;
     let first = query.static_term.schema().as_arrow().clone();
     let rounds = Arc::unwrap_or_clone(query.recursive_term).transform_down(|node| match &node {
         // It hides the outer query of its name.

@@ -45,6 +45,12 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
     Union::try_new_with_loose_types(union.inputs)
 }
 
+/// A plan with its columns as our tables have those of their types: ranks are BIGINT, but not as our columns are.
+pub(super) fn as_own_types(plan: &Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
+    let types: Vec<_> = plan.schema().fields().iter().map(|field| field_type(field)).collect();
+    as_types(plan, &types)
+}
+
 /// A recursive query whose further rows have the types of the first ones: they are read as such in the next round.
 pub(super) fn of_one_type(query: RecursiveQuery) -> Result<RecursiveQuery> {
     let types: Vec<_> = query.static_term.schema().fields().iter().map(|field| field_type(field)).collect();
@@ -52,8 +58,7 @@ pub(super) fn of_one_type(query: RecursiveQuery) -> Result<RecursiveQuery> {
     RecursiveQuery::try_new(query.name, query.static_term, recursive, query.is_distinct)
 }
 
-/// A plan with its columns cast to these types, as far as SQL has types for both, and in one representation: ranks are
-/// BIGINT too, but not as our columns are.
+/// A plan with its columns cast to these types, as far as SQL has types for both, and as our tables have them.
 fn as_types(input: &Arc<LogicalPlan>, wanted: &[Option<SqlType>]) -> Result<Arc<LogicalPlan>> {
     let fits = |(field, wanted): (&FieldRef, &Option<SqlType>)| match (wanted, field_type(field)) {
         (Some(wanted), Some(ty)) => *wanted == ty && *field.data_type() == arrow_type(*wanted),

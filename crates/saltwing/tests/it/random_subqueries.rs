@@ -467,7 +467,8 @@ fn compared((t, u): &Rows, queries: &[Vec<u8>], counts: &Counts) -> Result<(), T
 #[test]
 fn random_subqueries_give_sqlites_rows() {
     let (counts, cases) = (Counts::default(), ProptestConfig::default().cases.div_ceil(8));
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(cases));
+    let config = ProptestConfig { cases, source_file: Some(file!()), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
     let rows = (btree_map(0..6_i64, values(), 0..6), btree_map((0..6_i64, 0..4_i64), values(), 0..10));
     let queries = vec(vec(any::<u8>(), 0..120), 1..12);
     let ran = runner.run(&(rows, queries), |(rows, queries)| compared(&rows, &queries, &counts));
