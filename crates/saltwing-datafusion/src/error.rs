@@ -241,7 +241,8 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::Internal(text) if text.contains("coerce") => {
             RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into()
         }
-        DataFusionError::Internal(text) => RelationalError::bug(first_line(text)),
+        // All of it: who reports a bug has nothing else to show.
+        DataFusionError::Internal(text) => RelationalError::bug(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         other => RelationalError::bug(other.to_string()),
     }
 }

@@ -79,9 +79,21 @@ fn is_told_by_text(expr: &Expr) -> bool {
     told
 }
 
+/// An expression of which no two that are equal differ in their form: an outer join that became an inner one leaves
+/// one condition above it whose columns can be NULL, and an equal one in it whose columns cannot.
+fn without_places(expr: &Expr) -> Expr {
+    let mut expr = expr.clone();
+    expr.map_columns(&mut |column| {
+        column.name.clear();
+        column.nullable = false;
+        column.span = None;
+    });
+    expr
+}
+
 fn digest(expr: &Expr) -> u32 {
     let mut hasher = DefaultHasher::new();
-    format!("{expr:?}").hash(&mut hasher);
+    format!("{:?}", without_places(expr)).hash(&mut hasher);
     hasher.finish() as u32
 }
 
@@ -123,7 +135,7 @@ impl ScalarUDFImpl for ExprFunction {
     fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {
         // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
         let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
-        Ok(format!("{:?}({})", self.evaluator.expr(), args.join(", ")))
+        Ok(format!("{:?}({})", without_places(self.evaluator.expr()), args.join(", ")))
     }
 
     fn signature(&self) -> &Signature {

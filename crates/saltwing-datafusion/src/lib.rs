@@ -7,7 +7,7 @@
 //!  logical plan ─ lowering, the first analyzer rule ─► our expressions as opaque functions, subqueries as joins
 //!        │ DataFusion's analyzer and optimizer: filters, limits and columns reach the tables
 //!        ▼
-//!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans
+//!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans; constants, before sorts are placed ─► columns of one value are hidden
 //!        │ the guard judges every scan
 //!        ▼
 //!  batches in our types (output)
@@ -29,6 +29,7 @@
 mod asked;
 mod average;
 mod bounded_function;
+mod constants;
 mod current_statement;
 mod declared;
 mod engine;
@@ -51,6 +52,7 @@ mod operation_text;
 mod origin;
 mod outer_join;
 mod output;
+mod pass;
 mod plan_budget;
 mod planner_thread;
 mod recursion;

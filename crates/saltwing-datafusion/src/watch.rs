@@ -11,19 +11,20 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::Result;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
 use saltwing_table::ScanContext;
 
 use crate::RelationalError;
 use crate::current_statement::{enter, stopped};
+use crate::pass::{Pass, PassExec};
 use crate::table_scan::TableScanExec;
 
 /// The plan with its operators watched. It is to be run, not to be optimized further.
@@ -34,7 +35,7 @@ pub(crate) fn watched(plan: Arc<dyn ExecutionPlan>, context: &ScanContext) -> Re
             return Ok(Transformed::no(node));
         }
         let input = with_watched_filter(node, context)?;
-        Ok(Transformed::yes(Arc::new(WatchExec { input, context: context.clone() }) as Arc<dyn ExecutionPlan>))
+        Ok(Transformed::yes(PassExec::over(input, Watch(context.clone()))))
     })?;
     Ok(watched.data)
 }
@@ -60,62 +61,21 @@ fn watched_filter(filter: &JoinFilter, context: &ScanContext) -> JoinFilter {
 }
 
 /// Its input's batches, while the statement may run.
-struct WatchExec {
-    input: Arc<dyn ExecutionPlan>,
-    context: ScanContext,
-}
+#[derive(Clone)]
+struct Watch(ScanContext);
 
-impl fmt::Debug for WatchExec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WatchExec").field("input", &self.input).finish_non_exhaustive()
-    }
-}
+impl Pass for Watch {
+    const NAME: &'static str = "WatchExec";
 
-impl DisplayAs for WatchExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WatchExec")
-    }
-}
-
-impl ExecutionPlan for WatchExec {
-    fn name(&self) -> &str {
-        "WatchExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let [input] = <[_; 1]>::try_from(children).map_err(|_| RelationalError::bug("a watch has one input"))?;
-        Ok(Arc::new(Self { input, context: self.context.clone() }))
-    }
-
-    fn execute(&self, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let context = self.context.clone();
-        let mut batches = self.input.execute(partition, task)?;
+    fn stream(&self, mut input: SendableRecordBatchStream) -> Result<SendableRecordBatchStream> {
+        let (context, schema) = (self.0.clone(), input.schema());
         let watched = futures::stream::poll_fn(move |waker| {
             let entered = enter(&context);
-            let polled = batches.poll_next_unpin(waker);
+            let polled = input.poll_next_unpin(waker);
             drop(entered);
             polled.map(|batch| batch.map(|batch| stopped(&context).and(batch)))
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), watched)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, watched)))
     }
 }
 

@@ -264,8 +264,15 @@ pub fn computed(value: Value, ty: SqlType) -> Expr {
 pub fn arith(op: ArithOp, a: Expr, b: Expr) -> Typed {
     let x = a.sql_type().or(b.sql_type()).unwrap_or(SqlType::BigInt);
     let y = b.sql_type().unwrap_or(x);
-    let ty = arith_type(op, x, y)
-        .ok_or_else(|| ValueError::TypeMismatch(format!("{a} {} {b}: {x} and {y} do not meet", op.as_str())))?;
+    let ty = arith_type(op, x, y).ok_or_else(|| {
+        let text = format!("{a} {} {b}: {x} and {y} do not meet", op.as_str());
+        ValueError::TypeMismatch(match (op, x.family(), y.family()) {
+            (ArithOp::Sub, TypeFamily::Instant, TypeFamily::Instant) => {
+                format!("{text}; subtract EXTRACT(EPOCH FROM ..) of both to have the seconds between them")
+            }
+            _ => text,
+        })
+    })?;
     Ok(Expr::Arith(op, Box::new(a), Box::new(b), ty))
 }
 

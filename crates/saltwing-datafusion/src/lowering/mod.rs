@@ -39,6 +39,7 @@ mod aggregate;
 mod distinct_on;
 mod frame;
 mod meeting;
+mod recursive_types;
 mod set_operation;
 mod sources;
 mod volatile;
@@ -60,7 +61,7 @@ impl AnalyzerRule for Lowering {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let numbers = Numbers::default();
         // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
-        let lowered = plan.transform_up_with_subqueries(|node| {
+        let lowered = recursive_types::brought_together(plan)?.transform_up_with_subqueries(|node| {
             let was_filter = matches!(node, LogicalPlan::Filter(_));
             let lowered = lower_plan(prepared(node)?)?;
             // Volatile conditions stand in nodes of their own, above the others.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::FieldRef;
 use datafusion::common::{Column, JoinType, NullEquality, Result};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{
     Distinct, Expr as PlanExpr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery,
-    Union,
+    Union, cast,
 };
+use saltwing_expr::arrow_type;
 use saltwing_types::{ColumnRef, Expr, Function, SqlType, typing};
 
 use crate::RelationalError;
@@ -43,6 +45,12 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
     Union::try_new_with_loose_types(union.inputs)
 }
 
+/// A plan with its columns as our tables have those of their types: ranks are BIGINT, but not as our columns are.
+pub(super) fn as_own_types(plan: &Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
+    let types: Vec<_> = plan.schema().fields().iter().map(|field| field_type(field)).collect();
+    as_types(plan, &types)
+}
+
 /// A recursive query whose further rows have the types of the first ones: they are read as such in the next round.
 pub(super) fn of_one_type(query: RecursiveQuery) -> Result<RecursiveQuery> {
     let types: Vec<_> = query.static_term.schema().fields().iter().map(|field| field_type(field)).collect();
@@ -50,24 +58,32 @@ pub(super) fn of_one_type(query: RecursiveQuery) -> Result<RecursiveQuery> {
     RecursiveQuery::try_new(query.name, query.static_term, recursive, query.is_distinct)
 }
 
-/// A plan with its columns cast to these types, as far as SQL has types for both.
+/// A plan with its columns cast to these types, as far as SQL has types for both, and as our tables have them.
 fn as_types(input: &Arc<LogicalPlan>, wanted: &[Option<SqlType>]) -> Result<Arc<LogicalPlan>> {
-    let types: Vec<Option<SqlType>> = input.schema().fields().iter().map(|field| field_type(field)).collect();
-    if wanted.iter().zip(&types).all(|(wanted, ty)| wanted.is_none() || ty.is_none() || wanted == ty) {
+    let fits = |(field, wanted): (&FieldRef, &Option<SqlType>)| match (wanted, field_type(field)) {
+        (Some(wanted), Some(ty)) => *wanted == ty && *field.data_type() == arrow_type(*wanted),
+        _ => true,
+    };
+    if input.schema().fields().iter().zip(wanted).all(fits) {
         return Ok(input.clone());
     }
     let exprs = input
         .schema()
         .iter()
-        .zip(wanted.iter().zip(&types))
-        .map(|((qualifier, field), (wanted, ty))| {
+        .zip(wanted)
+        .map(|((qualifier, field), wanted)| {
             let column = PlanExpr::from((qualifier, field));
-            match (wanted, ty) {
-                (Some(wanted), Some(ty)) if wanted != ty => {
+            match (wanted, field_type(field)) {
+                _ if fits((field, wanted)) => Ok(column),
+                (Some(wanted), Some(ty)) if *wanted == ty => {
+                    let same = cast(column, arrow_type(*wanted));
+                    Ok(same.alias_qualified(qualifier.cloned(), field.name()))
+                }
+                (Some(wanted), Some(ty)) => {
                     let name = field.name().clone();
-                    let own = ColumnRef { index: 0, name, ty: *ty, nullable: field.is_nullable(), span: None };
-                    let cast = typing::cast(Expr::Column(own), *wanted).map_err(RelationalError::from)?;
-                    let call = ExprFunction::call(cast, vec![column]);
+                    let own = ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None };
+                    let value = typing::cast(Expr::Column(own), *wanted).map_err(RelationalError::from)?;
+                    let call = ExprFunction::call(value, vec![column]);
                     Ok(call.alias_qualified(qualifier.cloned(), field.name()))
                 }
                 _ => Ok(column),

@@ -23,7 +23,7 @@ use sqlparser::parser::Parser;
 
 use super::items::{column_name, without};
 use super::relations::{Column, Found, FromColumns, Relation, Relations, alias_of, left_out};
-use super::{Result, broken, constraint, constraint_of, not_supported};
+use super::{Result, broken, constraint_mut, constraint_of, not_supported};
 use crate::RelationalError;
 
 /// Names tables that have no name; no statement can write it.
@@ -198,7 +198,7 @@ impl Merging<'_> {
         for join in &mut table.joins {
             let (next, condition) = self.relations.joined(shown, join)?;
             self.desugar_factor(&mut join.relation)?;
-            if let Some(place) = constraint(&mut join.join_operator) {
+            if let Some(place) = constraint_mut(&mut join.join_operator) {
                 match (condition, &mut *place) {
                     (Some(condition), _) => *place = JoinConstraint::On(condition),
                     // No column in common: every row of one side meets every row of the other.

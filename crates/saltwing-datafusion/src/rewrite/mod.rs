@@ -8,6 +8,7 @@
 //! * What DataFusion would pass over in silence is refused.
 
 mod families;
+mod grouping;
 mod items;
 mod merging;
 mod operations;
@@ -264,6 +265,7 @@ impl VisitorMut for Rewriter<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
         // The place of a long chain would be looked for at every link.
         let is_chain = matches!(expr, Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. });
+        grouping::as_sets(expr);
         broken(if is_chain { Ok(()) } else { self.operation(expr) })
     }
 }
@@ -441,42 +443,33 @@ fn as_row_count(value: &Value) -> Result<Expr> {
     }
 }
 
-fn constraint(join: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    match join {
-        JoinOperator::Join(c)
-        | JoinOperator::Inner(c)
-        | JoinOperator::Left(c)
-        | JoinOperator::LeftOuter(c)
-        | JoinOperator::Right(c)
-        | JoinOperator::RightOuter(c)
-        | JoinOperator::FullOuter(c)
-        | JoinOperator::CrossJoin(c)
-        | JoinOperator::Semi(c)
-        | JoinOperator::LeftSemi(c)
-        | JoinOperator::RightSemi(c)
-        | JoinOperator::Anti(c)
-        | JoinOperator::LeftAnti(c)
-        | JoinOperator::RightAnti(c) => Some(c),
-        _ => None,
-    }
+/// The constraint of a join operator, borrowed as the operator is.
+macro_rules! constraint {
+    ($join:expr) => {
+        match $join {
+            JoinOperator::Join(c)
+            | JoinOperator::Inner(c)
+            | JoinOperator::Left(c)
+            | JoinOperator::LeftOuter(c)
+            | JoinOperator::Right(c)
+            | JoinOperator::RightOuter(c)
+            | JoinOperator::FullOuter(c)
+            | JoinOperator::CrossJoin(c)
+            | JoinOperator::Semi(c)
+            | JoinOperator::LeftSemi(c)
+            | JoinOperator::RightSemi(c)
+            | JoinOperator::Anti(c)
+            | JoinOperator::LeftAnti(c)
+            | JoinOperator::RightAnti(c) => Some(c),
+            _ => None,
+        }
+    };
+}
+
+fn constraint_mut(join: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+    constraint!(join)
 }
 
 fn constraint_of(join: &JoinOperator) -> Option<&JoinConstraint> {
-    match join {
-        JoinOperator::Join(c)
-        | JoinOperator::Inner(c)
-        | JoinOperator::Left(c)
-        | JoinOperator::LeftOuter(c)
-        | JoinOperator::Right(c)
-        | JoinOperator::RightOuter(c)
-        | JoinOperator::FullOuter(c)
-        | JoinOperator::CrossJoin(c)
-        | JoinOperator::Semi(c)
-        | JoinOperator::LeftSemi(c)
-        | JoinOperator::RightSemi(c)
-        | JoinOperator::Anti(c)
-        | JoinOperator::LeftAnti(c)
-        | JoinOperator::RightAnti(c) => Some(c),
-        _ => None,
-    }
+    constraint!(join)
 }

@@ -4,8 +4,10 @@
 //! of their WHERE, without reading the outer query again. That is right where these
 //! conditions stand above a plan that names nothing of the outer query.
 
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema};
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::{Aggregate, Expr as PlanExpr, Join, LogicalPlan, Operator, Subquery};
 
 use super::references::{is_marker, of_expressions, of_plan};
@@ -129,6 +131,20 @@ pub(super) fn is_left_lateral(join: &Join) -> bool {
     let names = of_plan(&join.right);
     let all_left = !names.is_empty() && names.iter().all(|c| join.left.schema().has_column(c));
     all_left && rows(&join.right) && !names_collide(&join.right)
+}
+
+/// An optimized plan without the marks of lateral sides that name no outer column any more.
+///
+/// DataFusion takes the mark away where it makes a join out of the names. A condition that is never true is taken out
+/// before, and its names with it.
+pub(crate) fn without_idle_marks(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let unmarked = plan.transform_up(|node| match node {
+        LogicalPlan::Subquery(subquery) if of_plan(&subquery.subquery).is_empty() => {
+            Ok(Transformed::yes(Arc::unwrap_or_clone(subquery.subquery)))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(unmarked.data)
 }
 
 /// Whether different columns would have one name where DataFusion puts the columns of conditions beside the items, to

@@ -48,6 +48,7 @@ use self::references::{is_lateral, of_plan};
 use crate::translation::{balanced, chain};
 use crate::{RelationalError, RelationalErrorKind};
 
+pub(crate) use self::left::without_idle_marks;
 pub(crate) use self::one_value::prepared;
 
 /// The alias below a lateral side that DataFusion may not know as such.

@@ -4,11 +4,15 @@
 //! A query is made of bytes, each of which makes one choice; what is left when they run out is the simplest. So a
 //! failure shrinks to a small query.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use saltwing::{Database, ErrorCode};
 
-use crate::subqueries_as_sqlite::{inserts, sqlite_rows, values};
+use crate::subqueries_as_sqlite::{Values, inserts, sqlite_rows, values};
 use crate::texts;
 
 /// How a query is written.
@@ -402,43 +406,74 @@ fn texts_of(bytes: &[u8]) -> (String, String) {
     (text(Dialect::Ours).0, text(Dialect::Sqlite).1)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(8)))]
+/// What the engine refuses of these queries, by the text of the error.
+const REFUSED: [&str; 2] = [
+    // A subquery in an outer join's ON that names columns of both sides, and the like in a lateral table.
+    "a correlated subquery of this form",
+    // A column of an outer query that is not grouped, behind the outer query's GROUP BY.
+    "a subquery that names",
+];
 
-    #[test]
-    fn random_subqueries_give_sqlites_rows(
-        t in btree_map(0..6_i64, values(), 0..6),
-        u in btree_map((0..6_i64, 0..4_i64), values(), 0..10),
-        queries in vec(vec(any::<u8>(), 0..120), 1..12),
-    ) {
-        let ours = Database::memory().unwrap().connect().blocking();
-        let sqlite = rusqlite::Connection::open_in_memory().unwrap();
-        ours.execute("SET full_scan = 'allow'", ()).unwrap();
-        for table in [
-            "t (k INTEGER NOT NULL, a INTEGER, b INTEGER, CONSTRAINT pk PRIMARY KEY (k))",
-            "u (k INTEGER NOT NULL, n INTEGER NOT NULL, a INTEGER, b INTEGER, CONSTRAINT pk PRIMARY KEY (k, n))",
-        ] {
-            ours.execute(&format!("CREATE TABLE {table}"), ()).unwrap();
-            sqlite.execute(&format!("CREATE TABLE {table}"), ()).unwrap();
-        }
-        for insert in inserts(&t, &u) {
-            ours.execute(&insert, ()).unwrap();
-            sqlite.execute(&insert, ()).unwrap();
-        }
-        for bytes in &queries {
-            let (sql, as_sqlite_says) = texts_of(bytes);
-            let mut found = match texts(&ours, &sql) {
-                Ok(found) => found,
-                Err(error) => {
-                    prop_assert_eq!(error.code(), ErrorCode::NotSupported, "{}: {}", sql, error);
-                    continue;
-                }
-            };
-            let mut expected = sqlite_rows(&sqlite, &as_sqlite_says);
-            found.iter_mut().for_each(|row| *row = row.replace("true", "1").replace("false", "0"));
-            found.sort();
-            expected.sort();
-            prop_assert_eq!(found, expected, "{}\n{}", sql, as_sqlite_says);
-        }
+/// Of so many queries one may be refused.
+const QUERIES_A_REFUSAL: usize = 50;
+
+/// How many queries ran, and how many of them were refused.
+#[derive(Default)]
+struct Counts {
+    queries: Cell<usize>,
+    refused: Cell<usize>,
+}
+
+type Rows = (BTreeMap<i64, Values>, BTreeMap<(i64, i64), Values>);
+
+/// Runs the queries on both engines, over the same rows.
+fn compared((t, u): &Rows, queries: &[Vec<u8>], counts: &Counts) -> Result<(), TestCaseError> {
+    let ours = Database::memory().unwrap().connect().blocking();
+    let sqlite = rusqlite::Connection::open_in_memory().unwrap();
+    ours.execute("SET full_scan = 'allow'", ()).unwrap();
+    for table in [
+        "t (k INTEGER NOT NULL, a INTEGER, b INTEGER, CONSTRAINT pk PRIMARY KEY (k))",
+        "u (k INTEGER NOT NULL, n INTEGER NOT NULL, a INTEGER, b INTEGER, CONSTRAINT pk PRIMARY KEY (k, n))",
+    ] {
+        ours.execute(&format!("CREATE TABLE {table}"), ()).unwrap();
+        sqlite.execute(&format!("CREATE TABLE {table}"), ()).unwrap();
     }
+    for insert in inserts(t, u) {
+        ours.execute(&insert, ()).unwrap();
+        sqlite.execute(&insert, ()).unwrap();
+    }
+    for bytes in queries {
+        let (sql, as_sqlite_says) = texts_of(bytes);
+        counts.queries.set(counts.queries.get() + 1);
+        let mut found = match texts(&ours, &sql) {
+            Ok(found) => found,
+            Err(error) => {
+                prop_assert_eq!(error.code(), ErrorCode::NotSupported, "{}: {}", sql, error);
+                let known = REFUSED.iter().any(|text| error.to_string().contains(text));
+                prop_assert!(known, "{}: {}", sql, error);
+                counts.refused.set(counts.refused.get() + 1);
+                continue;
+            }
+        };
+        let mut expected = sqlite_rows(&sqlite, &as_sqlite_says);
+        found.iter_mut().for_each(|row| *row = row.replace("true", "1").replace("false", "0"));
+        found.sort();
+        expected.sort();
+        prop_assert_eq!(found, expected, "{}\n{}", sql, as_sqlite_says);
+    }
+    Ok(())
+}
+
+#[test]
+fn random_subqueries_give_sqlites_rows() {
+    let (counts, cases) = (Counts::default(), ProptestConfig::default().cases.div_ceil(8));
+    let config = ProptestConfig { cases, source_file: Some(file!()), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let rows = (btree_map(0..6_i64, values(), 0..6), btree_map((0..6_i64, 0..4_i64), values(), 0..10));
+    let queries = vec(vec(any::<u8>(), 0..120), 1..12);
+    let ran = runner.run(&(rows, queries), |(rows, queries)| compared(&rows, &queries, &counts));
+    ran.unwrap_or_else(|error| panic!("{error}"));
+    let (queries, refused) = (counts.queries.get(), counts.refused.get());
+    println!("{queries} queries, {refused} refused");
+    assert!(refused <= queries.div_ceil(QUERIES_A_REFUSAL) + 4, "{refused} of {queries} queries refused");
 }
