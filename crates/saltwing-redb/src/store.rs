@@ -257,7 +257,7 @@ impl Drop for Inner {
 /// Opens the database in the directory `path`, as the options say.
 ///
 /// Costs a few reads after [`OrderedKv::close`], and else the replay of the journal: up to 64 MiB of batches. With
-/// [`Access::ReadOnly`] the replay stays in memory.
+/// [`Access::ReadOnly`](saltwing_store::Access::ReadOnly) the replay stays in memory.
 ///
 /// # Errors
 /// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
