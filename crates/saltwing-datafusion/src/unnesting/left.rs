@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, Result};
-use datafusion::logical_expr::{Aggregate, Expr as PlanExpr, Join, LogicalPlan, Operator, Subquery};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result};
+use datafusion::logical_expr::{Aggregate, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Subquery};
 
 use super::references::{is_marker, of_expressions, of_plan};
 use crate::operation::row_of;
@@ -80,7 +80,8 @@ pub(super) fn is_left(expr: &PlanExpr, schema: &DFSchema, site: Site, position: 
         }
         PlanExpr::InSubquery(test) => {
             // Below OR its join finds no column that is computed.
-            let is_join = position == Position::Top && (!test.negated || is_null_aware(&test.expr, &test.subquery));
+            let is_join =
+                position == Position::Top && (!test.negated || is_null_aware(&test.expr, schema, &test.subquery));
             let is_value = row_of(&test.expr).is_none() && !has_subquery(&test.expr);
             let plan = &test.subquery.subquery;
             site == Site::Filter && is_join && is_value && is_simple(plan, schema) && !names_collide(plan)
@@ -109,8 +110,13 @@ pub(super) fn is_left(expr: &PlanExpr, schema: &DFSchema, site: Site, position: 
 
 /// Whether DataFusion's anti join that knows of NULL serves `NOT IN`: it wants a column on the left, and takes no other
 /// condition.
-fn is_null_aware(value: &PlanExpr, subquery: &Subquery) -> bool {
-    !value.column_refs().is_empty() && of_expressions([value]).is_empty() && of_plan(&subquery.subquery).is_empty()
+///
+/// Whether the value can be NULL it asks the value's columns: `NULLIF(k, 0)` can be where k cannot.
+fn is_null_aware(value: &PlanExpr, schema: &DFSchema, subquery: &Subquery) -> bool {
+    let columns = value.column_refs();
+    let is_told = columns.iter().any(|column| ExprSchema::nullable(schema, column).unwrap_or(true))
+        || !value.nullable(schema).unwrap_or(true);
+    is_told && !columns.is_empty() && of_expressions([value]).is_empty() && of_plan(&subquery.subquery).is_empty()
 }
 
 /// Whether a lateral side is rows that conditions of its own choose.
