@@ -18,7 +18,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -47,13 +47,19 @@ impl PhysicalOptimizerRule for HideConstants {
             let hidden = hidden(&node)?;
             let node = hidden.as_ref().unwrap_or(&node);
             // Its inputs tell of none: it is the operator that the values come from.
-            Ok(match is_ordered && !node.equivalence_properties().constants().is_empty() {
+            let is_origin = is_ordered && !is_partial(node) && !node.equivalence_properties().constants().is_empty();
+            Ok(match is_origin {
                 true => Transformed::yes(PassExec::over(node.clone(), Hidden::Equalities)),
                 false => Transformed::new_transformed(node.clone(), hidden.is_some()),
             })
         })?;
         Ok(told.data)
     }
+}
+
+/// Whether it is the first half of an aggregate, which is to stay below the second one.
+fn is_partial(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.downcast_ref::<AggregateExec>().is_some_and(|aggregate| *aggregate.mode() == AggregateMode::Partial)
 }
 
 /// Whether an operator sorts, or wants its rows sorted.
