@@ -233,7 +233,8 @@ impl Engine {
         let mut pushed = false;
         rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
         let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
-        rules.insert(placed.unwrap_or_default(), Arc::new(HideConstants));
+        let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
+        rules.insert(placed, Arc::new(HideConstants));
         rules.insert(0, Arc::new(ScanRule));
         let rules = rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
         let sum = Arc::new(AggregateUDF::new_from_impl(CheckedSum::default()));

@@ -9,7 +9,7 @@ use saltwing_store::{LeftOut, StoreError};
 
 use crate::file_list::{DamagedFile, FileList};
 use crate::files::below;
-use crate::version_lists::KEYSPACES;
+use crate::version_lists::{KEYSPACES, is_directory_keyspace};
 
 /// The keyspaces of `data` with damaged files.
 pub(crate) fn find(data: &Path) -> Result<Vec<(PathBuf, Vec<DamagedFile>)>, StoreError> {
@@ -36,17 +36,12 @@ pub(crate) fn named(data: &Path, error: StoreError) -> StoreError {
     let StoreError::Corrupt { why, .. } = &error else { return error };
     let first = find(data).ok().and_then(|found| {
         let (folder, files) = found.into_iter().next()?;
-        Some((is_directory(&folder), files.into_iter().next()?))
+        Some((is_directory_keyspace(&folder), files.into_iter().next()?))
     });
     let Some((is_of_directory, file)) = first else { return error };
     let advice = if file.is_table && !is_of_directory { SALVAGE } else { RESTORE };
     let why = format!("the file does not have the checksum that was recorded ({why}). Nothing was changed; {advice}");
     StoreError::Corrupt { path: file.path, why }
-}
-
-/// Whether it is the folder of fjall's directory of keyspaces.
-fn is_directory(folder: &Path) -> bool {
-    folder.file_name().is_some_and(|name| name == "0")
 }
 
 /// Writes the lists of keyspaces in `place`, a copy, without damaged tables: those of which lsm-tree cannot find the sections, or all.
@@ -59,7 +54,7 @@ pub(crate) fn leave_out(place: &Path, all: bool) -> Result<Vec<LeftOut>, StoreEr
     for (folder, files) in find(place)? {
         let tables: Vec<_> = files.iter().filter(|file| file.is_table && (all || !file.has_contents)).collect();
         let Some(first) = tables.first() else { continue };
-        if is_directory(&folder) {
+        if is_directory_keyspace(&folder) {
             let file = below(place, &first.path);
             let why = format!("{file} is damaged, in which fjall names its keyspaces; nothing can be saved without it");
             return Err(StoreError::Corrupt { path: place.to_path_buf(), why });

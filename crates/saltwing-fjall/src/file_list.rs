@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::version_lists::{CURRENT, checksum_of};
+use crate::version_lists::{CURRENT, checksum_of, list_path};
 
 const TABLES: &[u8] = b"tables";
 const BLOB_FILES: &[u8] = b"blob_files";
@@ -33,7 +33,6 @@ pub(crate) struct DamagedFile {
 
 /// The list that is in force in the folder of a keyspace.
 pub(crate) struct FileList {
-    path: PathBuf,
     number: u64,
     sections: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -53,8 +52,7 @@ impl FileList {
             Err(error) => return Err(error),
         };
         let number = u64::from_le_bytes(*current.first_chunk().ok_or_else(broken)?);
-        let path = folder.join(format!("v{number}"));
-        let bytes = match fs::read(&path) {
+        let bytes = match fs::read(list_path(folder, number)) {
             Ok(bytes) => bytes,
             // A keyspace that was being dropped.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -66,7 +64,7 @@ impl FileList {
             Ok((entry.name().to_vec(), bytes.get(at..end).ok_or_else(broken)?.to_vec()))
         };
         let sections = reader.toc().iter().map(section).collect::<io::Result<_>>()?;
-        Ok(Some(Self { path, number, sections }))
+        Ok(Some(Self { number, sections }))
     }
 
     /// The files that are missing, or do not have the checksums that were recorded.
@@ -111,7 +109,7 @@ impl FileList {
         }
         writer.finish().map_err(|_| broken())?;
         let bytes = bytes.into_inner();
-        fs::write(folder.join(self.path.file_name().unwrap_or_default()), &bytes)?;
+        fs::write(list_path(folder, self.number), &bytes)?;
         let current = [&self.number.to_le_bytes()[..], &xxh3_128(&bytes).to_le_bytes(), &[0]].concat();
         fs::write(folder.join(CURRENT), current)
     }
@@ -144,7 +142,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> io::Result<[u8; N]> {
     Ok(*taken)
 }
 
-/// Entries behind their count: a number each, and so many bytes.
+/// Reads a count of 4 bytes, and that many entries: each a file's number and `N` bytes more.
 fn entries<const N: usize>(bytes: &mut &[u8]) -> io::Result<Vec<TableEntry>> {
     let count = u32::from_le_bytes(take(bytes)?);
     (0..count).map(|_| Ok((u64::from_le_bytes(take(bytes)?), take::<N>(bytes)?.to_vec()))).collect()

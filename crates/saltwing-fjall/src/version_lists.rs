@@ -11,7 +11,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use saltwing_store::StoreError;
 use saltwing_store::torn::RESTORE;
@@ -37,7 +37,7 @@ pub(crate) fn check(data: &Path) -> Result<(), StoreError> {
             continue;
         }
         let path = entry.path();
-        let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok()) else {
+        let Some(number) = number_of(&path) else {
             return Err(corrupt(&path, "not a keyspace, though it lies among them"));
         };
         let has_list = check_keyspace(&path)?;
@@ -65,7 +65,7 @@ fn check_keyspace(path: &Path) -> Result<bool, StoreError> {
     let Some((number, checksum)) = parts else {
         return Err(corrupt(&current, "damaged: it does not name a list of tables"));
     };
-    let list = path.join(format!("v{}", u64::from_le_bytes(number)));
+    let list = list_path(path, u64::from_le_bytes(number));
     let found = match checksum_of(&list) {
         Ok(found) => found,
         // fjall refuses it, unless the keyspace was being dropped.
@@ -78,6 +78,21 @@ fn check_keyspace(path: &Path) -> Result<bool, StoreError> {
             Err(corrupt(&list, "the list of tables does not have the checksum that `current` says: one is damaged"))
         }
     }
+}
+
+/// The file of a list in the folder of its keyspace.
+pub(crate) fn list_path(keyspace: &Path, number: u64) -> PathBuf {
+    keyspace.join(format!("v{number}"))
+}
+
+/// The number of the keyspace with this folder.
+fn number_of(folder: &Path) -> Option<u64> {
+    folder.file_name()?.to_str()?.parse().ok()
+}
+
+/// Whether this is the folder of fjall's directory of keyspaces.
+pub(crate) fn is_directory_keyspace(folder: &Path) -> bool {
+    number_of(folder) == Some(DIRECTORY_KEYSPACE)
 }
 
 pub(crate) fn checksum_of(path: &Path) -> io::Result<u128> {

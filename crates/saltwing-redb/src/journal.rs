@@ -181,14 +181,8 @@ impl Journal {
         acknowledged: u64,
         mut take: impl FnMut(WriteBatch) -> std::result::Result<(), E>,
     ) -> std::result::Result<Option<Torn>, E> {
-        let (len, mut synced) = (self.file.metadata()?.len(), acknowledged);
-        while let Some((header, batch)) = self.record_at(self.at, len)?.filter(|(header, _)| header.number == self.next)
-        {
-            take(batch)?;
-            self.at += header.record_bytes();
-            self.next += 1;
-            synced = synced.max(header.synced);
-        }
+        let len = self.file.metadata()?.len();
+        let synced = acknowledged.max(self.take_records(len, &mut take)?);
         let behind = self.look_behind(len)?;
         let synced = synced.max(behind.synced);
         if synced >= self.next {
@@ -210,14 +204,7 @@ impl Journal {
     ) -> std::result::Result<Vec<LeftOut>, E> {
         let (len, mut synced, mut lost) = (self.file.metadata()?.len(), acknowledged, Vec::new());
         loop {
-            while let Some((header, batch)) =
-                self.record_at(self.at, len)?.filter(|(header, _)| header.number == self.next)
-            {
-                take(batch)?;
-                self.at += header.record_bytes();
-                self.next += 1;
-                synced = synced.max(header.synced);
-            }
+            synced = synced.max(self.take_records(len, &mut take)?);
             let mut later = None;
             self.each_behind(len, |at, header| {
                 later = Some((at, header.number));
@@ -231,6 +218,24 @@ impl Journal {
             lost.push(left_out(self.at..len, self.next..=synced));
         }
         Ok(lost)
+    }
+
+    /// Hands out the batches that follow one another from here on, and goes on behind them; the newest number that their
+    /// records say was synced, 0 if there are none.
+    fn take_records<E: From<Error>>(
+        &mut self,
+        len: u64,
+        take: &mut impl FnMut(WriteBatch) -> std::result::Result<(), E>,
+    ) -> std::result::Result<u64, E> {
+        let mut synced = 0;
+        while let Some((header, batch)) = self.record_at(self.at, len)?.filter(|(header, _)| header.number == self.next)
+        {
+            take(batch)?;
+            self.at += header.record_bytes();
+            self.next += 1;
+            synced = synced.max(header.synced);
+        }
+        Ok(synced)
     }
 
     /// The header of a record of this base; what it says need not be true.
