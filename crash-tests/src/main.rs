@@ -8,8 +8,8 @@
 //! `power` has a writer recorded (`record.c`): every write, sync, rename and unlink, and every acknowledged statement, in one
 //! order. It cuts the trace at many places, rebuilds what the disk would have by each rule (`disk.rs`), and opens that: every
 //! acknowledged statement is there as a whole, the one in flight as a whole or not at all. Some of these openings are recorded
-//! and cut in their turn. `damage` changes one file
-//! of a database at a time: the database reports the damage, or the damage has no effect.
+//! and cut in their turn. `damage` changes one file of a database at a time: the database reports the damage, or the damage
+//! has no effect.
 //! Checkers are child processes with limits on memory and time.
 
 mod child;
@@ -61,7 +61,7 @@ enum Task {
         /// How long the writer writes.
         #[arg(long, default_value_t = 6.0)]
         seconds: f64,
-        /// Of so many cuts by a rule, the opening of what one leaves is recorded and cut, too; 0: of none.
+        /// Of this many cuts by a rule, one has the opening of its database recorded and cut, too; 0: none has.
         #[arg(long, default_value_t = 10)]
         opening_of: usize,
     },

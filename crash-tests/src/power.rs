@@ -21,7 +21,7 @@ pub struct Plan {
     pub cuts: usize,
     pub rules: Vec<Rule>,
     pub seconds: f64,
-    /// Of so many cuts by a rule, the opening of what one leaves is cut, too.
+    /// Of this many cuts by a rule, one has the opening of its database recorded and cut, too; 0: none has.
     pub opening_of: usize,
     /// Most failures of a rule that are printed and kept.
     pub shown_max: usize,

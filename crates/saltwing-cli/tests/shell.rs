@@ -266,7 +266,7 @@ fn readonly_refuses_writes() {
     assert_eq!(run(&[&dir.path("none"), "--readonly", "-c", "SHOW TABLES"]).code, Some(1));
 }
 
-/// What a reader makes elsewhere goes with it.
+/// A reader deletes its temporary directory when it ends.
 #[test]
 fn readonly_leaves_nothing_behind() {
     let dir = Directory::new();

@@ -167,7 +167,7 @@ impl Verdict {
         self.kept.iter().map(|(path, bytes)| (path.clone(), std::iter::once(0..*bytes).collect())).collect()
     }
 
-    /// What is to be told by who reads, and leaves the journals as they are.
+    /// The notice for a reader, which leaves the journals as they are.
     pub(crate) fn notice(&self) -> Option<String> {
         self.why.as_deref().map(torn::left_out)
     }

@@ -141,7 +141,7 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(from, to)
 }
 
-/// Symbolic links take a privilege elsewhere; these do on one volume.
+/// Other systems let only privileged users make symbolic links. Hard links serve as well, within one volume.
 #[cfg(not(unix))]
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(from, to)

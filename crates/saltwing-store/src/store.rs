@@ -68,7 +68,7 @@ pub struct Capabilities {
     /// Whether anything is there after the process ends.
     pub persistent: bool,
     /// Whether [`Access::ReadOnly`](crate::Access) writes nothing into the directory, needs no permission to, and goes
-    /// beside other readers. Otherwise who reads has the directory alone, and the store may write to it.
+    /// beside other readers. If not, a reader has the directory alone, and the store may write to it.
     pub reads_without_writing: bool,
     /// What an acknowledged synced write survives.
     pub durability: DurabilityScope,

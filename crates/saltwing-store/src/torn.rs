@@ -46,7 +46,7 @@ pub fn why(log: &Path, at: u64, why: &str) -> String {
     format!("{} from byte {at} on: {why}", log.display())
 }
 
-/// The notice of a torn end for one who reads, and leaves the log as it is.
+/// The notice of a torn end for a reader, which leaves the log as it is.
 pub fn left_out(why: &str) -> String {
     format!("{why}; left out by this reader, which changes nothing")
 }

@@ -8,7 +8,7 @@
 //! * their order numbers grow.
 //!
 //! What comes of it is no state that the database ever had: a row may be there without an older one of a lost commit. Each
-//! commit is there whole or not at all, and what is lost is told.
+//! commit is there whole or not at all, and the report names each lost part.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
