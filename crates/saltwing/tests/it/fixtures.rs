@@ -76,3 +76,16 @@ fn version_0_1_on_fjall_killed() {
 fn version_0_1_on_sled_closed() {
     holds("0.1-sled-closed.zip");
 }
+
+#[test]
+#[cfg(feature = "redb")]
+fn version_0_1_on_redb_closed() {
+    holds("0.1-redb-closed.zip");
+}
+
+/// Its process was killed: all rows are in the journal alone.
+#[test]
+#[cfg(feature = "redb")]
+fn version_0_1_on_redb_killed() {
+    holds("0.1-redb-killed.zip");
+}
