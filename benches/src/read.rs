@@ -31,6 +31,12 @@ pub enum Read {
     FilterAll,
     /// The 1,000 rows of a phone, each joined with its item.
     Join1k,
+    /// All rows, each joined with its item.
+    JoinAll,
+    /// The largest rank of a row in its group, of 331 groups of all rows.
+    WindowAll,
+    /// Two columns of all rows, in the order of one that is no key.
+    SortAll,
     /// Every value of all rows: not measured, but asked to warm memory.
     Everything,
     /// All rows in key order: not measured, but looked at to hold engines to each other.
@@ -98,6 +104,9 @@ impl Read {
             Read::GroupAll => "group_all",
             Read::FilterAll => "filter_all",
             Read::Join1k => "join_1k",
+            Read::JoinAll => "join_all",
+            Read::WindowAll => "window_all",
+            Read::SortAll => "sort_all",
             Read::Everything => "everything",
             Read::AllRows => "all_rows",
         }
@@ -107,9 +116,26 @@ impl Read {
     pub fn weight(self) -> Weight {
         match self {
             Read::Point | Read::PointUnprepared | Read::Agg401 | Read::Latest10 => Weight::Light,
-            Read::SumAll | Read::GroupAll | Read::FilterAll | Read::Everything | Read::AllRows => Weight::Scan,
+            Read::SumAll
+            | Read::GroupAll
+            | Read::FilterAll
+            | Read::JoinAll
+            | Read::WindowAll
+            | Read::SortAll
+            | Read::Everything
+            | Read::AllRows => Weight::Scan,
             _ => Weight::Range,
         }
+    }
+
+    /// Whether our own engine needs the relational one for it.
+    pub fn is_relational(self) -> bool {
+        matches!(self, Read::Join1k | Read::JoinAll | Read::WindowAll | Read::SortAll)
+    }
+
+    /// Whether it reads the table of items.
+    pub fn needs_items(self) -> bool {
+        matches!(self, Read::Join1k | Read::JoinAll)
     }
 
     /// Whether the statement says in which order rows come, or there is one.
@@ -148,6 +174,11 @@ impl Read {
             Read::GroupAll => "SELECT c, count(*), sum(a) FROM log GROUP BY c",
             Read::FilterAll => "SELECT count(*), sum(b) FROM log WHERE a < 10000",
             Read::Join1k => "SELECT count(*), sum(i.weight) FROM log l JOIN item i ON i.id = l.d WHERE l.phone = ?1",
+            Read::JoinAll => "SELECT count(*), sum(i.weight) FROM log l JOIN item i ON i.id = l.d",
+            Read::WindowAll => {
+                "SELECT max(place) FROM (SELECT rank() OVER (PARTITION BY c ORDER BY a) AS place FROM log) ranked"
+            }
+            Read::SortAll => "SELECT a, b FROM log ORDER BY a, b",
         };
         fixed.to_owned()
     }
@@ -175,7 +206,7 @@ impl Read {
                 arguments.extend((0..SKIP_PHONES).map(|i| Argument::Text(log.phone(row + i * stride))));
                 arguments
             }
-            Read::SumAll | Read::GroupAll | Read::FilterAll | Read::Everything | Read::AllRows => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

@@ -192,7 +192,7 @@ fn write(database: &Database, rows: &[LogRow]) -> Result<()> {
 
 impl Engine for Redb {
     fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>> {
-        if matches!(read, Read::PointUnprepared | Read::GroupAll | Read::Join1k) {
+        if read.is_relational() || matches!(read, Read::PointUnprepared | Read::GroupAll) {
             return Ok(None);
         }
         let ask =

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::bench::Bench;
 use crate::read::{Read, item_inserts};
 
-const READS: [Read; 13] = [
+const READS: [Read; 16] = [
     Read::Point,
     Read::PointUnprepared,
     Read::Prefix500Arrow,
@@ -18,6 +18,9 @@ const READS: [Read; 13] = [
     Read::SumAll,
     Read::GroupAll,
     Read::FilterAll,
+    Read::JoinAll,
+    Read::WindowAll,
+    Read::SortAll,
 ];
 
 pub fn names() -> Vec<String> {
@@ -28,13 +31,18 @@ pub fn run(bench: &mut Bench) -> Result<()> {
     if READS.iter().any(|read| bench.wants(read.name())) {
         bench.warm()?;
     }
+    let mut has_items = false;
     for read in READS {
-        if read == Read::Join1k && bench.wants(read.name()) {
-            if !cfg!(feature = "datafusion") {
-                println!("{} is left out: it needs the relational engine, and this build has none", read.name());
-                continue;
-            }
+        if !bench.wants(read.name()) {
+            continue;
+        }
+        if read.is_relational() && !cfg!(feature = "datafusion") {
+            println!("{} is left out: it needs the relational engine, and this build has none", read.name());
+            continue;
+        }
+        if read.needs_items() && !has_items {
             fill_items(bench)?;
+            has_items = true;
         }
         bench.measure(read, read.name())?;
     }
