@@ -380,6 +380,21 @@ fn a_reader_that_leaves_ends_it_quietly() {
     }
 }
 
+/// What waits for bytes that never come is stopped as any other statement.
+#[test]
+fn a_copy_that_waits_for_input_can_be_stopped() {
+    for copy in ["COPY t FROM STDIN", "COPY t FROM '/dev/stdin'"] {
+        let args = ["-c", TABLE, "-c", "SET statement_timeout = '100 ms'", "-c", copy];
+        let mut child = command(&args).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"1,one\n2,tw").unwrap();
+        let said = Said::from(child.wait_with_output().unwrap());
+        assert!(said.err.contains("statement_timeout"), "{}", said.err);
+        assert_eq!(said.code, Some(1), "{copy}");
+        drop(input);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_batch() {

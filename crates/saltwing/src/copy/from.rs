@@ -12,6 +12,7 @@ use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 use super::file::Purpose;
 use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
+use super::standard_input::StandardInput;
 use super::{CopyProgress, SkippedLine, advice, path_of};
 use crate::Error;
 use crate::error_subject::Subject;
@@ -52,7 +53,7 @@ impl Session {
         let format = format(&copy.options)?;
         let context = self.begin();
         let Some(path) = path_of(&copy.source, "/dev/stdin") else {
-            let input = std::io::stdin().lock();
+            let input = StandardInput::new(&context).map_err(|error| unreadable("STDIN", &error))?;
             return self.copy_records(copy, RecordReader::new(input, format), None, &context);
         };
         let at = |error: Error| error.at(Some(copy.span));

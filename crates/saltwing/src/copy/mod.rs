@@ -8,6 +8,7 @@ mod file;
 mod from;
 mod keys_seen;
 mod reader;
+mod standard_input;
 mod to;
 mod writer;
 
