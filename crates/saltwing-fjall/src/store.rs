@@ -28,6 +28,9 @@ use crate::reclaim;
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "fjall";
 
+/// What one step of a merge writes, some 4 MiB, takes in the journal, in a file of values, and where that is written again.
+const BATCH_BYTES: u64 = 12 << 20;
+
 static CAPABILITIES: Capabilities = Capabilities {
     name: NAME,
     atomic: AtomicScope::Batch,
@@ -126,7 +129,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<FjallStore, 
     // fjall has synced its journals before it replayed them.
     watermark.acknowledge(newest).map_err(|error| StoreError::io("write", &home, error))?;
     let commits = Commits::new(marks, newest, journaled, watermark);
-    let (group, device) = (GroupSync::new(options.trace), Device::default());
+    let (group, device) = (GroupSync::new(options.trace), Device::with_batches_of(BATCH_BYTES));
     let writing = RwLock::default();
     let inner = Inner {
         keyspaces,
