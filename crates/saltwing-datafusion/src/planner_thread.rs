@@ -20,6 +20,7 @@ use saltwing_table::ScanContext;
 
 use crate::RelationalError;
 use crate::current_statement::{check, enter};
+use crate::error::RelationalErrorKind;
 
 /// Stack of the thread that plans: the parser lets operations nest 168 deep, and DataFusion's planner
 /// takes several large frames for each. Only what is used is touched.
@@ -30,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Runs `plan` on a thread of its own, with the stack that deep expressions take.
 ///
 /// # Errors
-/// Those of `plan`; that the statement must stop; a panic, as a bug.
+/// Those of `plan`; that the statement must stop; a panic, as a bug; that the system has no thread to give.
 pub(crate) fn on_planner_thread<T: Send + 'static>(
     context: &ScanContext,
     plan: impl FnOnce() -> Result<T, RelationalError> + Send + 'static,
@@ -45,7 +46,10 @@ pub(crate) fn on_planner_thread<T: Send + 'static>(
         let _ = sender.send(planned.unwrap_or_else(|panic| Err(RelationalError::bug(panic_text(&*panic)))));
     };
     let thread = std::thread::Builder::new().name("saltwing-planner".into()).stack_size(STACK_BYTES);
-    thread.spawn(work).map_err(|error| RelationalError::bug(format!("no thread to plan on: {error}")))?;
+    thread.spawn(work).map_err(|error| {
+        let text = format!("the operating system gives no thread to plan the statement on: {error}");
+        RelationalError::from(RelationalErrorKind::BeyondLimit(text))
+    })?;
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {
             Ok(planned) => return planned,
