@@ -102,10 +102,10 @@ pub enum TableError {
         what: &'static str,
     },
     /// A block that cannot be read.
-    #[error("block {block} of table number {table} is damaged: {what}")]
+    #[error("block {block} of {table} is damaged: {what}")]
     CorruptBlock {
-        /// Table.
-        table: u32,
+        /// Table: its name, or its number where its definition is not open.
+        table: String,
         /// Block.
         block: u64,
         /// What does not fit.

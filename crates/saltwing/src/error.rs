@@ -315,6 +315,9 @@ impl From<ValueError> for Error {
     }
 }
 
+/// What to do where stored bytes are damaged.
+pub(crate) const DAMAGE_HELP: &str = "saltwing check says what is damaged; saltwing salvage saves the rest";
+
 fn table_help(error: &TableError) -> Option<String> {
     match error {
         TableError::RowKey(error) => error.help().map(str::to_owned),
@@ -333,6 +336,9 @@ fn table_help(error: &TableError) -> Option<String> {
         }
         TableError::Store(StoreError::DiskFull { .. }) => {
             Some("make room on the device, close the database and open it again".into())
+        }
+        TableError::Corrupt { .. } | TableError::CorruptBlock { .. } | TableError::CorruptLayout(_) => {
+            Some(DAMAGE_HELP.into())
         }
         TableError::Store(StoreError::BatchTooLarge { .. }) => {
             Some("SET autocommit_rows = 100000 commits in parts; or write in several statements".into())

@@ -66,7 +66,7 @@ impl Subject {
                 Self::of_column(table, column)
             }
             TableError::Conflict { table, key } | TableError::Corrupt { table, key, .. } => Self::of_row(table, key),
-            TableError::DefinitionChanged { table } => Self::table(table),
+            TableError::DefinitionChanged { table } | TableError::CorruptBlock { table, .. } => Self::table(table),
             _ => Self::default(),
         }
     }

@@ -9,6 +9,7 @@ use saltwing_store::{Bytes, OrderedKv, Space, StoreError};
 use saltwing_types::TableId;
 use smallvec::SmallVec;
 
+use super::OpenTables;
 use super::block::{FixPart, VarPart};
 use super::block_columns::BlockColumns;
 use super::far::Far;
@@ -48,6 +49,15 @@ pub(crate) struct Home {
 impl Home {
     pub(super) fn new(table: TableId, shelf: &Arc<Shelf>) -> Arc<Self> {
         Arc::new(Self { table, counters: shelf.counters(table), shelf: shelf.clone() })
+    }
+
+    /// The table's name, or its number where its definition is not open.
+    fn table_name(&self) -> String {
+        // A thread that meets damage may hold the lock already, as a check does: it must not wait behind a writer.
+        let tables = self.shelf.tables.read_recursive();
+        tables
+            .get(&self.table)
+            .map_or_else(|| format!("table number {}", self.table.0), |table| table.def().name.to_string())
     }
 
     /// A value that lies by itself, as stored.
@@ -300,7 +310,7 @@ impl BlockRef {
         if let Some(error) = self.far.iter().find_map(|far| far.failure()) {
             return error.into();
         }
-        TableError::CorruptBlock { table: self.home.table.0, block: self.id, what }
+        TableError::CorruptBlock { table: self.home.table_name(), block: self.id, what }
     }
 }
 
@@ -324,6 +334,8 @@ pub(crate) struct Shelf {
     bytes_max: usize,
     bytes: AtomicUsize,
     counters: AllCounters,
+    /// Open tables: by them errors name the table of a block.
+    tables: Arc<OpenTables>,
     ring: Mutex<VecDeque<Weak<BlockRef>>>,
     /// Replaced blocks that nobody reads any more.
     unread: Mutex<Vec<Unread>>,
@@ -332,7 +344,12 @@ pub(crate) struct Shelf {
 impl Shelf {
     pub(crate) fn new(kv: Arc<dyn OrderedKv>, bytes_max: usize) -> Self {
         let (ring, unread) = (Mutex::default(), Mutex::default());
-        Self { kv, bytes_max, bytes: AtomicUsize::new(0), counters: AllCounters::default(), ring, unread }
+        let (counters, tables) = (AllCounters::default(), Arc::default());
+        Self { kv, bytes_max, bytes: AtomicUsize::new(0), counters, tables, ring, unread }
+    }
+
+    pub(crate) fn tables(&self) -> &Arc<OpenTables> {
+        &self.tables
     }
 
     fn keep(&self, block: &Arc<BlockRef>, size: usize, first: bool) {

@@ -94,13 +94,16 @@ use crate::{Clock, Table, TableError};
 /// All tables' rows at one moment.
 pub(crate) type Moment = OrdMap<u32, TableRows>;
 
+/// Tables whose definitions are open.
+pub(crate) type OpenTables = RwLock<HashMap<TableId, Arc<Table>>>;
+
 /// The layout of one store.
 pub(crate) struct Packed {
     kv: Arc<dyn OrderedKv>,
     clock: Arc<dyn Clock>,
     options: LayoutOptions,
     shelf: Arc<Shelf>,
-    pub(crate) tables: RwLock<HashMap<TableId, Arc<Table>>>,
+    pub(crate) tables: Arc<OpenTables>,
     merging: Mutex<Merge>,
     commits: Mutex<Commits>,
     rows: RwLock<Moment>,

@@ -75,8 +75,8 @@ impl Packed {
             kv,
             clock,
             options,
+            tables: shelf.tables().clone(),
             shelf,
-            tables: RwLock::default(),
             // A crash may have come between the end of a merge and the clearing of its generation.
             merging: Mutex::new(Merge { clear_next: !meta.frozen, frozen_size, meta }),
             commits: Mutex::new(commits),

@@ -7,6 +7,7 @@ use saltwing_store::{Direction, KeyBounds, StoreError};
 use saltwing_table::{Budget, SPACES, ScanContext, is_whole};
 use saltwing_types::ErrorCode;
 
+use crate::error::DAMAGE_HELP;
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 use crate::{Database, Error};
@@ -78,7 +79,7 @@ impl Database {
 fn damaged(path: &Path) -> Error {
     let why = "an entry of the database is damaged, and no backup is made of it".to_owned();
     let error: Error = StoreError::Corrupt { path: path.to_path_buf(), why }.into();
-    error.with_help(Some("saltwing check says what is damaged; saltwing salvage saves the rest"))
+    error.with_help(Some(DAMAGE_HELP))
 }
 
 impl Session {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_store::{Bytes, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::{Budget, SPACES, ScanContext};
-use saltwing_types::Value;
+use saltwing_types::{ErrorCode, Value};
 
 use super::CheckReport;
 use super::check::{Source, check};
@@ -18,6 +18,10 @@ const NAMES: [&str; 3] = ["t", "s.u", "gone"];
 const UNCHECKED: [u8; 3] = [2, 3, 7];
 /// The space of directories.
 const DIR: u8 = 4;
+/// The space of the fixed parts of blocks. A key begins with its table's number.
+const FIX: u8 = 5;
+/// The number of the first table that is not the catalog's.
+const FIRST_TABLE: u32 = 100;
 
 type Entry = (Space, Bytes, Bytes);
 type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
@@ -156,6 +160,45 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
                 assert_eq!(saved, right, "{place}");
                 assert_eq!((report.lost.len(), report.mended.is_empty()), (0, false), "{place}");
             }
+        }
+    }
+}
+
+/// A scan, two writes that read, and a join, which the relational engine runs.
+#[test]
+fn an_error_of_a_damaged_block_names_its_table_and_what_to_do() {
+    let mut entries = entries(&filled());
+    for (space, key, value) in &mut entries {
+        // The catalog's own tables stay whole: the database opens.
+        if space.id() == FIX && key[..4] >= FIRST_TABLE.to_be_bytes()[..] {
+            let mut flipped = value.to_vec();
+            flipped.iter_mut().for_each(|byte| *byte ^= 0x10);
+            *value = Bytes::from(flipped);
+        }
+    }
+    let options = Database::memory_builder().tiny_layout().sweep_every(None);
+    let database = Database::start(store_of(&entries), options).unwrap();
+    let connection = database.connect().blocking();
+    connection.execute("SET full_scan = 'allow'", ()).unwrap();
+    for name in ["t", "s.u"] {
+        let mut texts = vec![
+            format!("SELECT * FROM {name}"),
+            format!("UPSERT INTO {name} SELECT * FROM {name}"),
+            format!("DELETE FROM {name} WHERE f.x > 1 AND d IS NULL"),
+        ];
+        if cfg!(feature = "datafusion") {
+            texts.push(format!("SELECT count(*) FROM {name} x JOIN {name} y USING (k)"));
+        }
+        let of_u = |sql: &str| sql.replace("f.x > 1 AND d IS NULL", "c IS NULL").replace("(k)", "(b)");
+        for sql in texts.iter().map(|sql| if name == "t" { sql.clone() } else { of_u(sql) }) {
+            let failed = match connection.query(&sql, ()) {
+                Ok(rows) => rows.map(|row| row.map(drop)).collect::<Result<(), _>>(),
+                Err(error) => Err(error),
+            };
+            let error = failed.expect_err(&sql);
+            assert_eq!((error.code(), error.table()), (ErrorCode::Corrupt, Some(name)), "{sql}: {error}");
+            assert!(error.to_string().contains(&format!(" of {name} is damaged: ")), "{sql}: {error}");
+            assert!(error.help().is_some_and(|help| help.contains("saltwing salvage")), "{sql}: {error}");
         }
     }
 }
