@@ -192,7 +192,7 @@ fn an_error_of_a_damaged_block_names_its_table_and_what_to_do() {
         let of_u = |sql: &str| sql.replace("f.x > 1 AND d IS NULL", "c IS NULL").replace("(k)", "(b)");
         for sql in texts.iter().map(|sql| if name == "t" { sql.clone() } else { of_u(sql) }) {
             let failed = match connection.query(&sql, ()) {
-                Ok(rows) => rows.map(|row| row.map(drop)).collect::<Result<(), _>>(),
+                Ok(mut rows) => rows.try_for_each(|row| row.map(drop)),
                 Err(error) => Err(error),
             };
             let error = failed.expect_err(&sql);
