@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_sql::statement::{AlterTable, ColumnSpec, OptionSpec, TableChange};
 use saltwing_sql::{ColumnName, Name};
-use saltwing_table::Table;
 use saltwing_types::table::{COLUMNS_MAX, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, TableDef};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_catalog::CatalogView;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
-use saltwing_table::Table;
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{Query, SetExpr};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_sql::expr_text;
 use saltwing_sql::statement::KeyPart;
-use saltwing_table::Table;
 use saltwing_types::key_expression::{KEY_FUNCTIONS, key_type, may_be_null};
 use saltwing_types::{Expr, KeyColumn, KeySource, TableDef};
 use sqlparser::ast;

@@ -24,10 +24,10 @@ mod table_option;
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_catalog::CatalogView;
 use saltwing_plan::Condition;
 use saltwing_sql::TableRef;
-use saltwing_table::Table;
 use saltwing_types::Expr;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};

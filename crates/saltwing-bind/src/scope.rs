@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_table::Table;
+use saltwing_access::Table;
 use saltwing_types::suggest;
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnRef, Span, SqlType};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_catalog::CatalogView;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_table::Table;
 use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use saltwing_access::Table;
 use saltwing_bind::{BindError, alter_table, create_table};
 use saltwing_sql::Statement;
-use saltwing_table::Table;
 use saltwing_types::table::{COLUMNS_MAX, SLOTS_MAX};
 use saltwing_types::{ErrorCode, KeyColumn, TableDef};
 

@@ -4,11 +4,11 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_rowkey::KeyRange;
-use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder,
-    ScanRequest, Table, WriteSet,
+use saltwing_access::{
+    Buckets, Budget, Direction, Durability, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Table,
 };
+use saltwing_rowkey::KeyRange;
+use saltwing_table::{EmbeddedTables, WriteSet};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName, Value,
@@ -235,7 +235,7 @@ impl Catalog {
         let def = table.def();
         let mut writes = self.store.write_set();
         let row_key =
-            self.own.tables.codec().encode(&name_values(&def.name)).map_err(saltwing_table::TableError::from)?;
+            self.own.tables.codec().encode(&name_values(&def.name)).map_err(saltwing_access::TableError::from)?;
         writes.delete(&self.own.tables, row_key);
         let dropped = vec![Value::Int(def.id.0.into())];
         writes.put(&self.own.dropped, dropped.clone())?;
@@ -278,7 +278,7 @@ impl Catalog {
         }
         let mut writes = self.store.write_set();
         let row_key =
-            self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(saltwing_table::TableError::from)?;
+            self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(saltwing_access::TableError::from)?;
         writes.delete(&self.own.schemas, row_key);
         self.store.commit(&writes, None, Durability::Synced)?;
         self.publish(view);
@@ -311,7 +311,7 @@ impl Catalog {
         self.store.unregister(id);
         self.store.purge(id)?;
         let mut writes = self.store.write_set();
-        let row_key = self.own.dropped.codec().encode(dropped).map_err(saltwing_table::TableError::from)?;
+        let row_key = self.own.dropped.codec().encode(dropped).map_err(saltwing_access::TableError::from)?;
         writes.delete(&self.own.dropped, row_key);
         self.store.commit(&writes, None, Durability::Buffered)?;
         Ok(())
@@ -326,7 +326,7 @@ impl Catalog {
 
     fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
         let settings = &self.own.settings;
-        let row_key = settings.codec().encode(&[Value::text(name)]).map_err(saltwing_table::TableError::from)?;
+        let row_key = settings.codec().encode(&[Value::text(name)]).map_err(saltwing_access::TableError::from)?;
         let view = self.store.view()?;
         self.store.get(&view, settings, &row_key)?.map(|row| text(&row, 1)).transpose()
     }
@@ -379,7 +379,7 @@ impl Catalog {
         while let Some(batch) = scan.next_batch()? {
             for row in 0..batch.num_rows() {
                 let key = saltwing_expr::value_at(batch.column(0), row, SqlType::Varbinary)
-                    .map_err(saltwing_table::TableError::from)?;
+                    .map_err(saltwing_access::TableError::from)?;
                 if let Value::Bytes(key) = key {
                     rows.extend(self.store.get(&view, table, &key)?);
                 }

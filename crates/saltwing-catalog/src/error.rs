@@ -1,6 +1,6 @@
 //! What can go wrong with names and definitions.
 
-use saltwing_table::TableError;
+use saltwing_access::TableError;
 use saltwing_types::ErrorCode;
 
 /// An error of this crate.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use saltwing_table::{Damage, EmbeddedTables, Examined, Loss, ScanContext, Table, TableError};
+use saltwing_access::{ScanContext, Table, TableError};
+use saltwing_table::{Damage, EmbeddedTables, Examined, Loss};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::CATALOG_FORMAT;

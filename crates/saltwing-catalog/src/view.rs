@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use saltwing_table::Table;
+use saltwing_access::Table;
 use saltwing_types::TableName;
 
 use crate::CatalogError;

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Durability;
 use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError};
 use saltwing_store::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
-use saltwing_table::{Durability, EmbeddedTables, SystemClock, WriteSet};
+use saltwing_table::{EmbeddedTables, SystemClock};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId,
@@ -104,7 +105,7 @@ fn a_snapshot_stays_as_it_was() {
 fn plant(kv: &Arc<dyn OrderedKv>, id: u32, row: Vec<Value>) {
     let tables = tables(kv);
     drop(Catalog::boot(tables.clone(), false).unwrap());
-    let mut writes = WriteSet::new(0);
+    let mut writes = tables.write_set();
     writes.put(&tables.table(TableId(id)).unwrap(), row).unwrap();
     tables.commit(&writes, None, Durability::Buffered).unwrap();
 }
@@ -171,7 +172,7 @@ fn a_drop_that_was_cut_short_is_finished() {
     let table = catalog.create_table(def(None, "t")).unwrap();
     let id = table.def().id;
     assert_eq!(keys(id), 0);
-    let mut writes = WriteSet::new(0);
+    let mut writes = first.write_set();
     for k in 0..9 {
         writes.put(&table, vec![Value::Int(k)]).unwrap();
     }

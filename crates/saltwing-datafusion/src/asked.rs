@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
+use saltwing_access::{ScanContext, Table};
 use saltwing_bind::access::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
-use saltwing_table::{EmbeddedTables, ReadView, ScanContext, Table};
+use saltwing_table::{EmbeddedTables, ReadView};
 use saltwing_types::{Span, Value};
 
 use crate::sql_field::column_field;

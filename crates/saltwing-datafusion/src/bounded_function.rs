@@ -24,7 +24,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Documentation, Expr, ExpressionPlacement, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
     ScalarUDFImpl, Signature, StructFieldMapping,
 };
-use saltwing_table::{Reservation, ScanContext};
+use saltwing_access::{Reservation, ScanContext};
 use saltwing_types::VALUE_BYTES_MAX;
 
 use crate::current_statement::{current, stopped};

@@ -7,7 +7,8 @@
 use std::cell::RefCell;
 
 use datafusion::common::{DataFusionError, Result};
-use saltwing_table::ScanContext;
+
+use saltwing_access::ScanContext;
 
 use crate::RelationalError;
 

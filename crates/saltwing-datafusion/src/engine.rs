@@ -19,11 +19,12 @@ use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
+use saltwing_access::{Counters, Memory, ScanContext};
 use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::statement::SourceText;
-use saltwing_table::{Counters, EmbeddedTables, Memory, ReadView, ScanContext};
+use saltwing_table::{EmbeddedTables, ReadView};
 use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
+use saltwing_access::TableError;
 use saltwing_bind::BindError;
 use saltwing_catalog::CatalogError;
-use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, Position, Span, ValueError};
 
 use crate::message;

@@ -1,11 +1,11 @@
 //! DataFusion's memory pool over the database's [`Memory`].
 
+use saltwing_access::Memory;
 use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
-use saltwing_table::Memory;
 
 /// What operators of all statements reserve.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{Stream, StreamExt};
+use saltwing_access::ScanContext;
 use saltwing_bind::ResultColumn;
 use saltwing_expr::{arrow_type, text_at};
-use saltwing_table::ScanContext;
 use saltwing_types::SqlType;
 
 use crate::RelationalError;

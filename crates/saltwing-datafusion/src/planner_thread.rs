@@ -16,7 +16,8 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_table::ScanContext;
+
+use saltwing_access::ScanContext;
 
 use crate::RelationalError;
 use crate::current_statement::{check, enter};

@@ -1,8 +1,8 @@
 //! How a scan is divided among partitions.
 
+use saltwing_access::{Buckets, Division, ScanRoute};
 use saltwing_bind::access::{TableAccess, plan};
 use saltwing_plan::{Condition, OrderItem};
-use saltwing_table::{Buckets, Division, ScanRoute};
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
 
 use crate::RelationalError;

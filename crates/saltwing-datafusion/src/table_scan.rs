@@ -19,9 +19,10 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::Stream;
+use saltwing_access::{Buckets, ScanContext};
 use saltwing_bind::access::{KeyPart, TableAccess, has_parameter, plan};
 use saltwing_plan::Use;
-use saltwing_table::{Buckets, Scan, ScanContext};
+use saltwing_table::Scan;
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;

@@ -19,9 +19,10 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
+use saltwing_access::{Budget, RangeSample, ScanContext, Table};
 use saltwing_bind::ResultColumn;
 use saltwing_bind::access::{Guard, has_parameter, is_bindable};
-use saltwing_table::{Budget, EmbeddedTables, RangeSample, ReadView, ScanContext, Table};
+use saltwing_table::{EmbeddedTables, ReadView};
 use saltwing_types::{SqlType, Value};
 
 use crate::RelationalError;

@@ -20,7 +20,8 @@ use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
-use saltwing_table::ScanContext;
+
+use saltwing_access::ScanContext;
 
 use crate::RelationalError;
 use crate::current_statement::{enter, stopped};

@@ -1,7 +1,7 @@
 //! What can go wrong while a bound statement runs.
 
+use saltwing_access::TableError;
 use saltwing_bind::BindError;
-use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, ValueError};
 
 /// An error of this crate.

@@ -16,7 +16,8 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 use parking_lot::{Condvar, Mutex};
-use saltwing_table::TableError;
+
+use saltwing_access::TableError;
 
 use crate::ExecError;
 

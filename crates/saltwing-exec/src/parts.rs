@@ -7,10 +7,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use saltwing_access::{Division, ScanContext, ScanRoute, TableError, Total, Totals};
 use saltwing_bind::access::TableAccess;
-use saltwing_table::{
-    Division, EmbeddedTables, ReadView, Scan, ScanContext, ScanRoute, ScanShape, TableError, Total, Totals,
-};
+use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanShape};
 
 use crate::ExecError;
 use crate::in_order::in_order;

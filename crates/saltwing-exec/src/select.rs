@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
+use saltwing_access::ScanContext;
 use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::{RowValues, arrow_type};
-use saltwing_table::{EmbeddedTables, PointRow, ReadView, RowReader, RowShape, Scan, ScanContext, ScanShape};
+use saltwing_table::{EmbeddedTables, PointRow, ReadView, RowReader, RowShape, Scan, ScanShape};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Schema;
+use saltwing_access::{ScanContext, ScanRoute, TableError};
 use saltwing_bind::access::{KeyPart, PlannedSelect, PrefixScans, Reading, TableAccess};
-use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanContext, ScanRoute, ScanShape, TableError};
+use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanShape};
 
 use crate::ExecError;
 

@@ -1,9 +1,10 @@
 //! COUNT, SUM and AVG over all rows of a range: added up where blocks have them, as one row of values.
 
+use saltwing_access::{Total, Totals};
 use saltwing_bind::access::{PlannedSelect, Reading};
 use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
 use saltwing_expr::RowValues;
-use saltwing_table::{Scan, ScanShape, Total, Totals};
+use saltwing_table::{Scan, ScanShape};
 use saltwing_types::{Expr, Value, ValueError};
 
 use crate::ExecError;

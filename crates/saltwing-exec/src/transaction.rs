@@ -10,7 +10,8 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use saltwing_table::{Durability, EmbeddedTables, ReadToken, ReadView, Reservation, Table, TableError, WriteSet};
+use saltwing_access::{Durability, Reservation, Table, TableError};
+use saltwing_table::{EmbeddedTables, ReadToken, ReadView, WriteSet};
 use saltwing_types::Value;
 
 use crate::{ExecError, Writer};

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
+use saltwing_access::{Durability, Memory, ScanContext, Table};
 use saltwing_bind::access::TableAccess;
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
-use saltwing_table::{Durability, EmbeddedTables, Memory, ScanContext, Table};
+use saltwing_table::EmbeddedTables;
 use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;

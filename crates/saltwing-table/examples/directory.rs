@@ -16,10 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use saltwing_access::{Buckets, Durability, RangeSample, Table};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{Buckets, Durability, EmbeddedTables, LayoutOptions, RangeSample, SystemClock, Table};
+use saltwing_table::{EmbeddedTables, LayoutOptions, SystemClock};
 use saltwing_types::Value;
 
 use log::{definition, mixed, row};

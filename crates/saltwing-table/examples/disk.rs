@@ -12,9 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use saltwing_access::{Durability, Table};
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, SystemClock, Table};
+use saltwing_table::{EmbeddedTables, LayoutOptions, SystemClock};
 
 use log::{TABLE, definition, mixed, row};
 
@@ -127,7 +128,7 @@ fn main() {
     }
     bench.tables.merge().unwrap();
     bench.report("merged");
-    bench.tables.compact(TABLE, &saltwing_table::ScanContext::new(saltwing_table::Budget::default())).unwrap();
+    bench.tables.compact(TABLE, &saltwing_access::ScanContext::new(saltwing_access::Budget::default())).unwrap();
     bench.report("compacted");
     std::thread::sleep(Duration::from_secs(12));
     bench.report("at rest");

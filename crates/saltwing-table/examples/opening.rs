@@ -13,9 +13,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use saltwing_access::Durability;
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{Durability, EmbeddedTables, LayoutOptions, Merging, SystemClock};
+use saltwing_table::{EmbeddedTables, LayoutOptions, Merging, SystemClock};
 
 use log::{definition, mixed, row};
 use process::{cpu_ms, resident_mb};

@@ -4,16 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::{RangeIter, ScanContext, TableError};
 use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::Direction;
 
 use crate::packed::Summary;
 use crate::packed::delta::TableRows;
 use crate::points::{KEYS_AT_ONCE, Keys, find_all};
-use crate::scan::RangeIter;
 use crate::skip::Skipper;
 use crate::walk::{Piece, Pieces, Walk, WalkRules};
-use crate::{ScanContext, TableError};
 
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
 /// are mostly not there, and products of lists above all, then cost as many steps as there are rows at most.

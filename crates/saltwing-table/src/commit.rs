@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use saltwing_access::TableError;
 use saltwing_types::{TableId, text};
-
-use crate::TableError;
 
 /// The number of a commit; they grow by one from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

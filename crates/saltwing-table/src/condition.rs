@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use saltwing_types::{ColumnRef, CompareOp, SqlType};
 
-use crate::Table;
+use crate::StoredTable;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn};
 use crate::packed::{
     NumberRanges, Share, Summary, decimal_number, float_number_narrow, int_number, keep, keep_each, text_number,
@@ -60,7 +60,7 @@ enum Test {
 }
 
 impl Condition {
-    fn new(table: &Table, column: &ColumnRef, test: Test, wanted: bool) -> Option<Self> {
+    fn new(table: &StoredTable, column: &ColumnRef, test: Test, wanted: bool) -> Option<Self> {
         let Source::Stored { family, slot } = Source::of(table, column.index) else { return None };
         let ty = table.column_type(column.index);
         let mut condition = Self { family, slot, ty, test, wanted, absent: Truth::Unknown };

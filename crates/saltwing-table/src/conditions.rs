@@ -7,15 +7,16 @@
 
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_types::{Expr, SqlType};
 
+use crate::StoredTable;
 use crate::condition::{Condition, Truth};
 use crate::packed::Summary;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_values::{BlockParts, recent_slot};
 use crate::selection::Selection;
-use crate::{Table, TableError};
 
 /// The [conditions](Condition) among a filter's conjuncts: only those in front of the first one that could fail, since
 /// what comes behind an error is never reached.
@@ -35,7 +36,7 @@ pub(crate) struct Conditions {
 
 impl Conditions {
     /// Divides a filter: its conditions, `None` where there are none, and the conjuncts that are left, in their order.
-    pub(crate) fn divide(table: &Table, filter: Vec<Expr>) -> (Option<Self>, Vec<Expr>) {
+    pub(crate) fn divide(table: &StoredTable, filter: Vec<Expr>) -> (Option<Self>, Vec<Expr>) {
         let (mut all, mut of_rows, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_behind_failure = false;
         for conjunct in filter.into_iter().flat_map(Expr::into_conjuncts) {
@@ -74,7 +75,7 @@ impl Conditions {
     }
 
     /// What a row of a delta is: not kept where it is [`Truth::False`].
-    pub(crate) fn of_row(&self, table: &Table, key: &[u8], row: &StoredRow) -> Result<Truth, TableError> {
+    pub(crate) fn of_row(&self, table: &StoredTable, key: &[u8], row: &StoredRow) -> Result<Truth, TableError> {
         let mut all = Truth::True;
         for condition in self.of_rows() {
             let place = (condition.family, condition.slot);

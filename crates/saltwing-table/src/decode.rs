@@ -5,10 +5,12 @@ mod keys;
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
+use saltwing_access::TableError;
 use saltwing_store::Direction;
 use saltwing_types::{SqlType, ValueError, text};
 use smallvec::SmallVec;
 
+use crate::StoredTable;
 use crate::packed::block::{FixCells, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
@@ -18,7 +20,6 @@ use crate::source::{Source, tail_bytes};
 use crate::texts::Appended;
 use crate::travel::Picked;
 use crate::walk::Piece;
-use crate::{Table, TableError};
 
 pub(crate) use keys::corrupt as corrupt_key;
 use keys::{KeyDecoder, KeyUse};
@@ -40,14 +41,14 @@ pub(crate) struct DecodedColumn {
 }
 
 impl DecodedColumn {
-    pub(crate) fn of(table: &Table, index: usize) -> Self {
+    pub(crate) fn of(table: &StoredTable, index: usize) -> Self {
         Self { index, ty: table.column_type(index), source: Source::of(table, index) }
     }
 }
 
 impl DecodedColumns {
     /// These columns of the table, by index.
-    pub(crate) fn new(table: &Table, columns: &[usize]) -> Self {
+    pub(crate) fn new(table: &StoredTable, columns: &[usize]) -> Self {
         let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
         let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
         for column in &all {
@@ -136,7 +137,12 @@ impl RowDecoder {
     }
 
     /// Adds rows of pieces that come one after the other.
-    pub(crate) fn append(&mut self, table: &Table, pieces: &[Piece], direction: Direction) -> Result<(), TableError> {
+    pub(crate) fn append(
+        &mut self,
+        table: &StoredTable,
+        pieces: &[Piece],
+        direction: Direction,
+    ) -> Result<(), TableError> {
         self.hold_few();
         let mut several = Several::with_capacity(pieces.len());
         for piece in pieces {
@@ -154,7 +160,7 @@ impl RowDecoder {
     /// Adds rows of a block.
     pub(crate) fn append_picked(
         &mut self,
-        table: &Table,
+        table: &StoredTable,
         block: &Arc<BlockRef>,
         rows: Picked<'_>,
     ) -> Result<(), TableError> {
@@ -187,12 +193,12 @@ impl RowDecoder {
     }
 
     /// Column after column, so that what is known of one is looked at once.
-    fn append_several(&mut self, table: &Table, several: &[Rows<'_>]) -> Result<(), TableError> {
+    fn append_several(&mut self, table: &StoredTable, several: &[Rows<'_>]) -> Result<(), TableError> {
         self.append_keys(table, several)?;
         (0..self.families.len()).try_for_each(|place| self.append_family(table, place, several))
     }
 
-    fn append_keys(&mut self, table: &Table, several: &[Rows<'_>]) -> Result<(), TableError> {
+    fn append_keys(&mut self, table: &StoredTable, several: &[Rows<'_>]) -> Result<(), TableError> {
         let Self { columns, keys: Some(keys), held, .. } = self else { return Ok(()) };
         for rows in several {
             match rows {
@@ -208,7 +214,7 @@ impl RowDecoder {
     }
 
     /// The columns of a family, by its place among those that are read.
-    fn append_family(&mut self, table: &Table, place: usize, several: &[Rows<'_>]) -> Result<(), TableError> {
+    fn append_family(&mut self, table: &StoredTable, place: usize, several: &[Rows<'_>]) -> Result<(), TableError> {
         let Self { columns, families, held, .. } = self;
         let Some(FamilyUse { family, .. }) = families.get(place).copied() else { return Ok(()) };
         let recent = recent_rows(table, family, several)?;
@@ -246,7 +252,7 @@ impl RowDecoder {
 
 /// Of each row of a delta what it has of a family.
 fn recent_rows<'p>(
-    table: &'p Table,
+    table: &'p StoredTable,
     family: usize,
     several: &'p [Rows<'_>],
 ) -> Result<SmallVec<[Option<row_format::StoredRow<'p>>; 1]>, TableError> {
@@ -262,7 +268,7 @@ fn recent_rows<'p>(
 }
 
 /// Adds what a row of a delta has in a slot; `slot` is `None` where the row has nothing of the family.
-fn append_recent(table: &Table, index: usize, slot: Option<Option<SlotBytes<'_>>>, sink: &mut Sink) -> Appended {
+fn append_recent(table: &StoredTable, index: usize, slot: Option<Option<SlotBytes<'_>>>, sink: &mut Sink) -> Appended {
     match slot.unwrap_or(Some(SlotBytes::Absent))? {
         SlotBytes::Null => {
             sink.push_null();
@@ -275,7 +281,7 @@ fn append_recent(table: &Table, index: usize, slot: Option<Option<SlotBytes<'_>>
 
 /// Adds what rows of a block have in a slot.
 fn append_stored(
-    table: &Table,
+    table: &StoredTable,
     (index, slot): (usize, u16),
     parts: Option<&Parts>,
     rows: &Picked<'_>,
@@ -295,12 +301,12 @@ fn append_stored(
     sink.extend(&Run { fix, column, var, rows: rows.clone() })
 }
 
-fn named(table: &Table, column: usize, source: ValueError) -> TableError {
+fn named(table: &StoredTable, column: usize, source: ValueError) -> TableError {
     let def = table.def();
     let name = def.columns.get(column).map_or("_row_key", |c| &c.name);
     TableError::Value { column: Some(format!("{}.{name}", def.name)), source }
 }
 
-pub(crate) fn corrupt(table: &Table, key: &[u8], what: &'static str) -> TableError {
+pub(crate) fn corrupt(table: &StoredTable, key: &[u8], what: &'static str) -> TableError {
     TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(key), what }
 }

@@ -18,28 +18,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::{
+    Buckets, Division, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, Table,
+};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 
 use crate::packed::delta::TableRows;
 use crate::packed::directory::Entry;
-use crate::scan::{Buckets, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute};
-use crate::{KeyStretches, Table};
 
 /// Most ranges, each in a bucket, of a scan that is divided.
 const RANGES_MAX: usize = 1024;
 
 /// Entries whose blocks are looked at side by side, since each lies in a place of its own: they are waited for together.
 const ENTRIES_AHEAD: usize = 16;
-
-/// How a scan is divided: by rows in blocks, all of an entry where a range begins or ends inside.
-#[derive(Clone, Copy, Debug)]
-pub struct Division {
-    /// Rows of a part.
-    pub rows_each: u64,
-    /// Rows from which on a scan is divided at all.
-    pub rows_min: u64,
-}
 
 /// The scan in parts; in one part, where it cannot be divided: it stops early, goes backwards or by turns through buckets,
 /// or skips rows, or it has many ranges.

@@ -9,63 +9,17 @@
 //! # Left to others
 //! Which part of the rows in the ranges meets a filter.
 
-use saltwing_rowkey::KeyRange;
+use saltwing_access::{Buckets, ColumnEstimate, Estimate, RangeSample, Table};
 use saltwing_types::{Decimal, SqlType, Value};
 
 use crate::packed::delta::{Delta, TableRows};
 use crate::packed::directory::{Entry, Size};
 use crate::packed::{decimal_of, float_of, int_of, timestamp_of};
-use crate::{Buckets, Table};
 
 /// Most places, each a range in a bucket, that are looked at.
 const PLACES_MAX: usize = 256;
 /// Most recent rows that are counted one by one.
 const RECENT_ROWS_MAX: usize = 1024;
-
-/// Some of the ranges that a scan reads, and how many there are of them.
-#[derive(Clone, Debug)]
-pub struct RangeSample {
-    /// Ranges, without the bucket byte, and the bucket of each where it lies in one; disjoint.
-    pub ranges: Vec<(KeyRange, Option<u8>)>,
-    /// How many ranges there are, those of the sample included, or about so many.
-    pub total: u64,
-    /// The buckets of a range that names none.
-    pub buckets: Buckets,
-}
-
-impl RangeSample {
-    /// Ranges of a sample that are of use: more would not be looked at.
-    pub const RANGES_MAX: usize = 64;
-
-    /// All of a table.
-    pub fn everything() -> Self {
-        Self { ranges: vec![(KeyRange::all(), None)], total: 1, buckets: Buckets::All }
-    }
-}
-
-/// About how much there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Estimate {
-    /// Rows.
-    pub rows: u64,
-    /// Their bytes before they are packed, keys included.
-    pub bytes: u64,
-    /// Whether there are as many rows as that, no more and no less.
-    pub is_exact: bool,
-}
-
-/// What is known of a column's values.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ColumnEstimate {
-    /// A value that none is below.
-    pub min: Option<Value>,
-    /// A value that none is above.
-    pub max: Option<Value>,
-    /// How many are NULL.
-    pub nulls: Option<u64>,
-    /// Recent rows that were not looked at: of all others this is so.
-    pub unseen: u64,
-}
 
 /// How much lies in some ranges.
 pub(crate) fn estimate(rows: &TableRows, table: &Table, sample: &RangeSample) -> Estimate {
@@ -242,26 +196,6 @@ impl Recent {
             sum.bytes += (counted.bytes as f64 / share) as u64;
         }
         sum
-    }
-}
-
-impl Estimate {
-    fn and(self, other: Self) -> Self {
-        Self {
-            rows: self.rows.saturating_add(other.rows),
-            bytes: self.bytes.saturating_add(other.bytes),
-            is_exact: self.is_exact && other.is_exact,
-        }
-    }
-
-    /// What `all` parts have, of which this is in `some`.
-    fn scaled_to(self, all: u64, some: u64) -> Self {
-        if all == some {
-            return self;
-        }
-        let scaled =
-            |amount: u64| (u128::from(amount) * u128::from(all) / u128::from(some.max(1))).min(u64::MAX.into()) as u64;
-        Self { rows: scaled(self.rows), bytes: scaled(self.bytes), is_exact: false }
     }
 }
 

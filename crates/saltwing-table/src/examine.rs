@@ -7,13 +7,14 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{ScanContext, Table, TableError};
 use saltwing_store::{
     Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
 use saltwing_types::TableId;
 
 use crate::packed::{Examined, Image, LayoutOptions, TakeRow};
-use crate::{Clock, Damage, EmbeddedTables, ScanContext, Table, TableError};
+use crate::{Clock, Damage, EmbeddedTables};
 
 /// Bytes of blocks that are kept while a store is read: each is read once.
 const CACHE_BYTES: usize = 16 << 20;
@@ -46,7 +47,7 @@ impl EmbeddedTables {
         context: &ScanContext,
         take: TakeRow<'_>,
     ) -> Result<Examined, TableError> {
-        self.packed().examine(table, &|| context.check(), take)
+        self.packed().examine(&self.stored(table), &|| context.check(), take)
     }
 
     /// The tables that have rows here and are not open, each with about how many.

@@ -1,8 +1,7 @@
 //! Tables on any ordered store: rows in, Arrow batches out.
 //!
-//! Everything that knows how rows lie is in here, behind [`TableStore`] and its
-//! synchronous lane [`EmbeddedTables`]: above, rows are values and batches; below,
-//! [`saltwing_store::OrderedKv`] knows bytes alone.
+//! Everything that knows how rows are stored is in here, behind [`EmbeddedTables`]: above, rows are values and batches;
+//! below, [`saltwing_store::OrderedKv`] knows bytes alone.
 //!
 //! # How rows lie
 //! Recent rows in ordered maps that the store makes durable, all others in immutable
@@ -21,14 +20,11 @@ mod bucket;
 mod commit;
 mod condition;
 mod conditions;
-mod context;
 mod damage;
 mod decode;
 mod division;
-mod error;
 mod estimate;
 mod examine;
-mod memory;
 mod merged;
 mod packed;
 mod points;
@@ -52,23 +48,15 @@ mod walk;
 mod write_set;
 
 pub use commit::{CommitLog, CommitNo, ReadToken};
-pub use context::{Budget, Counters, ScanContext, Threads};
 pub use damage::{Damage, Loss};
-pub use division::Division;
-pub use error::TableError;
-pub use estimate::{ColumnEstimate, Estimate, RangeSample};
-pub use memory::{Memory, Reservation};
 pub use packed::{
     Examined, LayoutOptions, Merging, ReadableRow, SPACES, StorageStats, TableStorage, TakeRow, is_whole,
 };
 pub use row_values::{RowReader, RowShape};
-pub use scan::{BatchStream, Buckets, RangeIter, RangeSource, RangeWalk, Scan, ScanOrder, ScanRequest, ScanRoute};
+pub use scan::Scan;
 pub use shape::ScanShape;
-pub use skip::{KeyStretches, Stretch};
-pub use store::{Clock, EmbeddedTables, PointRow, SystemClock, TableCapabilities, TableStore};
-pub use table::Table;
-pub use totals::{Total, Totals};
+pub use store::{Clock, EmbeddedTables, PointRow, SystemClock, TableCapabilities};
 pub use view::ReadView;
 pub use write_set::WriteSet;
 
-pub use saltwing_store::{Direction, Durability};
+pub(crate) use table::StoredTable;

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use saltwing_access::TableError;
 use saltwing_store::Direction;
 
-use crate::TableError;
 use crate::bucket::BucketScan;
 use crate::travel::{nth, take_first};
 use crate::walk::Piece;

@@ -6,9 +6,9 @@
 //! Each of these steps waits for the one before, and nothing of a random row is in a near cache. So the steps of several
 //! keys are taken side by side: what a step needs is looked at for all of them before it is taken, and they wait once.
 
+use saltwing_access::TableError;
 use smallvec::SmallVec;
 
-use crate::TableError;
 use crate::packed::block_ref::{BlockRef, PartsInMemory};
 use crate::packed::delta::TableRows;
 use crate::walk::{Found, Piece, place_in};

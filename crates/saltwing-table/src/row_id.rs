@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::{
+    Buckets, Budget, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Table, TableError,
+};
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
 use saltwing_types::{KeyColumn, SqlType, Value};
 
-use crate::{
-    Buckets, Budget, EmbeddedTables, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Table, TableError,
-};
+use crate::EmbeddedTables;
 
 struct AllRows;
 
@@ -28,7 +29,8 @@ impl EmbeddedTables {
     /// # Errors
     /// The store's.
     pub fn allocate_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError> {
-        let mut next = table.next_row_id.lock();
+        let stored = self.stored(table);
+        let mut next = stored.next_row_id.lock();
         let first = match *next {
             Some(first) => first,
             None => self.largest_row_id(table)?.map_or(1, |largest| largest.saturating_add(1)),

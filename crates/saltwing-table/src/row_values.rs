@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::{Table, TableError};
 use saltwing_expr::{ColumnCells, RowValues, value_at};
 use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, Value};
 
+use crate::StoredTable;
 use crate::decode::{corrupt, corrupt_key};
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn, VarPart};
 use crate::packed::block_ref::BlockRef;
@@ -19,7 +21,6 @@ use crate::scan::Scan;
 use crate::source::{Source, tail_bytes};
 use crate::travel::{nth, take_first};
 use crate::walk::{Found, Piece, Pieces};
-use crate::{Table, TableError};
 
 /// Rows that come together as values, but for the last ones: who takes them finds them in the nearest cache.
 const ROWS_TOGETHER_MIN: u64 = 64;
@@ -27,7 +28,7 @@ const ROWS_TOGETHER_MAX: u64 = 256;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
 pub struct RowShape {
-    table: Arc<Table>,
+    table: Arc<StoredTable>,
     columns: Box<[RowColumn]>,
     /// Neighbours among them that are stored in one family, or are no stored ones.
     groups: Box<[Group]>,
@@ -73,6 +74,10 @@ pub struct RowReader {
 impl RowShape {
     /// These columns of the table, by index; [`Table::row_key_index`] is `_row_key`.
     pub fn new(table: &Arc<Table>, columns: impl IntoIterator<Item = usize>) -> Self {
+        Self::of(&Arc::new(StoredTable::new(table.clone())), columns)
+    }
+
+    pub(crate) fn of(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
         let column = |index: usize| {
             let ty = table.column_type(index);
             RowColumn { index, ty, source: Source::of(table, index) }
@@ -92,7 +97,7 @@ impl RowShape {
     }
 
     /// The table.
-    pub fn table(&self) -> &Arc<Table> {
+    pub(crate) fn table(&self) -> &Arc<StoredTable> {
         &self.table
     }
 
@@ -356,7 +361,7 @@ fn put_tails(
 
 /// Puts a column of a key that was split.
 fn put_key(
-    table: &Table,
+    table: &StoredTable,
     key: &[u8],
     slices: &KeySlices,
     (position, codec): (usize, ValueCodec),
@@ -445,7 +450,7 @@ impl Scan {
 
 /// What `read` makes of a slot of a family of a delta's row; it gives `None` for bytes that are no value.
 pub(crate) fn recent_slot<T>(
-    table: &Table,
+    table: &StoredTable,
     key: &[u8],
     row: &StoredRow,
     (family, slot): (usize, u16),

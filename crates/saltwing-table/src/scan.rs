@@ -1,16 +1,14 @@
 //! Scans: ranges of a table into batches.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use futures_core::Stream;
-use saltwing_rowkey::{BucketRange, KeyRange};
+use saltwing_access::{Buckets, ScanContext, ScanOrder, ScanRoute, TableError};
+use saltwing_rowkey::BucketRange;
 use saltwing_store::Direction;
-use saltwing_types::Expr;
 
 use crate::bucket::BucketScan;
 use crate::conditions::Conditions;
@@ -19,122 +17,15 @@ use crate::merged::Merge;
 use crate::packed::Summary;
 use crate::selector::Selector;
 use crate::shape::ScanShape;
-use crate::skip::{KeyStretches, Skipper};
+use crate::skip::Skipper;
 use crate::travel::Picked;
 use crate::walk::{Piece, Pieces, WalkRules};
-use crate::{ReadView, ScanContext, Table, TableError};
+use crate::{ReadView, StoredTable};
 
 /// Rows of a full batch.
 pub(crate) const BATCH_ROWS_MAX: usize = 8192;
 /// Rows after which budget and cancel are looked at, inside a batch.
 pub(crate) const CHECK_ROWS: usize = 1024;
-
-/// Key ranges in the order of travel.
-pub type RangeIter = Box<dyn RangeWalk>;
-
-/// Key ranges in the order of travel, some of which can be left out.
-pub trait RangeWalk: Iterator<Item = KeyRange> + Send {
-    /// The scan knows that no row lies between the range given last and `key`:
-    /// ranges there need not be made. Those that are made all the same are passed over.
-    fn skip_to(&mut self, key: &[u8]) {
-        let _ = key;
-    }
-
-    /// Where the next range is one key: it is added to `out`, and passed over. Otherwise nothing happens. It is quicker
-    /// than asking for the range.
-    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
-        let _ = out;
-        false
-    }
-
-    /// Whether the range given last is the rest of one that another scan begins: positioning there is nothing that the
-    /// plan asks for.
-    fn continues(&self) -> bool {
-        false
-    }
-}
-
-impl RangeWalk for std::iter::Empty<KeyRange> {}
-impl RangeWalk for std::iter::Once<KeyRange> {}
-impl RangeWalk for std::vec::IntoIter<KeyRange> {}
-impl RangeWalk for std::iter::Rev<std::vec::IntoIter<KeyRange>> {}
-
-/// Where a scan's ranges come from: made as they are read, so that a product of
-/// lists is never held.
-pub trait RangeSource: Send + Sync {
-    /// The ranges, without the bucket byte, that are read in `bucket` (`None`: the
-    /// table has no salt), in key order or against it; disjoint.
-    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter;
-
-    /// Which keys inside the ranges are wanted. `None`: all of them may be.
-    ///
-    /// The scan may hand out unwanted rows all the same: its filter must leave them out.
-    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
-        let _ = direction;
-        None
-    }
-}
-
-/// Which buckets a scan reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Buckets {
-    /// All of the table.
-    All,
-    /// These, ascending.
-    Some(Vec<u8>),
-}
-
-/// In which order rows come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScanOrder {
-    /// Bucket after bucket.
-    ByBucket,
-    /// Row-key order over all buckets, which are merged row by row.
-    Merged,
-}
-
-/// What to read of a table.
-pub struct ScanRequest {
-    /// The table.
-    pub table: Arc<Table>,
-    /// Ranges.
-    pub ranges: Arc<dyn RangeSource>,
-    /// Buckets.
-    pub buckets: Buckets,
-    /// Columns put out, by index; [`Table::row_key_index`] is `_row_key`.
-    pub columns: Vec<usize>,
-    /// Conditions that every row put out meets, over the table's columns.
-    pub filter: Vec<Expr>,
-    /// Direction.
-    pub direction: Direction,
-    /// Order.
-    pub order: ScanOrder,
-    /// Most rows put out.
-    pub limit: Option<u64>,
-    /// Rows of the first batch, where few may be enough: each later one reads twice as many. `None` leaves it
-    /// to the limit.
-    pub first_batch: Option<u64>,
-}
-
-/// Which rows of a table a scan reads, and in which order.
-#[derive(Clone)]
-pub struct ScanRoute {
-    /// Ranges.
-    pub ranges: Arc<dyn RangeSource>,
-    /// Buckets.
-    pub buckets: Buckets,
-    /// Direction.
-    pub direction: Direction,
-    /// Order.
-    pub order: ScanOrder,
-    /// As [`ScanRequest::limit`].
-    pub limit: Option<u64>,
-    /// As [`ScanRequest::first_batch`].
-    pub first_batch: Option<u64>,
-}
-
-/// Batches as they are read.
-pub type BatchStream = Pin<Box<dyn Stream<Item = Result<RecordBatch, TableError>> + Send>>;
 
 /// A running scan: the synchronous lane.
 pub struct Scan {
@@ -157,15 +48,6 @@ pub struct Scan {
 pub(crate) enum Rows {
     ByBucket(Vec<BucketScan>),
     Merged(Merge),
-}
-
-impl ScanRequest {
-    /// What scans of the request put out and check, and the way of this one.
-    pub(crate) fn into_parts(self) -> Result<(Arc<ScanShape>, ScanRoute), TableError> {
-        let Self { table, ranges, buckets, columns, filter, direction, order, limit, first_batch } = self;
-        let shape = ScanShape::new(&table, &columns, filter)?;
-        Ok((Arc::new(shape), ScanRoute { ranges, buckets, direction, order, limit, first_batch }))
-    }
 }
 
 impl Scan {
@@ -368,7 +250,7 @@ impl Scan {
             rows += piece.len();
             bytes += if is_read { piece.bytes() } else { 0 };
         }
-        self.context.book(rows as u64, bytes)?;
+        self.context.charge(rows as u64, bytes)?;
         Ok(rows)
     }
 
@@ -413,7 +295,7 @@ fn decoder<'d>(known: &'d mut Option<Box<RowDecoder>>, shape: &ScanShape) -> &'d
 
 fn walk_rules(
     view: &ReadView,
-    table: &Table,
+    table: &StoredTable,
     direction: Direction,
     zones: Option<Arc<Conditions>>,
     context: &ScanContext,

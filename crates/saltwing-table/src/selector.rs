@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::Direction;
 
+use crate::StoredTable;
 use crate::condition::Truth;
 use crate::conditions::Conditions;
 use crate::row_values::BlockParts;
 use crate::selection::Selection;
 use crate::walk::Piece;
-use crate::{Table, TableError};
 
 /// Holds pieces to the conditions that decide before anything is decoded.
 pub(crate) struct Selector {
@@ -27,7 +28,7 @@ impl Selector {
     }
 
     /// How many rows of a piece are to be decoded.
-    pub(crate) fn select(&mut self, table: &Table, piece: &Piece) -> Result<usize, TableError> {
+    pub(crate) fn select(&mut self, table: &StoredTable, piece: &Piece) -> Result<usize, TableError> {
         self.row = None;
         match piece {
             Piece::Passed(_) => Ok(0),

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::compute::filter;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use saltwing_access::{Table, TableError};
 use saltwing_expr::Filter;
 use saltwing_types::{Expr, typing};
 
+use crate::StoredTable;
 use crate::conditions::Conditions;
 use crate::decode::DecodedColumns;
-use crate::{Table, TableError};
 
 /// The columns that scans of a table put out, and the conditions that their rows meet.
 pub struct ScanShape {
-    table: Arc<Table>,
+    table: Arc<StoredTable>,
     schema: SchemaRef,
     /// The columns put out, then those that only the rest of the filter needs.
     columns: DecodedColumns,
@@ -32,6 +33,10 @@ impl ScanShape {
     /// # Errors
     /// A type mismatch where one is no condition.
     pub fn new(table: &Arc<Table>, columns: &[usize], conditions: Vec<Expr>) -> Result<Self, TableError> {
+        Self::of(&Arc::new(StoredTable::new(table.clone())), columns, conditions)
+    }
+
+    pub(crate) fn of(table: &Arc<StoredTable>, columns: &[usize], conditions: Vec<Expr>) -> Result<Self, TableError> {
         let reads_columns = !columns.is_empty() || conditions.iter().any(|condition| !condition.columns().is_empty());
         // Types are judged here, since not all of the filter is computed as such.
         let conditions = if conditions.is_empty() { conditions } else { typing::and(conditions)?.into_conjuncts() };
@@ -56,7 +61,7 @@ impl ScanShape {
     }
 
     /// The table.
-    pub fn table(&self) -> &Arc<Table> {
+    pub(crate) fn table(&self) -> &Arc<StoredTable> {
         &self.table
     }
 

@@ -14,28 +14,10 @@
 //! Rows are left out only if they lie in an unwanted stretch. Which rows are handed out, and what is counted,
 //! is the same wherever they lie: in blocks, or in the deltas; but for blocks that a filter rules out as a whole.
 
+use saltwing_access::{KeyStretches, ScanContext, Stretch, TableError};
 use saltwing_store::Direction;
 
 use crate::walk::{Piece, Walk};
-use crate::{ScanContext, TableError};
-
-/// Keys that lie side by side, from one that was asked for in the direction of travel.
-///
-/// A place is a byte string that lies above all keys before it and not above any key behind it. Forward the stretch has the
-/// keys below its place; in reverse it has those from the place on. `None` is where all keys end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stretch<'p> {
-    /// All of them may be wanted.
-    Wanted(Option<&'p [u8]>),
-    /// None of them is.
-    Unwanted(Option<&'p [u8]>),
-}
-
-/// Tells which keys inside a scan's ranges are wanted, in one direction.
-pub trait KeyStretches: Send {
-    /// The stretch that a logical key, which holds it, begins.
-    fn at(&mut self, logical: &[u8]) -> Stretch<'_>;
-}
 
 /// Rows that are passed over by a seek. Fewer are read over.
 const SEEK_ROWS_MIN: usize = 4;
@@ -194,7 +176,7 @@ impl Skipper {
         self.state = State::Unknown;
         let passed = std::mem::take(&mut self.passed);
         if passed < SEEK_ROWS_MIN {
-            return if passed > 0 { self.context.book(passed as u64, 0) } else { Ok(()) };
+            return if passed > 0 { self.context.charge(passed as u64, 0) } else { Ok(()) };
         }
         self.questions = 0;
         self.unasked_next = UNASKED_ROWS_MIN;
@@ -206,7 +188,7 @@ impl Skipper {
     fn end(&mut self) -> Result<Option<Piece>, TableError> {
         let passed = std::mem::take(&mut self.passed);
         if passed > 0 {
-            self.context.book(passed as u64, 0)?;
+            self.context.charge(passed as u64, 0)?;
         }
         Ok(None)
     }

@@ -3,7 +3,7 @@
 use saltwing_rowkey::ValueCodec;
 use saltwing_types::{KeyColumn, SqlType};
 
-use crate::{Table, row_format};
+use crate::{StoredTable, row_format};
 
 /// Where a column's value comes from.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(crate) enum Source {
 
 impl Source {
     /// That of a column of the table, by index.
-    pub(crate) fn of(table: &Table, column: usize) -> Self {
+    pub(crate) fn of(table: &StoredTable, column: usize) -> Self {
         let def = table.def();
         let codec =
             def.key.position(column).and_then(|position| Some((position, table.codec().value_codec(position)?)));
@@ -38,18 +38,18 @@ impl Source {
 }
 
 /// Bytes of all key columns that stand at the end of every key with a fixed width.
-pub(crate) fn tail_bytes(table: &Table) -> usize {
+pub(crate) fn tail_bytes(table: &StoredTable) -> usize {
     bytes_from(table, tail_from(table))
 }
 
 /// The first of the key columns that stand at the end of every key with a fixed width.
-fn tail_from(table: &Table) -> usize {
+fn tail_from(table: &StoredTable) -> usize {
     let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
     let columns = &table.def().key.columns;
     columns.len() - columns.iter().rev().take_while(|k| is_fixed(k)).count()
 }
 
 /// Bytes of such a column and those behind it.
-fn bytes_from(table: &Table, position: usize) -> usize {
+fn bytes_from(table: &StoredTable, position: usize) -> usize {
     table.def().key.columns.iter().skip(position).filter_map(|part| part.ty.fixed_key_bytes()).sum()
 }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use async_trait::async_trait;
 use parking_lot::Mutex;
+use saltwing_access::{
+    ColumnEstimate, Division, Estimate, RangeSample, ScanContext, ScanRequest, ScanRoute, Table, TableError,
+};
 use saltwing_expr::RowValues;
 use saltwing_rowkey::BucketRange;
 use saltwing_store::{Announced, Capabilities, Direction, Durability, DurabilityScope, OrderedKv};
@@ -15,14 +17,11 @@ use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta_record::keyed_rows;
 use crate::packed::{LayoutOptions, Moment, Packed, StorageStats, Worker};
 use crate::row_values::RowShape;
-use crate::scan::{BatchStream, Scan, ScanRequest, ScanRoute};
+use crate::scan::Scan;
 use crate::shape::ScanShape;
 use crate::totals::is_known;
 use crate::walk::{find, place};
-use crate::{
-    ColumnEstimate, CommitLog, CommitNo, Division, Estimate, RangeSample, ReadToken, ReadView, ScanContext, Table,
-    TableError, WriteSet,
-};
+use crate::{CommitLog, CommitNo, ReadToken, ReadView, StoredTable, WriteSet};
 
 /// Blocks that are looked at to expect something of all.
 const BLOCKS_ASKED: usize = 16;
@@ -38,41 +37,6 @@ pub struct TableCapabilities {
     pub persistent: bool,
     /// What an acknowledged synced commit survives.
     pub durability: DurabilityScope,
-}
-
-/// Tables, read and written by whoever executes.
-///
-/// Asynchronous, because a store may be a network away; what is in this process is
-/// reached without by [`TableStore::lane`].
-#[async_trait]
-pub trait TableStore: Send + Sync {
-    /// What this store can do.
-    fn capabilities(&self) -> &TableCapabilities;
-
-    /// Everything committed so far.
-    async fn view(&self) -> Result<Arc<ReadView>, TableError>;
-
-    /// Everything committed so far, and what a commit on it is checked against.
-    async fn begin(&self) -> Result<(Arc<ReadView>, Arc<ReadToken>), TableError>;
-
-    /// Starts a scan.
-    async fn scan(
-        &self,
-        view: Arc<ReadView>,
-        request: ScanRequest,
-        context: ScanContext,
-    ) -> Result<BatchStream, TableError>;
-
-    /// Writes rows, all or none, unless another commit was first on one of them since `read_at`.
-    async fn commit(
-        &self,
-        writes: WriteSet,
-        read_at: Option<Arc<ReadToken>>,
-        durability: Durability,
-    ) -> Result<CommitNo, TableError>;
-
-    /// The synchronous lane, if the tables are in this process.
-    fn lane(&self) -> Option<&EmbeddedTables>;
 }
 
 /// Tells the time: milliseconds since 1970.
@@ -220,7 +184,7 @@ impl EmbeddedTables {
     /// the place of what is in columns that it does not know.
     pub fn replace(&self, table: Table) -> Arc<Table> {
         let table = Arc::new(table);
-        self.packed.open_table(table.clone());
+        self.packed.open_table(Arc::new(StoredTable::new(table.clone())));
         table
     }
 
@@ -234,7 +198,12 @@ impl EmbeddedTables {
     /// # Errors
     /// [`TableError::NoSuchTable`].
     pub fn table(&self, id: TableId) -> Result<Arc<Table>, TableError> {
-        self.packed.tables.read().get(&id).cloned().ok_or(TableError::NoSuchTable(id.0))
+        self.packed.tables.read().get(&id).map(|stored| Arc::clone(stored.table())).ok_or(TableError::NoSuchTable(id.0))
+    }
+
+    /// The layout of a table's rows: of an open table it is there, an earlier definition's is made again.
+    pub(crate) fn stored(&self, table: &Arc<Table>) -> Arc<StoredTable> {
+        StoredTable::open(&self.packed.tables, table)
     }
 
     /// Everything committed so far.
@@ -266,7 +235,9 @@ impl EmbeddedTables {
     /// # Errors
     /// The store's.
     pub fn scan(&self, view: Arc<ReadView>, request: ScanRequest, context: ScanContext) -> Result<Scan, TableError> {
-        let (shape, route) = request.into_parts()?;
+        let ScanRequest { table, ranges, buckets, columns, filter, direction, order, limit, first_batch } = request;
+        let shape = Arc::new(ScanShape::of(&self.stored(&table), &columns, filter)?);
+        let route = ScanRoute { ranges, buckets, direction, order, limit, first_batch };
         Scan::new(&view, shape, route, context)
     }
 
@@ -352,7 +323,7 @@ impl EmbeddedTables {
     /// The store's; [`TableError::Corrupt`], [`TableError::CorruptBlock`].
     pub fn get(&self, view: &ReadView, table: &Arc<Table>, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let found = find(&view.rows_for(table)?, row_key, table.expired_ms(view.now_ms()))?;
-        let shape = RowShape::new(table, 0..table.def().columns.len());
+        let shape = RowShape::of(&self.stored(table), 0..table.def().columns.len());
         found.map(|found| Ok(shape.values(found)?.values().collect())).transpose()
     }
 
@@ -419,7 +390,7 @@ impl EmbeddedTables {
 
     /// A set of writes whose rows are stamped with the time of now.
     pub fn write_set(&self) -> WriteSet {
-        WriteSet::new(self.clock().now_ms())
+        WriteSet::new(self.clock().now_ms(), self.packed.tables.clone())
     }
 
     /// Rows are written by the newest definition of their table only.
@@ -443,45 +414,5 @@ impl EmbeddedTables {
         let merged = self.packed.merge_surplus();
         self.packed.kv().close()?;
         merged
-    }
-}
-
-#[async_trait]
-impl TableStore for EmbeddedTables {
-    fn capabilities(&self) -> &TableCapabilities {
-        &self.capabilities
-    }
-
-    async fn view(&self) -> Result<Arc<ReadView>, TableError> {
-        EmbeddedTables::view(self)
-    }
-
-    async fn begin(&self) -> Result<(Arc<ReadView>, Arc<ReadToken>), TableError> {
-        EmbeddedTables::begin(self)
-    }
-
-    async fn scan(
-        &self,
-        view: Arc<ReadView>,
-        request: ScanRequest,
-        context: ScanContext,
-    ) -> Result<BatchStream, TableError> {
-        let scan = EmbeddedTables::scan(self, view, request, context)?;
-        Ok(Box::pin(futures_util::stream::try_unfold(scan, |mut scan| async move {
-            Ok(scan.next_batch()?.map(|batch| (batch, scan)))
-        })))
-    }
-
-    async fn commit(
-        &self,
-        writes: WriteSet,
-        read_at: Option<Arc<ReadToken>>,
-        durability: Durability,
-    ) -> Result<CommitNo, TableError> {
-        EmbeddedTables::commit(self, &writes, read_at.as_deref(), durability)
-    }
-
-    fn lane(&self) -> Option<&EmbeddedTables> {
-        Some(self)
     }
 }

@@ -1,24 +1,21 @@
-//! A table as this layer uses it: its definition with codec and layouts made ready.
+//! A table as it is stored: where its columns lie in rows and blocks.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parking_lot::Mutex;
-use saltwing_expr::arrow_type;
-use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec};
-use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, ROW_KEY_COLUMN};
-use saltwing_types::{KeyColumn, SqlType, TableDef, Value, eval};
+use saltwing_access::Table;
+use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX};
+use saltwing_types::{Value, eval};
 
-use crate::packed::BlockLimits;
+use crate::LayoutOptions;
+use crate::packed::{BlockLimits, OpenTables};
 use crate::row_format::FamilyLayout;
-use crate::{LayoutOptions, TableError};
 
-/// A table that can be read and written.
+/// A table with the layout of its rows.
 #[derive(Debug)]
-pub struct Table {
-    def: Arc<TableDef>,
-    codec: Arc<RowKeyCodec>,
-    schema: SchemaRef,
+pub(crate) struct StoredTable {
+    table: Arc<Table>,
     layouts: Vec<FamilyLayout>,
     /// By family: the column of each slot; `None` where it was dropped.
     slot_columns: Vec<Vec<Option<usize>>>,
@@ -28,13 +25,18 @@ pub struct Table {
     pub(crate) next_row_id: Mutex<Option<i64>>,
 }
 
-impl Table {
-    /// Makes a definition ready.
-    ///
-    /// # Errors
-    /// [`TableError::RowKey`] when the key cannot be encoded.
-    pub fn new(def: Arc<TableDef>) -> Result<Self, TableError> {
-        let codec = Arc::new(RowKeyCodec::new(&def.key)?);
+impl Deref for StoredTable {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
+}
+
+impl StoredTable {
+    /// The layout that follows from a table's definition.
+    pub(crate) fn new(table: Arc<Table>) -> Self {
+        let def = table.def();
         let slots: Vec<_> = (0..def.families.len()).map(|family| def.slots(family)).collect();
         let layouts = slots.iter().map(|slots| FamilyLayout::new(slots.iter().map(|(ty, _)| *ty))).collect();
         let slot_columns =
@@ -44,75 +46,18 @@ impl Table {
             .iter()
             .map(|c| c.default.as_ref().and_then(|d| eval::eval(&d.expr, &[]).ok()).unwrap_or(Value::Null))
             .collect();
-        let schema = Arc::new(arrow_schema(&def));
-        Ok(Self { def, codec, schema, layouts, slot_columns, absent, next_row_id: Mutex::default() })
+        Self { table, layouts, slot_columns, absent, next_row_id: Mutex::default() }
     }
 
-    /// Which of the table's definitions this is: each change makes the next one.
-    pub(crate) fn version(&self) -> u32 {
-        self.def.history.version
+    /// The table.
+    pub(crate) fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
-    /// The definition.
-    pub fn def(&self) -> &Arc<TableDef> {
-        &self.def
-    }
-
-    /// The key's codec.
-    pub fn codec(&self) -> &Arc<RowKeyCodec> {
-        &self.codec
-    }
-
-    /// Every column with its declared name, and `_row_key` last.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// The index of the hidden column that holds the physical row key.
-    pub fn row_key_index(&self) -> usize {
-        self.def.columns.len()
-    }
-
-    /// The type of a column by index, `_row_key` included.
-    pub fn column_type(&self, index: usize) -> SqlType {
-        self.def.columns.get(index).map_or(SqlType::Varbinary, |c| c.ty)
-    }
-
-    /// The physical key of a row of all columns, its computed parts included.
-    ///
-    /// # Errors
-    /// [`TableError::NotNull`] for a NULL that a computed part of fixed width is made from;
-    /// [`TableError::Value`] where a part cannot be computed; [`TableError::RowKey`].
-    pub fn row_key(&self, row: &[Value]) -> Result<Vec<u8>, TableError> {
-        let key = &self.def.key.columns;
-        let computed = match key.iter().any(|part| part.computed().is_some()) {
-            true => key.iter().map(|part| self.computed(part, row)).collect::<Result<Vec<_>, _>>()?,
-            false => Vec::new(),
-        };
-        let pick = |position: usize| match (key.get(position).and_then(KeyColumn::column), computed.get(position)) {
-            (Some(column), _) => row.get(column).unwrap_or(&Value::Null),
-            (None, Some(value)) => value,
-            (None, None) => &Value::Null,
-        };
-        let mut bytes = Vec::with_capacity(KEY_BYTES_EXPECTED);
-        self.codec.encode_with(pick, &mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// The value of a computed key column; NULL for one of the table's own.
-    fn computed(&self, part: &KeyColumn, row: &[Value]) -> Result<Value, TableError> {
-        let Some(expr) = part.computed() else { return Ok(Value::Null) };
-        let table = || self.def.name.to_string();
-        let value = part
-            .value(row)
-            .map_err(|source| TableError::Value { column: Some(format!("{}.{}", table(), part.name)), source })?;
-        let missing = |column: &usize| row.get(*column).is_none_or(Value::is_null);
-        match expr.columns().into_iter().find(missing).and_then(|column| self.def.columns.get(column)) {
-            Some(input) if value.is_null() && !part.nullable => {
-                Err(TableError::NotNull { table: table(), column: input.name.clone() })
-            }
-            _ => Ok(value),
-        }
+    /// The layout of a table among open ones; made again for an earlier definition, which a statement may still read by.
+    pub(crate) fn open(open: &OpenTables, table: &Arc<Table>) -> Arc<Self> {
+        let found = open.read().get(&table.def().id).filter(|found| Arc::ptr_eq(&found.table, table)).cloned();
+        found.unwrap_or_else(|| Arc::new(Self::new(table.clone())))
     }
 
     pub(crate) fn layout(&self, family: usize) -> Option<&FamilyLayout> {
@@ -122,7 +67,7 @@ impl Table {
     /// How large blocks of the table are: as its definition says, else as the options say. What the definition says
     /// beyond the limits counts as the limit.
     pub(crate) fn block_limits(&self, options: &LayoutOptions) -> BlockLimits {
-        let said = |name, most: u64| match self.def.option(name) {
+        let said = |name, most: u64| match self.def().option(name) {
             Some(Value::Int(number)) => Some(number.clamp(&1, &(most as i64)).unsigned_abs() as usize),
             _ => None,
         };
@@ -134,12 +79,6 @@ impl Table {
 
     pub(crate) fn family_count(&self) -> usize {
         self.layouts.len()
-    }
-
-    /// The time at or before which a row written is expired at `now_ms`; `None` without a TTL.
-    pub(crate) fn expired_ms(&self, now_ms: i64) -> Option<i64> {
-        let ttl_ms = i64::try_from(self.def.ttl_s?).ok()?.checked_mul(1000)?;
-        now_ms.checked_sub(ttl_ms)
     }
 
     /// The value of a family's slot in a row of all columns.
@@ -173,10 +112,4 @@ impl Table {
     pub(crate) fn absent(&self, column: usize) -> &Value {
         self.absent.get(column).unwrap_or(&Value::Null)
     }
-}
-
-fn arrow_schema(def: &TableDef) -> Schema {
-    let columns = def.columns.iter().map(|c| Field::new(&c.name, arrow_type(c.ty), c.nullable));
-    let row_key = Field::new(ROW_KEY_COLUMN, DataType::Binary, false);
-    Schema::new(columns.chain([row_key]).collect::<Vec<_>>())
 }

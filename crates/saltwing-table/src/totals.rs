@@ -7,9 +7,11 @@ use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
-use saltwing_types::{SqlType, Value};
+use saltwing_access::{TableError, Total, Totals};
+use saltwing_types::SqlType;
 use smallvec::SmallVec;
 
+use crate::StoredTable;
 use crate::decode::DecodedColumn;
 use crate::packed::Summary;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Ints, Nulls};
@@ -22,28 +24,9 @@ use crate::selection::Selection;
 use crate::shape::ScanShape;
 use crate::source::Source;
 use crate::walk::{Piece, Pieces};
-use crate::{Table, TableError};
 
 /// Of so many rows, where one is added, they are got one by one.
 const SPARSE: usize = 8;
-
-/// What rows have in a column together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Total {
-    /// Values that are not NULL.
-    pub known: u64,
-    /// Their sum, of a column of integers: no number of rows goes beyond it. 0 of another column.
-    pub sum: i128,
-}
-
-/// What the rows of a scan have together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// How many rows there are.
-    pub rows: u64,
-    /// Of each column that the scan puts out.
-    pub columns: Vec<Total>,
-}
 
 impl Scan {
     /// Reads to the end, and adds up what the rows have.
@@ -94,7 +77,7 @@ impl Scan {
             if are_stored && !shape.is_filtered() {
                 let passed = self.rows.pass_blocks(|block| add_known(block, added, &mut totals.columns));
                 totals.rows += passed;
-                self.context.book(passed, 0)?;
+                self.context.charge(passed, 0)?;
             }
         }
         self.add_decoded(&mut sums, &mut totals)?;
@@ -165,23 +148,6 @@ struct Sums {
     decoded: usize,
 }
 
-impl Total {
-    fn add(&mut self, known: u64, sum: i128) {
-        self.known += known;
-        self.sum += sum;
-    }
-
-    /// And so many rows of one value.
-    fn with(self, value: &Value, rows: u64) -> Self {
-        let value = match value {
-            Value::Null => return self,
-            Value::Int(value) => i128::from(*value),
-            _ => 0,
-        };
-        Self { known: self.known + rows, sum: self.sum + value * i128::from(rows) }
-    }
-}
-
 /// Rows of a block that are added.
 enum Added<'a> {
     All(Range<usize>),
@@ -223,7 +189,7 @@ impl Added<'_> {
 
 /// Adds some rows of a block; whether it was read. Of whole blocks the directory mostly knows the sums.
 fn add_block(
-    table: &Table,
+    table: &StoredTable,
     added: &[DecodedColumn],
     (block, rows): (&Arc<BlockRef>, Added<'_>),
     parts: &mut BlockParts,
@@ -281,7 +247,7 @@ fn known_total(block: &Summary, (family, slot): (usize, u16), ty: SqlType) -> Op
 
 /// Adds a row of a delta.
 fn add_recent(
-    table: &Table,
+    table: &StoredTable,
     added: &[DecodedColumn],
     key: &[u8],
     row: &StoredRow,

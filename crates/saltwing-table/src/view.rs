@@ -1,10 +1,10 @@
 //! What a statement sees.
 
+use saltwing_access::{Table, TableError};
 use saltwing_types::TableId;
 
 use crate::packed::Moment;
 use crate::packed::delta::TableRows;
-use crate::{Table, TableError};
 
 /// One moment of all tables: it holds off nobody, and never changes.
 ///

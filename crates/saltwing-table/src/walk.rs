@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::{Counters, TableError};
 use saltwing_store::{Bytes, Direction};
 
 use crate::conditions::Conditions;
@@ -18,7 +19,6 @@ use crate::packed::block_ref::{BlockRef, PartsInMemory};
 use crate::packed::delta::{RecentRow, StoredRow, TableRows};
 use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
-use crate::{Counters, TableError};
 
 use ahead::{Ahead, Look};
 pub(crate) use piece::{Piece, Pieces};

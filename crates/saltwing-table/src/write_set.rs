@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Table, TableError};
 use saltwing_types::{TableId, Value, text};
 
+use crate::StoredTable;
+use crate::packed::OpenTables;
 use crate::packed::delta::StoredRow;
 use crate::packed::delta_record::{Record, RecordBuilder, keyed_rows};
 use crate::row_format::VALUE_BYTES_MAX;
-use crate::{Table, TableError};
 
 /// Puts and deletes of whole rows over any tables, in order: of several on one row the last one counts.
 ///
@@ -17,9 +19,10 @@ use crate::{Table, TableError};
 pub struct WriteSet {
     /// The time that rows are stamped with.
     now_ms: i64,
+    open: Arc<OpenTables>,
     records: RecordBuilder,
     /// The tables written to, each once.
-    tables: Vec<Arc<Table>>,
+    tables: Vec<Arc<StoredTable>>,
     rows: usize,
     /// Whether a row is put, rather than deleted.
     has_puts: bool,
@@ -29,8 +32,16 @@ pub struct WriteSet {
 impl WriteSet {
     /// A set that changes nothing; its rows are stamped with this time, in milliseconds since 1970. See
     /// [`EmbeddedTables::write_set`](crate::EmbeddedTables::write_set).
-    pub fn new(now_ms: i64) -> Self {
-        Self { now_ms, records: RecordBuilder::new(), tables: Vec::new(), rows: 0, has_puts: false, frees_space: false }
+    pub(crate) fn new(now_ms: i64, open: Arc<OpenTables>) -> Self {
+        Self {
+            now_ms,
+            open,
+            records: RecordBuilder::new(),
+            tables: Vec::new(),
+            rows: 0,
+            has_puts: false,
+            frees_space: false,
+        }
     }
 
     /// Writes a row whole. `row` has a value for every column, brought to its type; key columns are taken from it too.
@@ -66,7 +77,8 @@ impl WriteSet {
         }
         let key = table.row_key(row)?;
         self.has_puts = true;
-        self.add(table, &key, |out| {
+        let table = self.stored(table);
+        self.add(def.id, &key, |out| {
             StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {
                 Some(layout) if table.is_stored(family, row) => {
                     layout.encode(written_ms, |slot| table.slot_value(family, slot, row), out);
@@ -79,7 +91,8 @@ impl WriteSet {
 
     /// Deletes a row by its physical key, whether it is there or not.
     pub fn delete(&mut self, table: &Arc<Table>, key: impl AsRef<[u8]>) {
-        self.add(table, key.as_ref(), |_| {});
+        self.stored(table);
+        self.add(table.def().id, key.as_ref(), |_| {});
     }
 
     /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
@@ -93,12 +106,19 @@ impl WriteSet {
         !self.frees_space && self.has_puts
     }
 
-    fn add(&mut self, table: &Arc<Table>, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
-        if !self.tables.iter().any(|known| Arc::ptr_eq(known, table)) {
-            self.tables.push(table.clone());
+    /// The layout of a table that is written to.
+    fn stored(&mut self, table: &Arc<Table>) -> Arc<StoredTable> {
+        if let Some(known) = self.tables.iter().find(|known| Arc::ptr_eq(known.table(), table)) {
+            return known.clone();
         }
+        let stored = StoredTable::open(&self.open, table);
+        self.tables.push(stored.clone());
+        stored
+    }
+
+    fn add(&mut self, table: TableId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
         self.rows += 1;
-        self.records.add(table.def().id, key, write);
+        self.records.add(table, key, write);
     }
 
     /// How many rows are written.
@@ -117,7 +137,7 @@ impl WriteSet {
     }
 
     /// The tables written to, each definition once.
-    pub(crate) fn tables(&self) -> &[Arc<Table>] {
+    pub(crate) fn tables(&self) -> &[Arc<StoredTable>] {
         &self.tables
     }
 

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
+use saltwing_access::{
+    Buckets, Budget, Direction, Durability, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder, ScanRequest,
+    Table,
+};
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder,
-    ScanRequest, Table,
-};
+use saltwing_table::EmbeddedTables;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,

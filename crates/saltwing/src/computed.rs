@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use saltwing_access::ScanContext;
 use saltwing_bind::{ComputedValue, Params, UpsertTarget, computed_query, expr_of};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
-use saltwing_table::{ReadView, ScanContext};
+use saltwing_table::ReadView;
 use saltwing_types::{ColumnDef, ErrorCode, Span, SqlType, TableDef, Value, number};
 
 use crate::Error;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use saltwing_access::Memory;
 use saltwing_catalog::Catalog;
 use saltwing_store::{Capabilities, DurabilityScope, OrderedKv};
-use saltwing_table::{EmbeddedTables, Memory};
+use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
 

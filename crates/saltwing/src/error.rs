@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_bind::access::RefusedScans;
 use saltwing_bind::{BindError, BindErrorKind};
 use saltwing_catalog::CatalogError;
 use saltwing_exec::{ExecError, Unfinished};
 use saltwing_sql::SqlError;
 use saltwing_store::StoreError;
-use saltwing_table::TableError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
 use crate::error_subject::Subject;

@@ -1,9 +1,9 @@
 //! The table, the column and the key that an error is about, as data.
 
+use saltwing_access::TableError;
 use saltwing_bind::{BindError, BindErrorKind};
 use saltwing_catalog::CatalogError;
 use saltwing_exec::ExecError;
-use saltwing_table::TableError;
 
 /// What an error is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

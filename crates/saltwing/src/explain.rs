@@ -130,6 +130,6 @@ pub(crate) fn table_rows(labels: &[&str], rows: Vec<Vec<Option<String>>>) -> Res
         Arc::new(rows.iter().map(|row| row.get(i).and_then(Option::as_deref)).collect::<StringArray>())
     };
     let arrays = (0..labels.len()).map(column).collect();
-    let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_table::TableError::from)?;
+    let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
     Ok(RowsOutcome::ready(columns, batch))
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
+use saltwing_access::{Counters, ScanContext, TableError};
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_exec::{DirectRows, TotalRow};
 use saltwing_expr::{ColumnBuilder, RowValues};
-use saltwing_table::{Counters, ScanContext, TableError};
 
 use crate::Error;
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
+use saltwing_access::{Memory, ScanContext, Threads};
 use saltwing_bind::{Params, candidates};
 use saltwing_datafusion::{
     Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind,
     Template,
 };
 use saltwing_sql::statement::QueryStatement;
-use saltwing_table::{Memory, ScanContext, Threads};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::error::refused_by;

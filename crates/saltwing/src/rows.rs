@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use saltwing_access::ScanContext;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::{RowValues, ValueColumn, ValueRef};
-use saltwing_table::ScanContext;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use saltwing_access::{ScanContext, Table};
 use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
@@ -12,7 +13,7 @@ use saltwing_catalog::CatalogView;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, SelectPlan, Writer};
 use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{Statement, TableRef};
-use saltwing_table::{ReadView, ScanContext, Table};
+use saltwing_table::ReadView;
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;

@@ -6,11 +6,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use saltwing_access::{Budget, Durability, ScanContext};
 use saltwing_bind::access::{Guard, HintVerb};
 use saltwing_plan::Policy;
 use saltwing_sql::statement::{Hint, OptionValue, Set};
 use saltwing_sql::{Statement, parse};
-use saltwing_table::{Budget, Durability, ScanContext};
 use saltwing_types::{ErrorCode, parse_bytes};
 
 use crate::builder::COMMIT_BYTES_TOP;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use saltwing_access::Table;
 use saltwing_bind::{ResultColumn, resolve};
 use saltwing_exec::select::result_schema;
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::Compact;
-use saltwing_table::{StorageStats, Table, TableStorage};
+use saltwing_table::{StorageStats, TableStorage};
 use saltwing_types::SqlType;
 
 use crate::Error;
@@ -102,7 +103,7 @@ impl Listing {
         let arrays = columns.iter().map(|(_, _, array)| array.clone()).collect();
         let columns: Vec<ResultColumn> =
             columns.into_iter().map(|(label, ty, _)| ResultColumn { label, ty, nullable: true }).collect();
-        let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_table::TableError::from)?;
+        let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
         Ok(RowsOutcome::ready(columns, batch))
     }
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use saltwing_access::{Counters, ScanContext};
 use saltwing_bind::access::AccessReport;
 use saltwing_bind::{ResultColumn, Subquery, candidates, with_placeholders};
 use saltwing_exec::SelectPlan;
 use saltwing_expr::value_at;
-use saltwing_table::{Counters, ScanContext};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;

@@ -1,7 +1,7 @@
 //! In a build without the relational engine: what it would do is refused.
 
+use saltwing_access::ScanContext;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_table::ScanContext;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::Counters;
 use saltwing_plan::{Access, Buckets, LISTED_MAX, OrderKind, Verdict};
-use saltwing_table::Counters;
 use saltwing_types::{SortOrder, text};
 use serde_json::{Value as Json, json};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_table::Table;
+use saltwing_access::Table;
 use saltwing_types::Value;
 
 use super::key_part::{KeyPart, RangeList};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Buckets, Direction, RangeIter, RangeSource, ScanRoute, Table};
 use saltwing_plan::{Access, AccessKind};
 use saltwing_rowkey::{BucketRange, KeyRange};
-use saltwing_table::{Buckets, Direction, RangeIter, RangeSource, ScanRoute, Table};
 
 use super::TableAccess;
 use super::row_list::{RowList, RowRanges};

@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_rowkey::PlainKey;
-use saltwing_table::Table;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
 use super::key_part::{KeyPart, RangeList};

@@ -14,11 +14,11 @@ mod template;
 
 use std::sync::Arc;
 
+use saltwing_access::{Direction, RangeSample, RangeSource, ScanOrder, ScanRequest, ScanRoute, Table};
 use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
     RowLimit, Use, choose,
 };
-use saltwing_table::{Direction, RangeSample, RangeSource, ScanOrder, ScanRequest, ScanRoute, Table};
 use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
@@ -219,7 +219,7 @@ impl TableAccess {
     fn route_over(
         &self,
         ranges: Arc<dyn RangeSource>,
-        buckets: saltwing_table::Buckets,
+        buckets: saltwing_access::Buckets,
         limit: Option<u64>,
     ) -> ScanRoute {
         let direction = self.direction();
@@ -235,10 +235,10 @@ impl TableAccess {
     }
 
     /// The buckets that are read.
-    pub fn buckets(&self) -> saltwing_table::Buckets {
+    pub fn buckets(&self) -> saltwing_access::Buckets {
         match &self.access.buckets {
-            Buckets::All => saltwing_table::Buckets::All,
-            Buckets::Some(list) => saltwing_table::Buckets::Some(list.clone()),
+            Buckets::All => saltwing_access::Buckets::All,
+            Buckets::Some(list) => saltwing_access::Buckets::Some(list.clone()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! A plan's ranges, and what it skips inside them, as a scan takes them.
 
+use saltwing_access::{Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, Stretch};
 use saltwing_plan::{Ranges, ScanRange, Skip, Stretches};
 use saltwing_rowkey::KeyRange;
-use saltwing_table::{Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, Stretch};
 
 /// Ranges up to which they are made once for all buckets.
 const FEW_RANGES: u128 = 16;

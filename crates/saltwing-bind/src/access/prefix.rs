@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Buckets, Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanRequest, TableError};
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
-use saltwing_table::{Buckets, Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanRequest, TableError};
 use saltwing_types::Value;
 
 use super::TableAccess;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::{Direction, RangeIter, RangeSource, RangeWalk};
 use saltwing_rowkey::KeyRange;
-use saltwing_table::{Direction, RangeIter, RangeSource, RangeWalk};
 
 /// Physical row keys, ascending, each once.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_catalog::CatalogView;
-use saltwing_table::Table;
 use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
 
 use super::items::factor_name;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
+use saltwing_access::{Budget, Counters, Durability, ScanContext};
 use saltwing_bind::access::Guard;
 use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
@@ -13,7 +14,7 @@ use saltwing_plan::Policy;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Budget, Counters, Durability, EmbeddedTables, ScanContext, SystemClock};
+use saltwing_table::{EmbeddedTables, SystemClock};
 use saltwing_types::Value;
 
 pub struct Database {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::Durability;
 use saltwing_bind::Params;
 use saltwing_datafusion::{Engine, EngineConfig, Mode};
 use saltwing_plan::AccessKind;
-use saltwing_table::Durability;
 use saltwing_types::Value;
 
 use crate::database::{Answer, Database};

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::Durability;
 use saltwing_bind::Params;
 use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
-use saltwing_table::Durability;
 use saltwing_types::Value;
 
 use crate::database::Database;

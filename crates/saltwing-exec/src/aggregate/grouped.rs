@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::compute::{SortColumn, SortOptions, filter, lexsort_to_indices, take};
+use saltwing_access::{Memory, Reservation, TableError};
 use saltwing_bind::Grouping;
 use saltwing_expr::{Columns, Filter, arrow_type};
-use saltwing_table::{Memory, Reservation, TableError};
 use saltwing_types::{SortOrder, SqlType};
 
 use super::call::Call;

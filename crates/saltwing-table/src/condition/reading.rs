@@ -3,7 +3,7 @@
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, Value};
 
 use super::{Condition, Test};
-use crate::Table;
+use crate::StoredTable;
 use crate::packed::{NumberRanges, decimal_number, float_number, int_number, timestamp_number};
 
 /// Where a literal stands among the sort numbers of a column.
@@ -16,7 +16,7 @@ enum Place {
 
 impl Condition {
     /// The condition that an expression is, if it is one.
-    pub(crate) fn of(table: &Table, expr: &Expr) -> Option<Self> {
+    pub(crate) fn of(table: &StoredTable, expr: &Expr) -> Option<Self> {
         match expr {
             Expr::Not(inner) => Self::of(table, inner).map(Self::negated),
             Expr::IsNull(inner) => Self::new(table, column_of(inner)?, Test::Null, true),

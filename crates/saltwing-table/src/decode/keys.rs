@@ -1,15 +1,16 @@
 //! Keys into the columns that come from them.
 
+use saltwing_access::TableError;
 use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
 use saltwing_types::ValueError;
 
 use super::{Column, named};
+use crate::StoredTable;
 use crate::packed::block::FixPart;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::travel::Picked;
-use crate::{Table, TableError};
 
 /// What is known of a table's keys, and of the columns that come from them.
 #[derive(Clone, Copy)]
@@ -45,7 +46,12 @@ impl KeyDecoder {
     }
 
     /// Adds one key.
-    pub(super) fn add_key(&mut self, table: &Table, columns: &mut [Column], key: &[u8]) -> Result<(), TableError> {
+    pub(super) fn add_key(
+        &mut self,
+        table: &StoredTable,
+        columns: &mut [Column],
+        key: &[u8],
+    ) -> Result<(), TableError> {
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
                 Source::Tail { position, codec, from_end, width } => {
@@ -64,7 +70,7 @@ impl KeyDecoder {
     /// Adds the keys of rows of a block.
     pub(super) fn add_keys(
         &mut self,
-        table: &Table,
+        table: &StoredTable,
         columns: &mut [Column],
         lead: &FixPart,
         mut rows: Picked<'_>,
@@ -98,7 +104,7 @@ impl KeyDecoder {
     /// Adds the leading columns of a key, which comes in two pieces, so many times.
     fn add_leading(
         &mut self,
-        table: &Table,
+        table: &StoredTable,
         columns: &mut [Column],
         key: [&[u8]; 2],
         times: usize,
@@ -143,7 +149,7 @@ impl KeyDecoder {
     /// Adds a column of the key that was split, without a value between.
     fn push(
         &mut self,
-        table: &Table,
+        table: &StoredTable,
         (position, codec): (usize, ValueCodec),
         sink: &mut Sink,
     ) -> Result<Result<(), ValueError>, TableError> {
@@ -179,7 +185,7 @@ fn push_tails(
 }
 
 /// The error of a column of a key, which comes in two pieces, whose bytes are no value.
-pub(crate) fn corrupt(table: &Table, key: &[&[u8]; 2], position: usize, bad: BadBytes) -> TableError {
+pub(crate) fn corrupt(table: &StoredTable, key: &[&[u8]; 2], position: usize, bad: BadBytes) -> TableError {
     let (key, mut slices) = (key.concat(), KeySlices::default());
     match table.codec().split(&key, &mut slices) {
         Ok(()) => table.codec().corrupt(position, &key, &slices, bad).into(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use saltwing_access::TableError;
+
 use super::cut::{Pending, RowRef};
 use super::delta::{RecentRow, StoredRow};
 use super::directory::Entry;
@@ -10,7 +12,6 @@ use super::gather::{Above, above};
 use super::run::{Amount, KeyHash, Run, RunPart, taken_in};
 use super::spaces::{DIR, run_key};
 use super::step::Rewrite;
-use crate::TableError;
 
 /// Rows that wait for the run of some neighbouring entries.
 #[derive(Default)]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use saltwing_access::TableError;
 use saltwing_store::{Bytes, OrderedKv, Space, StoreError};
 use saltwing_types::TableId;
 use smallvec::SmallVec;
@@ -16,7 +17,6 @@ use super::far::Far;
 use super::spaces::{FAR, FIX, VAR, id_key, part_key};
 use super::stats::{AllCounters, TableCounters};
 use super::zone::Zone;
-use crate::TableError;
 
 /// An immutable block. While a directory that a reader holds names it, it stays in the store.
 ///

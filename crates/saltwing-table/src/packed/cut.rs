@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::Bytes;
 
 use super::block::{FixPart, VarPart};
@@ -17,8 +18,8 @@ use super::pieces::piece_ends;
 use super::run::RUNS_MAX;
 use super::spaces::{DIR, FAR, FIX, REPLACED, VAR, dir_key, id_key, id_of, part_key};
 use super::step::Rewrite;
+use crate::StoredTable;
 use crate::row_format::{self, FamilyLayout, SlotBytes};
-use crate::{Table, TableError};
 
 /// Most columns a table whose smallest and largest values a directory keeps.
 const ZONES_MAX: usize = 16;
@@ -280,7 +281,7 @@ impl Rewrite<'_> {
     /// The columns of one family of some rows.
     fn columns(
         &self,
-        table: &Table,
+        table: &StoredTable,
         family: usize,
         rows: &[RowRef],
         pending: &Pending,

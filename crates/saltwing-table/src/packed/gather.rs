@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::Bytes;
 
 use super::block::FixPart;
@@ -12,7 +13,6 @@ use super::delta::{RecentRow, StoredRow};
 use super::directory::Entry;
 use super::run::RunPart;
 use super::step::Rewrite;
-use crate::TableError;
 
 /// What counts for a key above the block.
 pub(super) enum Above {

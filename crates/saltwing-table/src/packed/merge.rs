@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use saltwing_access::TableError;
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
@@ -15,7 +16,6 @@ use super::spaces::{
 };
 use super::step::Also;
 use super::{Merge, Packed};
-use crate::TableError;
 
 /// Most keys that are deleted at once.
 const BATCH_KEYS: usize = 1000;

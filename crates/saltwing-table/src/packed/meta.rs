@@ -1,10 +1,10 @@
 //! Which generations live, and how far the merge has come: one record of the store.
 
+use saltwing_access::TableError;
 use saltwing_store::Bytes;
 use saltwing_types::TableId;
 
 use super::bits::{Reader, seal};
-use crate::TableError;
 
 /// The version of the whole layout that is written.
 const VERSION: u8 = 4;

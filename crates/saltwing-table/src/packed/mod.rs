@@ -66,6 +66,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
+use saltwing_access::TableError;
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
@@ -89,13 +90,13 @@ use meta::Meta;
 use spaces::{META, META_KEY, delta_space, id_key};
 use worker::Signal;
 
-use crate::{Clock, Table, TableError};
+use crate::{Clock, StoredTable};
 
 /// All tables' rows at one moment.
 pub(crate) type Moment = OrdMap<u32, TableRows>;
 
 /// Tables whose definitions are open.
-pub(crate) type OpenTables = RwLock<HashMap<TableId, Arc<Table>>>;
+pub(crate) type OpenTables = RwLock<HashMap<TableId, Arc<StoredTable>>>;
 
 /// The layout of one store.
 pub(crate) struct Packed {
@@ -255,7 +256,7 @@ impl Packed {
     }
 
     /// Opens a table, or puts another definition in the place of the one before, between two commits.
-    pub(crate) fn open_table(&self, table: Arc<Table>) {
+    pub(crate) fn open_table(&self, table: Arc<StoredTable>) {
         let _between_commits = self.commits.lock();
         let id = table.def().id;
         if table.version() > 0 {
@@ -265,7 +266,7 @@ impl Packed {
     }
 
     /// An open table.
-    fn table(&self, id: TableId) -> Option<Arc<Table>> {
+    fn table(&self, id: TableId) -> Option<Arc<StoredTable>> {
         self.tables.read().get(&id).cloned()
     }
 

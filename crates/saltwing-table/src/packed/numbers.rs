@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
+use saltwing_access::TableError;
+
 use super::meta::Meta;
-use crate::TableError;
 
 /// The numbers of one step.
 pub(super) struct Numbers {

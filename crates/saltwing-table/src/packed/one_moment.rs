@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::{
     Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use super::Packed;
 use super::spaces::{delta_space, id_of};
-use crate::TableError;
 use crate::examine::SnapshotKv;
 
 impl Packed {

@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::{Bytes, OrderedKv};
 use saltwing_types::TableId;
 
@@ -25,7 +26,6 @@ use super::directory_format::{PartRecord, write_run};
 use super::image::{Named, NamedByTable, walk};
 use super::run::KeyHash;
 use super::spaces::{FAR, FIX, VAR, dir_key, id_of, label, run_key, split_table};
-use crate::TableError;
 use crate::damage::{Damage, Loss, hex};
 
 /// Blocks and values that no record names, by table and id.
@@ -255,7 +255,7 @@ fn key_of(lead: &FixPart, row: usize) -> Vec<u8> {
     key
 }
 
-/// Table, block and family of a part's key.
+/// StoredTable, block and family of a part's key.
 fn block_of(key: &[u8]) -> Option<(TableId, u64, u8)> {
     let (table, rest) = split_table(key)?;
     let (family, id) = rest.split_last()?;

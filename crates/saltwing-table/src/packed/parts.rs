@@ -12,8 +12,9 @@
 use std::ops::Range;
 use std::thread::Builder;
 
+use saltwing_access::TableError;
+
 use super::step::{Also, Rewrite, STEP_ENTRIES};
-use crate::TableError;
 
 impl<'a> Rewrite<'a> {
     /// Ranges of entries from `first` on for the threads of one step; at most one where one thread is to do it.

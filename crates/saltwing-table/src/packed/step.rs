@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::TableError;
 use saltwing_store::{Bytes, WriteBatch};
 use saltwing_types::TableId;
 
@@ -19,8 +20,8 @@ use super::options::BlockLimits;
 use super::run::Run;
 use super::spaces::{DIR, REPLACED, dir_key, id_key, run_key};
 use super::{Merge, Packed};
+use crate::StoredTable;
 use crate::row_format::SlotBytes;
-use crate::{Table, TableError};
 
 /// Entries that get a run in one step, for each block that it writes.
 pub(super) const STEP_ENTRIES: usize = 8;
@@ -29,7 +30,7 @@ pub(super) const STEP_ENTRIES: usize = 8;
 pub(super) struct Rewrite<'a> {
     pub(super) numbers: &'a Numbers,
     pub(super) packed: &'a Packed,
-    pub(super) table: Arc<Table>,
+    pub(super) table: Arc<StoredTable>,
     pub(super) home: Arc<Home>,
     pub(super) rows: TableRows,
     pub(super) limits: BlockLimits,
@@ -118,7 +119,7 @@ impl<'a> Rewrite<'a> {
     pub(super) fn new(
         packed: &'a Packed,
         numbers: &'a Numbers,
-        table: Arc<Table>,
+        table: Arc<StoredTable>,
         rows: TableRows,
         limit_ms: Option<i64>,
     ) -> Self {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use parking_lot::Mutex;
+use saltwing_access::TableError;
 use saltwing_store::{Cursor, Direction, KeyBounds, OrderedKv};
 use saltwing_types::TableId;
 
@@ -25,7 +26,6 @@ use super::named_runs::{StoredRun, named_runs};
 use super::run::Run;
 use super::spaces::{DIR, DIR_ENTRY, DIR_RUN, dir_key, run_key, split_table};
 use super::stored_chunk::StoredChunk;
-use crate::TableError;
 
 /// The directories of all tables, by number. Walks look at each other after each `batch` of keys; fewer in all are read
 /// by one thread.

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::{Bytes, Space};
 use saltwing_types::{TableId, Value, number, text};
 
@@ -21,10 +22,10 @@ use super::run::{KeyHash, RunPart};
 use super::spaces::{DELTAS, FIX, label};
 use super::zone::Zone;
 use super::{Packed, delta::TableRows};
+use crate::StoredTable;
 use crate::damage::{Damage, Loss, hex};
 use crate::row_values::RowShape;
 use crate::walk::{Found, Piece, find};
-use crate::{Table, TableError};
 
 /// What a walk over a table came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,12 +67,12 @@ impl Packed {
     /// Reads all of a table: see [`crate::EmbeddedTables::examine`].
     pub(crate) fn examine(
         &self,
-        table: &Arc<Table>,
+        table: &Arc<StoredTable>,
         go_on: &dyn Fn() -> Result<(), TableError>,
         take: TakeRow<'_>,
     ) -> Result<Examined, TableError> {
         let rows = self.rows.read().get(&table.def().id.0).cloned().unwrap_or_default();
-        let shape = RowShape::new(table, 0..table.def().columns.len());
+        let shape = RowShape::of(table, 0..table.def().columns.len());
         let mut walk = Walk { table, shape, rows: &rows, runs_seen: BTreeSet::new(), done: Examined::default(), take };
         for index in 0..rows.directory.len() {
             go_on()?;
@@ -92,7 +93,7 @@ impl Packed {
 }
 
 struct Walk<'a> {
-    table: &'a Arc<Table>,
+    table: &'a Arc<StoredTable>,
     shape: RowShape,
     rows: &'a TableRows,
     /// Runs that were held to their records: many entries name one.

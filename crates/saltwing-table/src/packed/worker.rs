@@ -6,10 +6,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
+use saltwing_access::TableError;
 use saltwing_store::StoreError;
 
 use super::Packed;
-use crate::TableError;
 
 /// How often a waiting writer looks again by itself.
 const WAIT: Duration = Duration::from_millis(20);

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_access::TableError;
 use saltwing_store::Direction;
 
 use super::{Piece, Walk};
-use crate::TableError;
 use crate::packed::block::FixPart;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::directory::Entry;

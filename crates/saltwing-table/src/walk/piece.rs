@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_store::{Bytes, Direction};
 use smallvec::SmallVec;
 
-use crate::TableError;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::travel::take_first;

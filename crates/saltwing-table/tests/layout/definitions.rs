@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Table, TableError};
 use saltwing_store::{Durability, MemoryStore};
-use saltwing_table::{Table, TableError, WriteSet};
+use saltwing_table::{EmbeddedTables, WriteSet};
 use saltwing_types::table::{DefaultDef, DroppedColumn};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value};
 
@@ -32,8 +33,8 @@ pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
     def
 }
 
-fn written(table: &Arc<Table>, row: Vec<Value>) -> WriteSet {
-    let mut writes = WriteSet::new(0);
+fn written(store: &EmbeddedTables, table: &Arc<Table>, row: Vec<Value>) -> WriteSet {
+    let mut writes = store.write_set();
     writes.put(table, row).unwrap();
     writes
 }
@@ -46,7 +47,7 @@ fn rows_are_written_by_the_newest_definition_only() {
     let (view, token) = world.store.begin().unwrap();
     let new = world.store.register(Arc::new(with_more_columns(old.def()))).unwrap();
     for read_at in [None, Some(&*token)] {
-        let refused = world.store.commit(&written(&old, plain_row(3, 99)), read_at, Durability::Buffered);
+        let refused = world.store.commit(&written(&world.store, &old, plain_row(3, 99)), read_at, Durability::Buffered);
         assert!(matches!(refused, Err(TableError::DefinitionChanged { .. })));
     }
     // What was seen before the change is read by either definition, what comes behind it by the new one.
@@ -54,7 +55,7 @@ fn rows_are_written_by_the_newest_definition_only() {
     assert_eq!(world.store.get(&view, &old, &key).unwrap().unwrap()[2], Value::Int(3));
     let mut row = plain_row(3, 99);
     row.extend([Value::Int(1), Value::Null, Value::Int(3)]);
-    world.store.commit(&written(&new, row.clone()), None, Durability::Buffered).unwrap();
+    world.store.commit(&written(&world.store, &new, row.clone()), None, Durability::Buffered).unwrap();
     let later = world.store.view().unwrap();
     assert!(matches!(world.store.get(&later, &old, &key), Err(TableError::DefinitionChanged { .. })));
     assert!(matches!(world.store.contains(&later, &old, &key), Err(TableError::DefinitionChanged { .. })));

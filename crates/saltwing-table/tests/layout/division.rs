@@ -5,12 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::ArrayRef;
 use proptest::prelude::*;
+use saltwing_access::{Buckets, Budget, Direction, Division, ScanContext, ScanOrder, ScanRoute};
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{
-    Buckets, Budget, Direction, Division, LayoutOptions, ReadView, ScanContext, ScanOrder, ScanRoute, ScanShape,
-};
+use saltwing_table::{LayoutOptions, ReadView, ScanShape};
 use saltwing_types::{Expr, Value};
 
 use crate::history::row;

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
+use saltwing_access::TableError;
 use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,
     StoreError, WriteBatch,
 };
-use saltwing_table::{TableError, WriteSet};
+use saltwing_table::WriteSet;
 use saltwing_types::Value;
 
 use crate::world::{World, plain_row, table, thread_options};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use saltwing_access::{Buckets, Budget, RangeSample, ScanContext};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Buckets, Budget, LayoutOptions, RangeSample, ScanContext, ScanShape};
+use saltwing_table::{LayoutOptions, ScanShape};
 use saltwing_types::{Expr, SqlType, Value};
 
 use crate::history::row;

@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Budget, ScanContext};
 use saltwing_store::MemoryStore;
 use saltwing_store::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
-use saltwing_table::{Budget, LayoutOptions, ScanContext};
+use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
 use crate::history::Step;

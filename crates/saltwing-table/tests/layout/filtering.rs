@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
+use saltwing_access::{Direction, ScanOrder};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Direction, LayoutOptions, ScanOrder};
+use saltwing_table::LayoutOptions;
 use saltwing_types::{ArithOp, ColumnRef, CompareOp, Decimal, Expr, SqlType, Value, eval, typing};
 
 use crate::definitions::with_more_columns;

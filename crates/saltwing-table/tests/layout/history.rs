@@ -6,13 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
+use saltwing_access::{Budget, Direction, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder, TableError};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{
-    Budget, Direction, LayoutOptions, Merging, RangeIter, RangeSource, RangeWalk, ReadView, ScanContext, ScanOrder,
-    TableError,
-};
+use saltwing_table::{LayoutOptions, Merging, ReadView};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 

@@ -6,12 +6,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use saltwing_access::{Direction, Durability};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::conformance::Files;
 use saltwing_store::{
     Bytes, Capabilities, Cursor, KeyBounds, Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
-use saltwing_table::{Direction, Durability, LayoutOptions};
+use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
 use crate::world::{Rows, World, plain_row, run_options, table};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Direction, TableError};
 use saltwing_store::{Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Direction, LayoutOptions, TableError};
+use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
 use crate::world::{Request, World, plain_row, read, request, table, thread_options};

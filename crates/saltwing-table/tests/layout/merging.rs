@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use saltwing_access::{Direction, Durability, ScanOrder};
 use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Direction, Durability, LayoutOptions, ScanOrder};
+use saltwing_table::LayoutOptions;
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{CompareOp, Expr, SqlType, TableId, Value};
 

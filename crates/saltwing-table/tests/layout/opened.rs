@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use saltwing_access::{Buckets, Direction, Durability, RangeSample, TableError};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Buckets, Direction, Durability, LayoutOptions, Merging, RangeSample, ReadView, TableError};
+use saltwing_table::{LayoutOptions, Merging, ReadView};
 use saltwing_types::Value;
 
 use crate::world::{Request, Rows, World, in_ranges, plain_row, put_all, read, request, run_options, table, totals};

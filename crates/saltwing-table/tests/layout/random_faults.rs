@@ -11,10 +11,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use saltwing_access::{Budget, Durability, ScanContext, Table, TableError};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
 use saltwing_store::{MemoryStore, OrderedKv, StoreError};
-use saltwing_table::{Budget, Durability, LayoutOptions, Merging, ScanContext, Table, TableError};
+use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::{TableId, Value};
 
 use crate::history::{self, assert_whole, row, run};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use saltwing_access::{Budget, ScanContext, TableError};
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Budget, LayoutOptions, Merging, RowShape, ScanContext, TableError};
+use saltwing_table::{LayoutOptions, Merging, RowShape};
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, TableId, Value};
 

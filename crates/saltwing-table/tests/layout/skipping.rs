@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
+use saltwing_access::{
+    Buckets, Budget, Direction, KeyStretches, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Stretch,
+};
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{
-    Buckets, Budget, Direction, KeyStretches, LayoutOptions, RangeIter, RangeSource, ScanContext, ScanOrder,
-    ScanRequest, Stretch,
-};
+use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
 use crate::world::{Ranges, World, plain_row, run_options, table};

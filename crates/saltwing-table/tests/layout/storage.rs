@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use saltwing_access::{Budget, ScanContext, TableError, Total};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{Budget, EmbeddedTables, LayoutOptions, ScanContext, TableError, TableStorage, Total};
+use saltwing_table::{EmbeddedTables, LayoutOptions, TableStorage};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
 use saltwing_types::{SqlType, TableDef, TableId, Value};
 

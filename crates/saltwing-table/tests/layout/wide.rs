@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
-use saltwing_table::{LayoutOptions, WriteSet};
+use saltwing_table::LayoutOptions;
 use saltwing_types::table::ROW_KEY_BYTES_MAX;
 use saltwing_types::value::Timestamp as Instant;
 use saltwing_types::{ColumnDef, ColumnRef, CompareOp, Expr, SqlType, TableDef, Value};
@@ -240,7 +240,7 @@ fn keys_may_be_as_long_as_they_may_be() {
             let longest = world.rows.keys().map(Vec::len).max().unwrap();
             assert_eq!(longest + usize::from(id == 100), ROW_KEY_BYTES_MAX);
             let (too_long, _) = row(text_bytes_max + 1, 1);
-            assert!(WriteSet::new(0).put(&world.table, too_long).is_err());
+            assert!(world.store.write_set().put(&world.table, too_long).is_err());
         }
     }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use saltwing_access::{
+    Buckets, Budget, Direction, Durability, RangeSource, ScanContext, ScanOrder, ScanRequest, Table, TableError, Total,
+    Totals,
+};
 use saltwing_expr::{RowValues, value_at};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
-use saltwing_table::{
-    Buckets, Budget, Direction, Durability, EmbeddedTables, LayoutOptions, Merging, RangeSource, ReadView, RowReader,
-    RowShape, Scan, ScanContext, ScanOrder, ScanRequest, Table, TableError, TableStorage, Total, Totals,
-};
+use saltwing_table::{EmbeddedTables, LayoutOptions, Merging, ReadView, RowReader, RowShape, Scan, TableStorage};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use saltwing_access::{Direction, RangeIter, RangeSource};
 use saltwing_rowkey::KeyRange;
-use saltwing_table::{Clock, Direction, RangeIter, RangeSource};
+use saltwing_table::Clock;
 
 /// A clock that stands where it is put, in milliseconds since 1970.
 #[derive(Default)]

@@ -15,8 +15,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use saltwing_access::ScanContext;
 use saltwing_sql::statement::CopyOptions;
-use saltwing_table::ScanContext;
 use saltwing_types::ErrorCode;
 
 use crate::Error;

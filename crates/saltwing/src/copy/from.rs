@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
+use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
 use saltwing_exec::RowFailure;
 use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
-use saltwing_table::{ScanContext, Table};
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
 use super::file::Purpose;

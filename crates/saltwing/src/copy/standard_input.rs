@@ -3,11 +3,10 @@
 //! A read of standard input blocks until somebody sends bytes. So a thread of its own waits for them. It takes none
 //! away: bytes that come after the statement was stopped are still there for the next reader.
 
+use saltwing_access::ScanContext;
 use std::io::{self, BufRead, Read, StdinLock};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
-
-use saltwing_table::ScanContext;
 
 /// How often a statement that waits looks whether it was stopped.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use saltwing_access::{Budget, ScanContext};
 use saltwing_store::backup::BackupWriter;
 use saltwing_store::{Direction, KeyBounds, StoreError};
-use saltwing_table::{Budget, SPACES, ScanContext, is_whole};
+use saltwing_table::{SPACES, is_whole};
 use saltwing_types::ErrorCode;
 
 use crate::error::DAMAGE_HELP;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use saltwing_access::{Budget, ScanContext};
 use saltwing_catalog::ReadableCatalog;
 use saltwing_store::OrderedKv;
-use saltwing_table::{Budget, Clock, Damage, EmbeddedTables, Loss, ScanContext};
+use saltwing_table::{Clock, Damage, EmbeddedTables, Loss};
 use saltwing_types::TableId;
 
 use crate::{Builder, Database, Error};

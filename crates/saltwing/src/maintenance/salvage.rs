@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use saltwing_access::{Budget, Durability, ScanContext, Table, TableError};
 use saltwing_store::{Access, LeftOut};
-use saltwing_table::{Budget, Durability, ScanContext, Table, TableError, WriteSet};
+use saltwing_table::WriteSet;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{ErrorCode, TableDef};
 

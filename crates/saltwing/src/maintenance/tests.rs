@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use saltwing_access::{Budget, ScanContext};
 use saltwing_store::{Bytes, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{Budget, SPACES, ScanContext};
+use saltwing_table::SPACES;
 use saltwing_types::{ErrorCode, Value};
 
 use super::CheckReport;

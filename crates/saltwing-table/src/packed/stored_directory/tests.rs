@@ -18,13 +18,13 @@ use super::*;
 
 /// Keys of a table's entries, by number, and runs of all entries in some ranges of them, oldest first; each with how many
 /// before it have all of their rows of these entries in it.
-type Table = (Vec<u16>, Vec<(Range<usize>, u64)>);
+type StoredTable = (Vec<u16>, Vec<(Range<usize>, u64)>);
 
-fn table() -> impl Strategy<Value = Table> {
+fn table() -> impl Strategy<Value = StoredTable> {
     table_of(500, 40)
 }
 
-fn table_of(keys: u16, most: usize) -> impl Strategy<Value = Table> {
+fn table_of(keys: u16, most: usize) -> impl Strategy<Value = StoredTable> {
     prop::collection::btree_set(0..keys, 0..most).prop_flat_map(|keys| {
         let keys: Vec<u16> = keys.into_iter().collect();
         let run = (0..keys.len().max(1), 1usize..6, 0u64..3);
@@ -42,7 +42,7 @@ fn summary(rows: u32, number: u64) -> Summary {
 
 /// A store with directories: an entry's block has its key's number, a run numbers behind these, all from 10,000 on, and a row for each
 /// of its entries.
-fn store(tables: &BTreeMap<u32, Table>) -> (MemoryStore, Arc<Shelf>) {
+fn store(tables: &BTreeMap<u32, StoredTable>) -> (MemoryStore, Arc<Shelf>) {
     let kv = MemoryStore::new();
     let mut batch = WriteBatch::new();
     for (&id, (keys, runs)) in tables {
@@ -80,7 +80,7 @@ fn named(directory: &Directory) -> Named {
     directory.entries().filter_map(|entry| Some((entry.block.as_ref()?.id, runs(entry)))).collect()
 }
 
-fn wanted((keys, runs): &Table) -> Named {
+fn wanted((keys, runs): &StoredTable) -> Named {
     let above = |at: usize| {
         let mut above = Vec::new();
         for (number, (_, taken)) in (10_000..).zip(runs).filter(|(_, (entries, _))| entries.contains(&at)) {
@@ -92,7 +92,7 @@ fn wanted((keys, runs): &Table) -> Named {
     keys.iter().enumerate().map(|(at, key)| (u64::from(*key), above(at))).collect()
 }
 
-fn all_wanted(tables: &BTreeMap<u32, Table>) -> BTreeMap<u32, Named> {
+fn all_wanted(tables: &BTreeMap<u32, StoredTable>) -> BTreeMap<u32, Named> {
     let filled = tables.iter().filter(|(_, (keys, _))| !keys.is_empty());
     filled.map(|(id, table)| (*id, wanted(table))).collect()
 }
@@ -101,7 +101,7 @@ fn all_named(directories: BTreeMap<u32, Directory>) -> BTreeMap<u32, Named> {
     directories.into_iter().map(|(id, directory)| (id, named(&directory))).collect()
 }
 
-fn tables() -> impl Strategy<Value = BTreeMap<u32, Table>> {
+fn tables() -> impl Strategy<Value = BTreeMap<u32, StoredTable>> {
     prop::collection::btree_map(1u32..4, table(), 0..4)
 }
 
@@ -151,7 +151,7 @@ fn batch() -> impl Strategy<Value = usize> {
 }
 
 /// The directory of one table as opening has it.
-fn opened(table: &Table, batch: usize) -> Directory {
+fn opened(table: &StoredTable, batch: usize) -> Directory {
     let (kv, shelf) = store(&BTreeMap::from([(1, table.clone())]));
     directories(&kv, &shelf, batch).unwrap().remove(&1).unwrap_or_default()
 }

@@ -151,7 +151,7 @@ impl TableError {
 }
 
 /// The code of a store's error.
-pub(crate) fn store_code(error: &StoreError) -> ErrorCode {
+fn store_code(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::Locked { .. } => ErrorCode::Locked,
         StoreError::ReadOnly { .. } => ErrorCode::ReadOnly,

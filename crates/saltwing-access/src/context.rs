@@ -86,21 +86,22 @@ impl Counters {
         }
     }
 
-    pub(crate) fn touch_bucket(&self, bucket: u8) {
+    /// Notes that a range was read in a bucket.
+    pub fn touch_bucket(&self, bucket: u8) {
         if let Some(word) = self.buckets.get(usize::from(bucket / 64)) {
             word.fetch_or(1 << (bucket % 64), Relaxed);
         }
     }
 
     /// Counts blocks that were read.
-    pub(crate) fn count_blocks(&self, blocks: u64) {
+    pub fn count_blocks(&self, blocks: u64) {
         if blocks > 0 {
             self.blocks_read.fetch_add(blocks, Relaxed);
         }
     }
 
     /// Counts a positioning.
-    pub(crate) fn count_seek(&self) {
+    pub fn count_seek(&self) {
         self.seeks.fetch_add(1, Relaxed);
     }
 
@@ -216,11 +217,11 @@ impl ScanContext {
         }
     }
 
-    /// Books what a piece of a scan read.
+    /// Counts what a piece of a scan read, and holds the statement to its budget.
     ///
     /// # Errors
     /// [`TableError::BudgetExceeded`], and as [`ScanContext::check`].
-    pub(crate) fn book(&self, rows: u64, bytes: u64) -> Result<(), TableError> {
+    pub fn charge(&self, rows: u64, bytes: u64) -> Result<(), TableError> {
         self.counters.keys_read.fetch_add(rows, Relaxed);
         self.counters.bytes_read.fetch_add(bytes, Relaxed);
         let rows = self.shared.rows.fetch_add(rows, Relaxed) + rows;

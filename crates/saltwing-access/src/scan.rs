@@ -1,0 +1,140 @@
+//! What to read of a table.
+
+use std::sync::Arc;
+
+use saltwing_rowkey::KeyRange;
+use saltwing_store::Direction;
+use saltwing_types::Expr;
+
+use crate::Table;
+
+/// Key ranges in the order of travel.
+pub type RangeIter = Box<dyn RangeWalk>;
+
+/// Key ranges in the order of travel, some of which can be left out.
+pub trait RangeWalk: Iterator<Item = KeyRange> + Send {
+    /// The scan knows that no row lies between the range given last and `key`:
+    /// ranges there need not be made. Those that are made all the same are passed over.
+    fn skip_to(&mut self, key: &[u8]) {
+        let _ = key;
+    }
+
+    /// Where the next range is one key: it is added to `out`, and passed over. Otherwise nothing happens. It is quicker
+    /// than asking for the range.
+    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
+        let _ = out;
+        false
+    }
+
+    /// Whether the range given last is the rest of one that another scan begins: positioning there is nothing that the
+    /// plan asks for.
+    fn continues(&self) -> bool {
+        false
+    }
+}
+
+impl RangeWalk for std::iter::Empty<KeyRange> {}
+impl RangeWalk for std::iter::Once<KeyRange> {}
+impl RangeWalk for std::vec::IntoIter<KeyRange> {}
+impl RangeWalk for std::iter::Rev<std::vec::IntoIter<KeyRange>> {}
+
+/// Where a scan's ranges come from: made as they are read, so that a product of
+/// lists is never held.
+pub trait RangeSource: Send + Sync {
+    /// The ranges, without the bucket byte, that are read in `bucket` (`None`: the
+    /// table has no salt), in key order or against it; disjoint.
+    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter;
+
+    /// Which keys inside the ranges are wanted. `None`: all of them may be.
+    ///
+    /// The scan may hand out unwanted rows all the same: its filter must leave them out.
+    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+        let _ = direction;
+        None
+    }
+}
+
+/// Which buckets a scan reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Buckets {
+    /// All of the table.
+    All,
+    /// These, ascending.
+    Some(Vec<u8>),
+}
+
+/// In which order rows come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScanOrder {
+    /// Bucket after bucket.
+    ByBucket,
+    /// Row-key order over all buckets, which are merged row by row.
+    Merged,
+}
+
+/// What to read of a table.
+pub struct ScanRequest {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Ranges.
+    pub ranges: Arc<dyn RangeSource>,
+    /// Buckets.
+    pub buckets: Buckets,
+    /// Columns put out, by index; [`Table::row_key_index`] is `_row_key`.
+    pub columns: Vec<usize>,
+    /// Conditions that every row put out meets, over the table's columns.
+    pub filter: Vec<Expr>,
+    /// Direction.
+    pub direction: Direction,
+    /// Order.
+    pub order: ScanOrder,
+    /// Most rows put out.
+    pub limit: Option<u64>,
+    /// Rows of the first batch, where few may be enough: each later one reads twice as many. `None` leaves it
+    /// to the limit.
+    pub first_batch: Option<u64>,
+}
+
+/// Which rows of a table a scan reads, and in which order.
+#[derive(Clone)]
+pub struct ScanRoute {
+    /// Ranges.
+    pub ranges: Arc<dyn RangeSource>,
+    /// Buckets.
+    pub buckets: Buckets,
+    /// Direction.
+    pub direction: Direction,
+    /// Order.
+    pub order: ScanOrder,
+    /// As [`ScanRequest::limit`].
+    pub limit: Option<u64>,
+    /// As [`ScanRequest::first_batch`].
+    pub first_batch: Option<u64>,
+}
+
+/// How a scan is divided: by rows in blocks, all of an entry where a range begins or ends inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Division {
+    /// Rows of a part.
+    pub rows_each: u64,
+    /// Rows from which on a scan is divided at all.
+    pub rows_min: u64,
+}
+
+/// Keys that lie side by side, from one that was asked for in the direction of travel.
+///
+/// A place is a byte string that lies above all keys before it and not above any key behind it. Forward the stretch has the
+/// keys below its place; in reverse it has those from the place on. `None` is where all keys end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch<'p> {
+    /// All of them may be wanted.
+    Wanted(Option<&'p [u8]>),
+    /// None of them is.
+    Unwanted(Option<&'p [u8]>),
+}
+
+/// Tells which keys inside a scan's ranges are wanted, in one direction.
+pub trait KeyStretches: Send {
+    /// The stretch that a logical key, which holds it, begins.
+    fn at(&mut self, logical: &[u8]) -> Stretch<'_>;
+}

@@ -1,0 +1,110 @@
+//! A table as statements know it.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use saltwing_expr::arrow_type;
+use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec};
+use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::{KeyColumn, SqlType, TableDef, Value};
+
+use crate::TableError;
+
+/// A table's definition with its key's codec and its schema made ready. How rows are stored is the store's alone.
+#[derive(Debug)]
+pub struct Table {
+    def: Arc<TableDef>,
+    codec: Arc<RowKeyCodec>,
+    schema: SchemaRef,
+}
+
+impl Table {
+    /// Makes a definition ready.
+    ///
+    /// # Errors
+    /// [`TableError::RowKey`] when the key cannot be encoded.
+    pub fn new(def: Arc<TableDef>) -> Result<Self, TableError> {
+        let codec = Arc::new(RowKeyCodec::new(&def.key)?);
+        let schema = Arc::new(arrow_schema(&def));
+        Ok(Self { def, codec, schema })
+    }
+
+    /// Which of the table's definitions this is: each change makes the next one.
+    pub fn version(&self) -> u32 {
+        self.def.history.version
+    }
+
+    /// The definition.
+    pub fn def(&self) -> &Arc<TableDef> {
+        &self.def
+    }
+
+    /// The key's codec.
+    pub fn codec(&self) -> &Arc<RowKeyCodec> {
+        &self.codec
+    }
+
+    /// Every column with its declared name, and `_row_key` last.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The index of the hidden column that holds the physical row key.
+    pub fn row_key_index(&self) -> usize {
+        self.def.columns.len()
+    }
+
+    /// The type of a column by index, `_row_key` included.
+    pub fn column_type(&self, index: usize) -> SqlType {
+        self.def.columns.get(index).map_or(SqlType::Varbinary, |c| c.ty)
+    }
+
+    /// The physical key of a row of all columns, its computed parts included.
+    ///
+    /// # Errors
+    /// [`TableError::NotNull`] for a NULL that a computed part of fixed width is made from;
+    /// [`TableError::Value`] where a part cannot be computed; [`TableError::RowKey`].
+    pub fn row_key(&self, row: &[Value]) -> Result<Vec<u8>, TableError> {
+        let key = &self.def.key.columns;
+        let computed = match key.iter().any(|part| part.computed().is_some()) {
+            true => key.iter().map(|part| self.computed(part, row)).collect::<Result<Vec<_>, _>>()?,
+            false => Vec::new(),
+        };
+        let pick = |position: usize| match (key.get(position).and_then(KeyColumn::column), computed.get(position)) {
+            (Some(column), _) => row.get(column).unwrap_or(&Value::Null),
+            (None, Some(value)) => value,
+            (None, None) => &Value::Null,
+        };
+        let mut bytes = Vec::with_capacity(KEY_BYTES_EXPECTED);
+        self.codec.encode_with(pick, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The value of a computed key column; NULL for one of the table's own.
+    fn computed(&self, part: &KeyColumn, row: &[Value]) -> Result<Value, TableError> {
+        let Some(expr) = part.computed() else { return Ok(Value::Null) };
+        let table = || self.def.name.to_string();
+        let value = part
+            .value(row)
+            .map_err(|source| TableError::Value { column: Some(format!("{}.{}", table(), part.name)), source })?;
+        let missing = |column: &usize| row.get(*column).is_none_or(Value::is_null);
+        match expr.columns().into_iter().find(missing).and_then(|column| self.def.columns.get(column)) {
+            Some(input) if value.is_null() && !part.nullable => {
+                Err(TableError::NotNull { table: table(), column: input.name.clone() })
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// The time at or before which a row written is expired at `now_ms`; `None` without a TTL.
+    pub fn expired_ms(&self, now_ms: i64) -> Option<i64> {
+        let ttl_ms = i64::try_from(self.def.ttl_s?).ok()?.checked_mul(1000)?;
+        now_ms.checked_sub(ttl_ms)
+    }
+}
+
+fn arrow_schema(def: &TableDef) -> Schema {
+    let columns = def.columns.iter().map(|c| Field::new(&c.name, arrow_type(c.ty), c.nullable));
+    let row_key = Field::new(ROW_KEY_COLUMN, DataType::Binary, false);
+    Schema::new(columns.chain([row_key]).collect::<Vec<_>>())
+}
