@@ -318,7 +318,8 @@ impl From<ValueError> for Error {
 /// What to do where stored bytes are damaged.
 pub(crate) const DAMAGE_HELP: &str = "saltwing check says what is damaged; saltwing salvage saves the rest";
 
-fn table_help(error: &TableError) -> Option<String> {
+/// What to do about an error of a store.
+pub(crate) fn table_help(error: &TableError) -> Option<String> {
     match error {
         TableError::RowKey(error) => error.help().map(str::to_owned),
         TableError::Conflict { .. } | TableError::SnapshotTooOld => Some("run the transaction again".into()),

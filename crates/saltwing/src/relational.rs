@@ -14,7 +14,7 @@ use saltwing_datafusion::{
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
-use crate::error::refused_by;
+use crate::error::{refused_by, table_help};
 use crate::error_subject::Subject;
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
@@ -39,14 +39,17 @@ pub(crate) fn engine(options: &Builder, memory: &Arc<Memory>) -> Result<Arc<Engi
 
 impl From<RelationalError> for Error {
     fn from(error: RelationalError) -> Self {
-        let (span, help) = (error.span, error.help.clone());
+        let (span, mut help) = (error.span, error.help.clone());
         let (mut refused, mut subject, mut phoenix) = (None, Subject::default(), None);
         match &error.kind {
             RelationalErrorKind::Bind(error) => {
                 (refused, subject, phoenix) = (refused_by(error), Subject::of_bind(error), error.phoenix);
             }
             RelationalErrorKind::Catalog(error) => subject = Subject::of_catalog(error),
-            RelationalErrorKind::Table(error) => subject = Subject::of_table(error),
+            RelationalErrorKind::Table(error) => {
+                subject = Subject::of_table(error);
+                help = help.or_else(|| table_help(error));
+            }
             RelationalErrorKind::NoSuchColumn(name) | RelationalErrorKind::AmbiguousColumn(name) => {
                 subject = Subject::qualified(Some(name));
             }
