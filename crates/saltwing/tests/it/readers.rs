@@ -1,6 +1,7 @@
 //! Reading only: beside other readers, without a byte written, and with what a killed process has left in the journal.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use saltwing::{Builder, Database, Error, FileAccess, StoreKind};
@@ -41,19 +42,25 @@ fn killed(kind: StoreKind, home: &Path) -> std::path::PathBuf {
     database.close().unwrap();
     let database = open();
     execute(&database, "UPSERT INTO t VALUES (3, 'journal')");
-    copy(&live, &path);
+    // The store's own threads may take a file away meanwhile: then the copy begins again.
+    while let Err(error) = copy(&live, &path) {
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        fs::remove_dir_all(&path).unwrap();
+    }
     path
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
         match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
+            true => copy(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), target)?),
         }
     }
+    Ok(())
 }
 
 #[test]
