@@ -92,8 +92,9 @@ fn memory_of_the_database_can_be_said() {
     };
     assert_eq!(stored(&["--delta-mb", "100"]), [256 << 20, 30_000, 0]);
     let limited = stored(&["--cache-mb", "3", "--delta-mb", "1", "--merge-threads", "2"]);
-    assert_eq!((limited[0], limited[1] + limited[2]), (3 << 20, 30_000));
-    assert!(limited[1] < 20_000, "{limited:?}");
+    assert_eq!(limited[0], 3 << 20);
+    // A merge that still runs counts rows in both places.
+    assert!(limited[1] + limited[2] >= 30_000 && limited[1] < 20_000, "{limited:?}");
 }
 
 #[test]
