@@ -1,8 +1,9 @@
 //! Reading only: beside other readers, without a byte written, and with what a killed process has left in the journal.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use saltwing::{Builder, Database, Error, FileAccess, StoreKind};
 use saltwing_store::conformance::Files;
@@ -42,12 +43,28 @@ fn killed(kind: StoreKind, home: &Path) -> std::path::PathBuf {
     database.close().unwrap();
     let database = open();
     execute(&database, "UPSERT INTO t VALUES (3, 'journal')");
-    // The store's own threads may take a file away meanwhile: then the copy begins again.
-    while let Err(error) = copy(&live, &path) {
-        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+    // The store's own threads may make and take away files meanwhile: then the copy begins again.
+    loop {
+        let before = files(&live).unwrap_or_default();
+        let copied = copy(&live, &path);
+        if copied.is_ok() && files(&live).is_ok_and(|after| after == before) {
+            return path;
+        }
         fs::remove_dir_all(&path).unwrap();
     }
-    path
+}
+
+/// The files of a directory, with their sizes.
+fn files(of: &Path) -> io::Result<BTreeMap<PathBuf, u64>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(of)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => found.extend(files(&path)?),
+            false => drop(found.insert(path.clone(), path.metadata()?.len())),
+        }
+    }
+    Ok(found)
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
