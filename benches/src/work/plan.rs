@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use saltwing::Value;
+use saltwing_access::SystemClock;
 use saltwing_bind::access::{PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, BoundSelect, Params, create_table, query};
 use saltwing_catalog::{Catalog, CatalogView};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, parse_one};
 use saltwing_store::MemoryStore;
-use saltwing_table::{EmbeddedTables, SystemClock};
+use saltwing_table::EmbeddedTables;
 
 use crate::Result;
 use crate::bench::Bench;

@@ -1,6 +1,6 @@
 //! The border between statements and storage: what a statement says to a store, and what comes back.
 //!
-//! A [`Table`] is a table as statements know it. A [`ScanRequest`] names the rows and columns to read. A [`ScanContext`]
+//! A [`Table`] is a table as statements know it. A [`ScanSpec`] names columns and a filter, a [`ScanRoute`] keys. A [`ScanContext`]
 //! counts the work of one statement, holds it to its [`Budget`], and cancels it. [`Memory`] is the memory that all
 //! statements of a database share.
 //!
@@ -8,22 +8,34 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod clock;
 mod context;
+mod damage;
 mod error;
 mod estimate;
 mod memory;
 mod scan;
+mod snapshot;
+mod spec;
+mod store;
 mod table;
 mod totals;
+mod transaction;
 
+pub use clock::{Clock, SystemClock};
 pub use context::{Budget, Counters, ScanContext, Threads};
+pub use damage::{Damage, Examine, Examined, Loss, ReadableRow, TakeRow};
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
 pub use memory::{Memory, Reservation};
 pub use scan::{
-    Buckets, Division, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRequest, ScanRoute, Stretch,
+    Buckets, Division, KeySet, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, Stretch,
 };
+pub use snapshot::{RowSource, Snapshot};
+pub use spec::{Compiled, Projection, ScanSpec};
+pub use store::{AtomicScope, Capabilities, PointRow, SnapshotScope, TableStore};
 pub use table::Table;
 pub use totals::{Total, Totals};
+pub use transaction::{CommitNo, OldRow, RowChange, Transaction, WriteBatch};
 
-pub use saltwing_store::{Direction, Durability};
+pub use saltwing_store::{Direction, Durability, DurabilityScope};

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::Direction;
-use saltwing_types::Expr;
-
-use crate::Table;
+use saltwing_types::KeySchema;
 
 /// Key ranges in the order of travel.
 pub type RangeIter = Box<dyn RangeWalk>;
@@ -63,6 +61,17 @@ pub enum Buckets {
     Some(Vec<u8>),
 }
 
+impl Buckets {
+    /// The buckets of a table with this key, ascending; `None` stands for those of a table without a salt.
+    pub fn of(&self, key: &KeySchema) -> Vec<Option<u8>> {
+        match (key.salt, self) {
+            (None, _) => vec![None],
+            (Some(salt), Self::All) => (0..salt.buckets).map(|bucket| Some(bucket as u8)).collect(),
+            (Some(_), Self::Some(list)) => list.iter().copied().map(Some).collect(),
+        }
+    }
+}
+
 /// In which order rows come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanOrder {
@@ -72,18 +81,40 @@ pub enum ScanOrder {
     Merged,
 }
 
-/// What to read of a table.
-pub struct ScanRequest {
-    /// The table.
-    pub table: Arc<Table>,
-    /// Ranges.
-    pub ranges: Arc<dyn RangeSource>,
-    /// Buckets.
-    pub buckets: Buckets,
-    /// Columns put out, by index; [`Table::row_key_index`] is `_row_key`.
-    pub columns: Vec<usize>,
-    /// Conditions that every row put out meets, over the table's columns.
-    pub filter: Vec<Expr>,
+/// The keys that a scan reads.
+#[derive(Clone)]
+pub enum KeySet {
+    /// The keys of one range, in one bucket where the table has such.
+    Range(BucketRange),
+    /// Ranges that are made as they are read, in each of these buckets.
+    Ranges {
+        /// Ranges.
+        ranges: Arc<dyn RangeSource>,
+        /// Buckets.
+        buckets: Buckets,
+    },
+}
+
+impl KeySet {
+    /// All keys of a table.
+    pub fn all() -> Self {
+        Self::Ranges { ranges: Arc::new(AllKeys), buckets: Buckets::All }
+    }
+}
+
+struct AllKeys;
+
+impl RangeSource for AllKeys {
+    fn ranges(&self, _: Option<u8>, _: Direction) -> RangeIter {
+        Box::new(std::iter::once(KeyRange::all()))
+    }
+}
+
+/// Which rows of a table a scan reads, and in which order.
+#[derive(Clone)]
+pub struct ScanRoute {
+    /// Keys.
+    pub keys: KeySet,
     /// Direction.
     pub direction: Direction,
     /// Order.
@@ -95,21 +126,11 @@ pub struct ScanRequest {
     pub first_batch: Option<u64>,
 }
 
-/// Which rows of a table a scan reads, and in which order.
-#[derive(Clone)]
-pub struct ScanRoute {
-    /// Ranges.
-    pub ranges: Arc<dyn RangeSource>,
-    /// Buckets.
-    pub buckets: Buckets,
-    /// Direction.
-    pub direction: Direction,
-    /// Order.
-    pub order: ScanOrder,
-    /// As [`ScanRequest::limit`].
-    pub limit: Option<u64>,
-    /// As [`ScanRequest::first_batch`].
-    pub first_batch: Option<u64>,
+impl ScanRoute {
+    /// These keys forward, bucket after bucket, to the end.
+    pub fn of(keys: KeySet) -> Self {
+        Self { keys, direction: Direction::Forward, order: ScanOrder::ByBucket, limit: None, first_batch: None }
+    }
 }
 
 /// How a scan is divided: by rows in blocks, all of an entry where a range begins or ends inside.

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{
-    Buckets, Budget, Direction, Durability, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Table,
+    Budget, Durability, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, Table, TableError, TableStore, WriteBatch,
 };
-use saltwing_rowkey::KeyRange;
-use saltwing_table::{EmbeddedTables, WriteSet};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName, Value,
@@ -49,7 +47,7 @@ pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
 /// The tables and schemas of a database.
 pub struct Catalog {
-    store: Arc<EmbeddedTables>,
+    store: Arc<dyn TableStore>,
     own: OwnTables,
     view: RwLock<Arc<CatalogView>>,
     /// One change at a time.
@@ -71,8 +69,8 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; the store's.
-    pub fn boot(store: Arc<EmbeddedTables>, readonly: bool) -> Result<Self, CatalogError> {
-        let own = OwnTables::register(&store)?;
+    pub fn boot(store: Arc<dyn TableStore>, readonly: bool) -> Result<Self, CatalogError> {
+        let own = OwnTables::register(&*store)?;
         let catalog = Self { store, own, view: RwLock::default(), changing: Mutex::default() };
         catalog.check_format(readonly)?;
         let mut view = CatalogView { version: 1, ..CatalogView::default() };
@@ -89,7 +87,7 @@ impl Catalog {
                 return Err(CatalogError::Corrupt(format!("the definition of table {name} names another table")));
             }
             check_definition(&def)?;
-            view.insert(catalog.store.register(Arc::new(def))?);
+            view.insert(catalog.store.open_table(Table::new(Arc::new(def))?));
         }
         *catalog.view.write() = Arc::new(view);
         Ok(catalog)
@@ -126,9 +124,9 @@ impl Catalog {
             let name = def.name.to_string();
             return Err(CatalogError::DuplicateTable { existing: (existing != name).then_some(existing), name });
         }
-        let mut writes = self.store.write_set();
+        let mut writes = self.store.batch();
         if let Some(schema) = &schema {
-            self.put_schema(&mut view, &mut writes, schema)?;
+            self.put_schema(&mut view, &mut *writes, schema)?;
             // A schema that is there gives its spelling.
             def.name.schema = view.schemas.get(&schema.to_lowercase()).cloned();
         }
@@ -136,16 +134,16 @@ impl Catalog {
         def.id = TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?);
         let row = table_row(&def)?;
         if def.key.has_computed() {
-            self.raise_format(&mut writes, KEY_EXPRESSIONS_FORMAT)?;
+            self.raise_format(&mut *writes, KEY_EXPRESSIONS_FORMAT)?;
         }
         if def.columns.iter().any(|column| column.default.as_ref().is_some_and(|default| default.computed)) {
-            self.raise_format(&mut writes, COMPUTED_DEFAULTS_FORMAT)?;
+            self.raise_format(&mut *writes, COMPUTED_DEFAULTS_FORMAT)?;
         }
-        let table = self.store.register(Arc::new(def))?;
+        let table = self.store.open_table(Table::new(Arc::new(def))?);
         writes.put(&self.own.tables, row)?;
         writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
-        if let Err(error) = self.store.commit(&writes, None, Durability::Synced) {
-            self.store.unregister(table.def().id);
+        if let Err(error) = writes.commit(Durability::Synced) {
+            self.store.close_table(table.def().id);
             return Err(error.into());
         }
         view.insert(table.clone());
@@ -176,14 +174,14 @@ impl Catalog {
     fn put_altered(&self, def: TableDef) -> Result<(), CatalogError> {
         check_definition(&def)?;
         let table = Table::new(Arc::new(def))?;
-        let mut writes = self.store.write_set();
+        let mut writes = self.store.batch();
         writes.put(&self.own.tables, table_row(table.def())?)?;
-        self.raise_format(&mut writes, ALTERED_FORMAT)?;
-        self.store.commit(&writes, None, Durability::Synced)?;
+        self.raise_format(&mut *writes, ALTERED_FORMAT)?;
+        writes.commit(Durability::Synced)?;
         // Held while the table changes: who is refused for an old definition finds the new one here.
         let mut current = self.view.write();
         let mut view = CatalogView::clone(&current);
-        view.insert(self.store.replace(table));
+        view.insert(self.store.open_table(table));
         view.version += 1;
         *current = Arc::new(view);
         Ok(())
@@ -204,18 +202,18 @@ impl Catalog {
         let new_id = u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?;
         let next = Table::new(Arc::new(TableDef { id: TableId(new_id), ..TableDef::clone(table.def()) }))?;
         let dropped = vec![Value::Int(old.0.into())];
-        let mut writes = self.store.write_set();
+        let mut writes = self.store.batch();
         writes.put(&self.own.tables, table_row(next.def())?)?;
         writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
         writes.put(&self.own.dropped, dropped.clone())?;
         writes.free_space();
-        self.store.commit(&writes, None, Durability::Synced)?;
+        writes.commit(Durability::Synced)?;
         {
             // Held while the tables change: who is refused for the old one finds the new one here.
             let mut current = self.view.write();
             let mut view = CatalogView::clone(&current);
-            view.insert(self.store.replace(next));
-            self.store.unregister(old);
+            view.insert(self.store.open_table(next));
+            self.store.close_table(old);
             view.version += 1;
             *current = Arc::new(view);
         }
@@ -233,14 +231,13 @@ impl Catalog {
         let mut view = CatalogView::clone(&self.snapshot());
         let table = view.resolve(schema, name)?;
         let def = table.def();
-        let mut writes = self.store.write_set();
-        let row_key =
-            self.own.tables.codec().encode(&name_values(&def.name)).map_err(saltwing_access::TableError::from)?;
-        writes.delete(&self.own.tables, row_key);
+        let mut writes = self.store.batch();
+        let row_key = self.own.tables.codec().encode(&name_values(&def.name)).map_err(TableError::from)?;
+        writes.delete(&self.own.tables, row_key)?;
         let dropped = vec![Value::Int(def.id.0.into())];
         writes.put(&self.own.dropped, dropped.clone())?;
         writes.free_space();
-        self.store.commit(&writes, None, Durability::Synced)?;
+        writes.commit(Durability::Synced)?;
         view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         self.publish(view);
         Ok(self.purge(&dropped).is_ok())
@@ -256,9 +253,9 @@ impl Catalog {
         if view.has_schema(name) {
             return Err(CatalogError::DuplicateSchema(name.into()));
         }
-        let mut writes = self.store.write_set();
-        self.put_schema(&mut view, &mut writes, name)?;
-        self.store.commit(&writes, None, Durability::Synced)?;
+        let mut writes = self.store.batch();
+        self.put_schema(&mut view, &mut *writes, name)?;
+        writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
     }
@@ -276,16 +273,15 @@ impl Catalog {
         if tables > 0 {
             return Err(CatalogError::SchemaNotEmpty { name: spelt, tables });
         }
-        let mut writes = self.store.write_set();
-        let row_key =
-            self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(saltwing_access::TableError::from)?;
-        writes.delete(&self.own.schemas, row_key);
-        self.store.commit(&writes, None, Durability::Synced)?;
+        let mut writes = self.store.batch();
+        let row_key = self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(TableError::from)?;
+        writes.delete(&self.own.schemas, row_key)?;
+        writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
     }
 
-    fn put_schema(&self, view: &mut CatalogView, writes: &mut WriteSet, name: &str) -> Result<(), CatalogError> {
+    fn put_schema(&self, view: &mut CatalogView, writes: &mut dyn WriteBatch, name: &str) -> Result<(), CatalogError> {
         let lower = name.to_lowercase();
         if lower == INFORMATION_SCHEMA {
             return Err(CatalogError::ReservedName(name.into()));
@@ -308,12 +304,12 @@ impl Catalog {
             return Err(CatalogError::Corrupt("a dropped table has no id".into()));
         };
         let id = TableId(u32::try_from(*id).map_err(|_| CatalogError::Corrupt(format!("{id} is no table id")))?);
-        self.store.unregister(id);
+        self.store.close_table(id);
         self.store.purge(id)?;
-        let mut writes = self.store.write_set();
-        let row_key = self.own.dropped.codec().encode(dropped).map_err(saltwing_access::TableError::from)?;
-        writes.delete(&self.own.dropped, row_key);
-        self.store.commit(&writes, None, Durability::Buffered)?;
+        let mut writes = self.store.batch();
+        let row_key = self.own.dropped.codec().encode(dropped).map_err(TableError::from)?;
+        writes.delete(&self.own.dropped, row_key)?;
+        writes.commit(Durability::Buffered)?;
         Ok(())
     }
 
@@ -326,13 +322,12 @@ impl Catalog {
 
     fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
         let settings = &self.own.settings;
-        let row_key = settings.codec().encode(&[Value::text(name)]).map_err(saltwing_access::TableError::from)?;
-        let view = self.store.view()?;
-        self.store.get(&view, settings, &row_key)?.map(|row| text(&row, 1)).transpose()
+        let row_key = settings.codec().encode(&[Value::text(name)]).map_err(TableError::from)?;
+        self.store.snapshot()?.get(&Projection::all(settings), &row_key)?.map(|row| text(&row, 1)).transpose()
     }
 
     /// Notes that a definition needs at least this format.
-    fn raise_format(&self, writes: &mut WriteSet, needed: u32) -> Result<(), CatalogError> {
+    fn raise_format(&self, writes: &mut dyn WriteBatch, needed: u32) -> Result<(), CatalogError> {
         let found = self.setting(FORMAT_SETTING)?.and_then(|format| format.parse::<u32>().ok());
         if found.is_none_or(|found| found < needed) {
             writes.put(&self.own.settings, format_row(needed))?;
@@ -352,9 +347,9 @@ impl Catalog {
             }
             None if readonly => Ok(()),
             None => {
-                let mut writes = self.store.write_set();
+                let mut writes = self.store.batch();
                 writes.put(&self.own.settings, format_row(FIRST_FORMAT))?;
-                self.store.commit(&writes, None, Durability::Synced)?;
+                writes.commit(Durability::Synced)?;
                 Ok(())
             }
         }
@@ -362,26 +357,16 @@ impl Catalog {
 
     /// All rows of one of the catalog's tables.
     fn rows(&self, table: &Arc<Table>) -> Result<Vec<Vec<Value>>, CatalogError> {
-        let request = ScanRequest {
-            table: table.clone(),
-            ranges: Arc::new(Everything),
-            buckets: Buckets::All,
-            columns: vec![table.row_key_index()],
-            filter: Vec::new(),
-            direction: Direction::Forward,
-            order: ScanOrder::ByBucket,
-            limit: None,
-            first_batch: None,
-        };
-        let view = self.store.view()?;
-        let mut scan = self.store.scan(view.clone(), request, ScanContext::new(Budget::default()))?;
+        let snapshot = self.store.snapshot()?;
+        let (spec, all) = (ScanSpec::new(table, vec![table.row_key_index()], Vec::new())?, Projection::all(table));
+        let mut scan = snapshot.scan(&spec, ScanRoute::of(KeySet::all()), ScanContext::new(Budget::default()))?;
         let mut rows = Vec::new();
         while let Some(batch) = scan.next_batch()? {
             for row in 0..batch.num_rows() {
-                let key = saltwing_expr::value_at(batch.column(0), row, SqlType::Varbinary)
-                    .map_err(saltwing_access::TableError::from)?;
+                let key =
+                    saltwing_expr::value_at(batch.column(0), row, SqlType::Varbinary).map_err(TableError::from)?;
                 if let Value::Bytes(key) = key {
-                    rows.extend(self.store.get(&view, table, &key)?);
+                    rows.extend(snapshot.get(&all, &key)?);
                 }
             }
         }
@@ -411,23 +396,16 @@ pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     Err(CatalogError::Corrupt(format!("the definition of table {} does not hold together", def.name)))
 }
 
-struct Everything;
-
-impl RangeSource for Everything {
-    fn ranges(&self, _bucket: Option<u8>, _direction: Direction) -> RangeIter {
-        Box::new(std::iter::once(KeyRange::all()))
-    }
-}
-
 impl OwnTables {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
         [&self.tables, &self.schemas, &self.dropped, &self.settings].into_iter()
     }
 
-    pub(crate) fn register(store: &EmbeddedTables) -> Result<Self, CatalogError> {
+    pub(crate) fn register(store: &dyn TableStore) -> Result<Self, CatalogError> {
         let name = ("name", SqlType::Varchar(None));
         let open = |id, table: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]| {
-            store.register(Arc::new(own_table(id, table, key, values)))
+            let def = own_table(id, table, key, values);
+            Ok::<_, CatalogError>(store.open_table(Table::new(Arc::new(def))?))
         };
         Ok(Self {
             tables: open(

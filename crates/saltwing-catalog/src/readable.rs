@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use saltwing_access::{ScanContext, Table, TableError};
-use saltwing_table::{Damage, EmbeddedTables, Examined, Loss};
+use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError};
 use saltwing_types::{TableDef, TableId, Value};
 
 use crate::CATALOG_FORMAT;
@@ -32,7 +31,7 @@ impl ReadableCatalog {
     ///
     /// # Errors
     /// As [`ScanContext::check`]. Damage is no error.
-    pub fn read(store: &EmbeddedTables, context: &ScanContext) -> Result<Self, TableError> {
+    pub fn read(store: &dyn Examine, context: &ScanContext) -> Result<Self, TableError> {
         let own = OwnTables::register(store).map_err(|error| match error {
             crate::CatalogError::Table(error) => error,
             _ => TableError::CorruptLayout("the catalog's own tables"),
@@ -67,7 +66,7 @@ impl ReadableCatalog {
         self.examined.damages.push(Damage { table: Some(table.def().id), space: PLACE, place, what, loss });
     }
 
-    fn definitions(&mut self, store: &EmbeddedTables, of: &Arc<Table>, rows: &[Vec<Value>]) {
+    fn definitions(&mut self, store: &dyn Examine, of: &Arc<Table>, rows: &[Vec<Value>]) {
         let mut names = BTreeSet::new();
         for row in rows {
             let (schema, name) = (text(row, 0).unwrap_or_default(), text(row, 1).unwrap_or_default());
@@ -79,7 +78,7 @@ impl ReadableCatalog {
                     return Err("the definition names another table".into());
                 }
                 check_definition(&def).map_err(|error| error.to_string())?;
-                store.register(Arc::new(def)).map_err(|error| error.to_string())
+                Table::new(Arc::new(def)).map(|table| store.open_table(table)).map_err(|error| error.to_string())
             };
             match read() {
                 Ok(table) => {

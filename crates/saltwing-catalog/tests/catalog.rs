@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use saltwing_access::Durability;
+use saltwing_access::{Durability, Projection, SystemClock, TableStore};
 use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError};
 use saltwing_store::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
-use saltwing_table::{EmbeddedTables, SystemClock};
+use saltwing_table::EmbeddedTables;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId,
@@ -105,9 +105,9 @@ fn a_snapshot_stays_as_it_was() {
 fn plant(kv: &Arc<dyn OrderedKv>, id: u32, row: Vec<Value>) {
     let tables = tables(kv);
     drop(Catalog::boot(tables.clone(), false).unwrap());
-    let mut writes = tables.write_set();
+    let mut writes = tables.batch();
     writes.put(&tables.table(TableId(id)).unwrap(), row).unwrap();
-    tables.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn a_drop_that_was_cut_short_is_finished() {
     let table = catalog.create_table(def(None, "t")).unwrap();
     let id = table.def().id;
     assert_eq!(keys(id), 0);
-    let mut writes = first.write_set();
+    let mut writes = first.batch();
     for k in 0..9 {
         writes.put(&table, vec![Value::Int(k)]).unwrap();
     }
-    first.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     drop(catalog);
     let written = keys(id);
     assert!(written > 0);
@@ -211,7 +211,7 @@ fn keys_with_computed_parts_are_kept() {
         drop(Catalog::boot(tables.clone(), false).unwrap());
         let settings = tables.table(TableId(4)).unwrap();
         let key = settings.codec().encode(&[Value::text("catalog_format")]).unwrap();
-        tables.get(&tables.view().unwrap(), &settings, &key).unwrap().unwrap()[1] == Value::text("1")
+        tables.snapshot().unwrap().get(&Projection::all(&settings), &key).unwrap().unwrap()[1] == Value::text("1")
     };
     assert!(earlier(&kv), "versions before computed parts can read this");
     let def = computed_def();
@@ -265,6 +265,6 @@ fn a_definition_is_changed_once_at_a_time_and_kept() {
     drop(Catalog::boot(settings.clone(), false).unwrap());
     let table = settings.table(TableId(4)).unwrap();
     let key = table.codec().encode(&[Value::text("catalog_format")]).unwrap();
-    let format = settings.get(&settings.view().unwrap(), &table, &key).unwrap().unwrap();
+    let format = settings.snapshot().unwrap().get(&Projection::all(&table), &key).unwrap().unwrap();
     assert_eq!(format[1], Value::text("3"), "earlier versions do not know what becomes of slots");
 }

@@ -5,20 +5,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use saltwing_access::{ScanContext, Table};
+use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::access::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
-use saltwing_table::{EmbeddedTables, ReadView};
 use saltwing_types::{Span, Value};
 
+use crate::RelationalError;
 use crate::sql_field::column_field;
 
 /// What all scans of one statement share.
 pub(crate) struct Reading {
-    /// The tables.
-    pub(crate) tables: Arc<EmbeddedTables>,
-    /// What the statement sees.
-    pub(crate) view: Arc<ReadView>,
+    /// What the statement sees; `None` of a template, which waits for one.
+    pub(crate) snapshot: Option<Arc<dyn Snapshot>>,
     /// Its budget and cancel.
     pub(crate) context: ScanContext,
     /// What may override a refusal.
@@ -29,6 +27,13 @@ pub(crate) struct Reading {
     pub(crate) divided_rows_min: u64,
     /// Whether its LIMIT is a parameter without a value.
     pub(crate) limit_open: bool,
+}
+
+impl Reading {
+    /// What the statement sees.
+    pub(crate) fn snapshot(&self) -> Result<&dyn Snapshot, RelationalError> {
+        self.snapshot.as_deref().ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))
+    }
 }
 
 impl fmt::Debug for Reading {

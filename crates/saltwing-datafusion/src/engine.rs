@@ -19,12 +19,11 @@ use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
-use saltwing_access::{Counters, Memory, ScanContext};
+use saltwing_access::{Counters, Memory, ScanContext, Snapshot};
 use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogView;
 use saltwing_sql::statement::SourceText;
-use saltwing_table::{EmbeddedTables, ReadView};
 use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
@@ -107,10 +106,8 @@ pub struct QueryRequest<'a> {
     pub subqueries: &'a [Subquery],
     /// Tables by name.
     pub catalog: &'a Arc<CatalogView>,
-    /// Their rows.
-    pub tables: Arc<EmbeddedTables>,
     /// What the statement sees.
-    pub view: Arc<ReadView>,
+    pub snapshot: Arc<dyn Snapshot>,
     /// Its budget and cancel.
     pub context: ScanContext,
     /// What may override a refusal.
@@ -133,8 +130,7 @@ struct OwnedRequest {
     params: Option<Vec<Value>>,
     subqueries: Vec<Subquery>,
     catalog: Arc<CatalogView>,
-    tables: Arc<EmbeddedTables>,
-    view: Arc<ReadView>,
+    snapshot: Arc<dyn Snapshot>,
     context: ScanContext,
     guard: Guard,
     samples: Vec<Value>,
@@ -155,8 +151,7 @@ impl OwnedRequest {
             params,
             subqueries: request.subqueries.to_vec(),
             catalog: request.catalog.clone(),
-            tables: request.tables,
-            view: request.view,
+            snapshot: request.snapshot,
             context: request.context,
             guard: request.guard.clone(),
             samples: request.samples.to_vec(),
@@ -173,8 +168,7 @@ impl OwnedRequest {
             params: self.params.as_deref().map_or(Params::Open, Params::Given),
             subqueries: &self.subqueries,
             catalog: &self.catalog,
-            tables: self.tables.clone(),
-            view: self.view.clone(),
+            snapshot: self.snapshot.clone(),
             context: self.context.clone(),
             guard: &self.guard,
             samples: &self.samples,
@@ -330,8 +324,7 @@ impl Engine {
     fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
         let Prepared { query, operations, labels, names_hidden, limit_open, places, ambiguous: _, calls: _ } = prepared;
         let reading = Arc::new(Reading {
-            tables: request.tables.clone(),
-            view: request.view.clone(),
+            snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),
             guard: request.guard.clone(),
             samples: request.samples.to_vec(),

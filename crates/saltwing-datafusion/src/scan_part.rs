@@ -1,12 +1,12 @@
 //! How a scan is divided among partitions.
 
-use saltwing_access::{Buckets, Division, ScanRoute};
+use saltwing_access::{Division, ScanRoute};
 use saltwing_bind::access::{TableAccess, plan};
 use saltwing_plan::{Condition, OrderItem};
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
 
 use crate::RelationalError;
-use crate::asked::{Asked, Ends, Reading, TableUse, request, sampled};
+use crate::asked::{Asked, Ends, TableUse, request, sampled};
 use crate::scan_statistics::rows_read;
 
 /// What one partition of a scan reads.
@@ -39,20 +39,15 @@ pub(crate) fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Resul
     if rows.is_some_and(|rows| rows < of.reading.divided_rows_min) {
         return Ok(vec![Part::All]);
     }
-    let buckets = match (of.table.def().key.salt, access.buckets()) {
-        (None, _) => Vec::new(),
-        (Some(salt), Buckets::All) => (0..salt.buckets).map(|b| b as u8).collect(),
-        (Some(_), Buckets::Some(list)) => list,
-    };
+    let buckets: Vec<u8> = access.buckets().of(&of.table.def().key).into_iter().flatten().collect();
     let count = asked.partitions.min(buckets.len());
     if count > 1 {
         let each = buckets.len().div_ceil(count);
         return Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect());
     }
     let Some(rows) = rows.filter(|_| access.access().ranges.is_known()) else { return Ok(vec![Part::All]) };
-    let Reading { tables, view, .. } = &*of.reading;
     let division = Division { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
-    let routes = tables.divide(view, &of.table, &access.route(None), division)?;
+    let routes = of.reading.snapshot()?.split(&of.table, &access.route(None), division)?;
     Ok(if routes.len() > 1 { routes.into_iter().map(Part::Along).collect() } else { vec![Part::All] })
 }
 

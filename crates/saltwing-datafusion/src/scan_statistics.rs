@@ -12,7 +12,7 @@ use saltwing_bind::access::TableAccess;
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SqlType, Value};
 
-use crate::asked::{Reading, TableUse};
+use crate::asked::TableUse;
 
 /// Rows that are as good as fewer.
 pub(crate) const SMALL_ROWS: u64 = 1024;
@@ -30,16 +30,15 @@ pub(crate) fn rows_of(of: &TableUse, access: &TableAccess) -> Option<u64> {
 
 /// About how many rows lie in its ranges.
 pub(crate) fn rows_read(of: &TableUse, access: &TableAccess) -> Option<u64> {
-    let Reading { tables, view, .. } = &*of.reading;
     // A definition that is too old is told where the rows are read.
-    Some(tables.estimate(view, &of.table, &access.range_sample()?).ok()?.rows)
+    Some(of.reading.snapshot().ok()?.estimate(&of.table, &access.range_sample()?).ok()?.rows)
 }
 
 /// The statistics of so many rows of these columns.
 pub(crate) fn statistics(of: &TableUse, columns: &[usize], rows: u64) -> Statistics {
-    let Reading { tables, view, .. } = &*of.reading;
     let rows = rows.max(SMALL_ROWS);
-    let known = tables.estimate_columns(view, &of.table, columns).unwrap_or_default();
+    let known = of.reading.snapshot().and_then(|snapshot| Ok(snapshot.estimate_columns(&of.table, columns)?));
+    let known = known.unwrap_or_default();
     let key = &of.table.def().key.columns;
     let of_column = |(at, column): (usize, &usize)| {
         let mut statistics = ColumnStatistics::new_unknown();

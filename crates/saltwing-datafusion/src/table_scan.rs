@@ -19,10 +19,9 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::Stream;
-use saltwing_access::{Buckets, ScanContext};
+use saltwing_access::{Buckets, KeySet, RowSource, ScanContext};
 use saltwing_bind::access::{KeyPart, TableAccess, has_parameter, plan};
 use saltwing_plan::Use;
-use saltwing_table::Scan;
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
@@ -173,25 +172,27 @@ impl TableScanExec {
         &self.context
     }
 
-    fn start(&self, partition: usize) -> Result<Scan, RelationalError> {
+    fn start(&self, partition: usize) -> Result<Box<dyn RowSource>, RelationalError> {
         let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
-        let columns = self.asked.columns.clone();
-        let request = match part {
-            Part::All => self.access()?.scan_request(columns, self.asked.limit),
-            Part::Buckets(buckets) => {
-                let mut request = self.access()?.scan_request(columns, self.asked.limit);
-                request.buckets = Buckets::Some(match request.buckets {
-                    Buckets::All => buckets.clone(),
-                    // Fewer than when the scan was divided, since its parameters have values.
-                    Buckets::Some(some) => buckets.iter().copied().filter(|bucket| some.contains(bucket)).collect(),
-                });
-                request
+        let limit = self.asked.limit;
+        let (access, route) = match part {
+            Part::All => (self.access()?, self.access()?.route(limit)),
+            Part::Buckets(own) => {
+                let mut route = self.access()?.route(limit);
+                if let KeySet::Ranges { buckets, .. } = &mut route.keys {
+                    *buckets = Buckets::Some(match buckets {
+                        Buckets::All => own.clone(),
+                        // Fewer than when the scan was divided, since its parameters have values.
+                        Buckets::Some(some) => own.iter().copied().filter(|bucket| some.contains(bucket)).collect(),
+                    });
+                }
+                (self.access()?, route)
             }
-            Part::End(access) => access.scan_request(columns, Some(1)),
-            Part::Along(route) => self.access()?.request_along(route.clone(), columns),
+            Part::End(access) => (&**access, access.route(Some(1))),
+            Part::Along(route) => (self.access()?, route.clone()),
         };
-        let Reading { tables, view, .. } = &*self.of.reading;
-        Ok(tables.scan(view.clone(), request, self.context.clone())?)
+        let spec = access.spec(self.asked.columns.clone())?;
+        Ok(self.of.reading.snapshot()?.scan(&spec, route, self.context.clone())?)
     }
 }
 
@@ -294,7 +295,7 @@ impl ExecutionPlan for TableScanExec {
 
 /// Batches of a scan, each read when it is asked for.
 struct ScanStream {
-    scan: Scan,
+    scan: Box<dyn RowSource>,
     schema: SchemaRef,
 }
 

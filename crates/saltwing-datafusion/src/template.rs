@@ -19,10 +19,9 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_access::{Budget, RangeSample, ScanContext, Table};
+use saltwing_access::{Budget, RangeSample, ScanContext, Snapshot, Table};
 use saltwing_bind::ResultColumn;
 use saltwing_bind::access::{Guard, has_parameter, is_bindable};
-use saltwing_table::{EmbeddedTables, ReadView};
 use saltwing_types::{SqlType, Value};
 
 use crate::RelationalError;
@@ -50,10 +49,8 @@ pub struct Template {
 pub struct Binding<'a> {
     /// Values of its parameters.
     pub values: &'a [Value],
-    /// The tables' rows.
-    pub tables: Arc<EmbeddedTables>,
     /// What the statement sees.
-    pub view: Arc<ReadView>,
+    pub snapshot: Arc<dyn Snapshot>,
     /// Its budget and cancel.
     pub context: ScanContext,
     /// What may override a refusal.
@@ -70,11 +67,10 @@ impl Template {
         for node in scans(&planned.physical)? {
             let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
             let table = scan.table_use().table.clone();
-            sizes.push((table.clone(), rows_of(&reading.tables, &reading.view, &table)?));
+            sizes.push((table.clone(), rows_of(reading.snapshot()?, &table)?));
         }
         let nothing = Arc::new(Reading {
-            tables: reading.tables.clone(),
-            view: Arc::new(ReadView::nothing()),
+            snapshot: None,
             context: ScanContext::new(Budget::default()),
             guard: Guard::default(),
             samples: Vec::new(),
@@ -91,16 +87,15 @@ impl Template {
     /// # Errors
     /// A definition that is older than the rows.
     pub fn bind(&self, binding: Binding<'_>) -> Result<Option<Planned>, RelationalError> {
-        let Binding { values, tables, view, context, guard } = binding;
+        let Binding { values, snapshot, context, guard } = binding;
         for (table, then) in &self.sizes {
-            let now = rows_of(&tables, &view, table)?;
+            let now = rows_of(&*snapshot, table)?;
             if now > then.saturating_mul(GROWTH_MAX) || *then > now.saturating_mul(GROWTH_MAX) {
                 return Ok(None);
             }
         }
         let reading = Arc::new(Reading {
-            tables,
-            view,
+            snapshot: Some(snapshot),
             context: context.clone(),
             guard: guard.clone(),
             samples: Vec::new(),
@@ -116,8 +111,8 @@ impl Template {
 }
 
 /// About how many rows a table has; few are alike.
-fn rows_of(tables: &EmbeddedTables, view: &ReadView, table: &Table) -> Result<u64, RelationalError> {
-    Ok(tables.estimate(view, table, &RangeSample::everything())?.rows.max(SMALL_ROWS))
+fn rows_of(snapshot: &dyn Snapshot, table: &Table) -> Result<u64, RelationalError> {
+    Ok(snapshot.estimate(table, &RangeSample::everything())?.rows.max(SMALL_ROWS))
 }
 
 /// The plan over scans for another reading, and with nothing left of the run before; without values parameters stay as

@@ -18,6 +18,6 @@ pub mod transaction;
 pub mod write;
 
 pub use error::ExecError;
-pub use select::{DirectRows, SelectPlan, TotalRow};
-pub use transaction::{CommitLimits, Transaction, Unfinished};
+pub use select::{DirectRows, RunningSelect, SelectPlan, TotalRow};
+pub use transaction::{Attempt, CommitLimits, Unfinished};
 pub use write::{RowFailure, Writer};

@@ -7,9 +7,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use saltwing_access::{Division, ScanContext, ScanRoute, TableError, Total, Totals};
+use saltwing_access::{Division, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError, Totals};
 use saltwing_bind::access::TableAccess;
-use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanShape};
 
 use crate::ExecError;
 use crate::in_order::in_order;
@@ -26,9 +25,7 @@ const PARTS_MIN: u64 = 8;
 
 /// A scan in parts.
 pub(crate) struct Parts {
-    store: Arc<EmbeddedTables>,
-    view: Arc<ReadView>,
-    shape: Arc<ScanShape>,
+    snapshot: Arc<dyn Snapshot>,
     routes: Vec<ScanRoute>,
     context: ScanContext,
 }
@@ -36,22 +33,24 @@ pub(crate) struct Parts {
 impl Parts {
     /// The scan of an access in parts; `None` where it has few rows.
     pub(crate) fn of(
-        store: &Arc<EmbeddedTables>,
-        view: &Arc<ReadView>,
+        snapshot: &Arc<dyn Snapshot>,
         access: &TableAccess,
-        shape: &Arc<ScanShape>,
         context: &ScanContext,
     ) -> Result<Option<Self>, TableError> {
-        let routes = divided(store, view, access, division(context, PART_ROWS))?;
-        let (store, view, shape, context) = (store.clone(), view.clone(), shape.clone(), context.clone());
-        Ok((routes.len() > 1).then_some(Self { store, view, shape, routes, context }))
+        let routes = divided(&**snapshot, access, division(context, PART_ROWS))?;
+        let (snapshot, context) = (snapshot.clone(), context.clone());
+        Ok((routes.len() > 1).then_some(Self { snapshot, routes, context }))
     }
 
     /// Reads all rows; `take` gets them in the order of one scan, on the caller's thread.
-    pub(crate) fn read(self, take: impl FnMut(Columns) -> Result<(), ExecError>) -> Result<(), ExecError> {
-        let Self { store, view, shape, routes, context } = self;
+    pub(crate) fn read(
+        self,
+        spec: &ScanSpec,
+        take: impl FnMut(Columns) -> Result<(), ExecError>,
+    ) -> Result<(), ExecError> {
+        let Self { snapshot, routes, context } = self;
         let read = |route: ScanRoute, give: &mut dyn FnMut(Columns) -> ControlFlow<()>| {
-            let mut scan = store.scan_shaped(&view, &shape, route, context.for_part())?;
+            let mut scan = snapshot.scan(spec, route, context.for_part())?;
             while let Some(columns) = scan.next_columns()? {
                 if give(columns).is_break() {
                     break;
@@ -70,48 +69,38 @@ fn division(context: &ScanContext, part_rows: u64) -> Division {
 }
 
 /// The ways of an access, divided where there is one of many rows.
-fn divided(
-    store: &EmbeddedTables,
-    view: &ReadView,
-    access: &TableAccess,
-    division: Division,
-) -> Result<Vec<ScanRoute>, TableError> {
+fn divided(snapshot: &dyn Snapshot, access: &TableAccess, division: Division) -> Result<Vec<ScanRoute>, TableError> {
     let routes = scan_routes(access, None);
     match routes.as_slice() {
-        [route] if access.reads_one_range() => store.divide(view, access.table(), route, division),
+        [route] if access.reads_one_range() => snapshot.split(access.table(), route, division),
         _ => Ok(routes),
     }
 }
 
 /// Scans of an access that are added up, one for each part.
 pub(crate) fn scans_of_totals(
-    store: &EmbeddedTables,
-    view: &ReadView,
+    snapshot: &dyn Snapshot,
     access: &TableAccess,
-    shape: &Arc<ScanShape>,
+    spec: &ScanSpec,
     context: &ScanContext,
-) -> Result<Vec<Scan>, TableError> {
-    let scan = |route| store.scan_shaped(view, shape, route, context.for_part());
+) -> Result<Vec<Box<dyn RowSource>>, TableError> {
     let mut division = division(context, PART_ROWS_OF_TOTALS);
-    if store.knows_totals(view, shape)? {
+    if snapshot.knows_totals(spec)? {
         division.rows_min = division.rows_min.saturating_mul(ROWS_MIN_OF_KNOWN);
     }
-    divided(store, view, access, division)?.into_iter().map(scan).collect()
+    let routes = divided(snapshot, access, division)?.into_iter();
+    routes.map(|route| snapshot.scan(spec, route, context.for_part())).collect()
 }
 
 /// What all rows of some scans come to.
-pub(crate) fn totals(scans: Vec<Scan>, threads: usize) -> Result<Totals, ExecError> {
+pub(crate) fn totals(scans: Vec<Box<dyn RowSource>>, threads: usize) -> Result<Totals, ExecError> {
     let mut all = Totals::default();
-    let read = |mut scan: Scan, give: &mut dyn FnMut(Totals) -> ControlFlow<()>| {
+    let read = |mut scan: Box<dyn RowSource>, give: &mut dyn FnMut(Totals) -> ControlFlow<()>| {
         let _ = give(scan.totals()?);
         Ok(())
     };
     in_order(scans, threads, read, |more| {
-        all.rows += more.rows;
-        all.columns.resize(more.columns.len(), Total::default());
-        for (total, more) in all.columns.iter_mut().zip(more.columns) {
-            *total = Total { known: total.known + more.known, sum: total.sum + more.sum };
-        }
+        all.add(more);
         Ok(())
     })?;
     Ok(all)

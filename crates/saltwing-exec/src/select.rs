@@ -5,18 +5,17 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_access::ScanContext;
+use saltwing_access::{PointRow, Projection, RowSource, ScanContext, ScanSpec, Snapshot, TableStore};
 use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::{RowValues, arrow_type};
-use saltwing_table::{EmbeddedTables, PointRow, ReadView, RowReader, RowShape, Scan, ScanShape};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;
 use crate::aggregate::{GroupOptions, GroupedRows};
 use crate::output::Output;
 use crate::parts::{Parts, scans_of_totals};
-use crate::source::{Source, scan_part};
+use crate::source::Source;
 use crate::totals::{TotalOutput, row_of_totals};
 
 /// A planned SELECT with all that does not change from one run to the next.
@@ -24,12 +23,11 @@ pub struct SelectPlan {
     planned: PlannedSelect,
     columns: Arc<[ResultColumn]>,
     schema: SchemaRef,
-    /// The table columns that are read, by index.
-    scanned: Arc<[usize]>,
-    shape: Arc<ScanShape>,
+    /// What is read.
+    spec: ScanSpec,
     items: Items,
     /// The columns of a row that are the result as they stand, where they are.
-    plain: Option<RowShape>,
+    plain: Option<Projection>,
     /// The outputs, where whole columns are added up.
     totals: Option<Box<[TotalOutput]>>,
 }
@@ -51,7 +49,6 @@ pub struct DirectRows {
     /// What is read in its place, where that is many rows and what comes of them is known at their end.
     parts: Option<Parts>,
     groups: Option<Box<Groups>>,
-    reader: RowReader,
     context: ScanContext,
     skip: u64,
     take: Option<u64>,
@@ -91,17 +88,16 @@ impl SelectPlan {
         let plain = match &items {
             Items::Columns(places) if is_plain => {
                 let columns = places.iter().filter_map(|&p| scanned.get(p).copied());
-                Some(RowShape::new(planned.access.table(), columns))
+                Some(Projection::new(planned.access.table(), columns))
             }
             _ => None,
         };
-        let shape = Arc::new(ScanShape::new(planned.access.table(), &scanned, planned.access.residual())?);
         let totals = match &planned.bound.output {
-            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned, &shape),
+            saltwing_bind::Output::Groups(grouping) => TotalOutput::of(&planned, grouping, &scanned),
             saltwing_bind::Output::Rows(_) => None,
         };
-        let (schema, scanned) = (result_schema(&columns), scanned.into());
-        Ok(Self { planned, columns, schema, scanned, shape, items, plain, totals })
+        let (schema, spec) = (result_schema(&columns), planned.access.spec(scanned)?);
+        Ok(Self { planned, columns, schema, spec, items, plain, totals })
     }
 
     /// The columns of the result.
@@ -119,39 +115,13 @@ impl SelectPlan {
     ///
     /// # Errors
     /// The store's.
-    pub fn point(&self, store: &EmbeddedTables, row_key: &[u8]) -> Result<Option<PointRow>, ExecError> {
-        self.plain.as_ref().map_or(Ok(None), |shape| Ok(store.point(shape, row_key)?))
+    pub fn point(&self, store: &dyn TableStore, row_key: &[u8]) -> Result<Option<PointRow>, ExecError> {
+        self.plain.as_ref().map_or(Ok(None), |columns| Ok(store.point(columns, row_key)?))
     }
 
     /// How the table is read.
     pub fn access(&self) -> &TableAccess {
         &self.planned.access
-    }
-
-    /// Whether whole columns are added up, or one of them counted: then [`SelectPlan::start_totals`] runs it.
-    pub fn is_total(&self) -> bool {
-        self.totals.is_some()
-    }
-
-    /// Starts the SELECT, whose access was judged, where it [adds up](SelectPlan::is_total); `part` is as for
-    /// [`SelectPlan::start`], which the others need.
-    ///
-    /// # Errors
-    /// The store's.
-    pub fn start_totals(
-        self: &Arc<Self>,
-        store: &EmbeddedTables,
-        view: &ReadView,
-        part: Option<KeyPart>,
-        context: &ScanContext,
-    ) -> Result<TotalRow, ExecError> {
-        let access = &self.planned.access;
-        let scans = match part {
-            // What values in a template ask for is a few rows, mostly.
-            Some(part) => vec![scan_part(store, view, access, part, &self.shape, (None, None), context.clone())?],
-            None => scans_of_totals(store, view, access, &self.shape, context)?,
-        };
-        Ok(TotalRow { plan: self.clone(), scans, threads: context.threads().count })
     }
 
     /// Starts the SELECT, whose access was judged; `part` is what it reads of the key, where that is
@@ -161,8 +131,25 @@ impl SelectPlan {
     /// The store's.
     pub fn start(
         self: &Arc<Self>,
-        store: &Arc<EmbeddedTables>,
-        view: Arc<ReadView>,
+        snapshot: Arc<dyn Snapshot>,
+        part: Option<KeyPart>,
+        context: ScanContext,
+    ) -> Result<RunningSelect, ExecError> {
+        if self.totals.is_some() && snapshot.adds_up(&self.spec)? {
+            let access = &self.planned.access;
+            let scans = match part {
+                // What values in a template ask for is a few rows, mostly.
+                Some(part) => vec![snapshot.scan(&self.spec, part.route(access, None), context.clone())?],
+                None => scans_of_totals(&*snapshot, access, &self.spec, &context)?,
+            };
+            return Ok(RunningSelect::Total(TotalRow { plan: self.clone(), scans, threads: context.threads().count }));
+        }
+        Ok(RunningSelect::Rows(self.start_rows(snapshot, part, context)?))
+    }
+
+    fn start_rows(
+        self: &Arc<Self>,
+        snapshot: Arc<dyn Snapshot>,
         part: Option<KeyPart>,
         context: ScanContext,
     ) -> Result<DirectRows, ExecError> {
@@ -191,15 +178,14 @@ impl SelectPlan {
                     && !groups.rows.streams()
                     && matches!(planned.reading, Reading::Rows | Reading::Groups) =>
             {
-                Parts::of(store, &view, &planned.access, &self.shape, &context)?
+                Parts::of(&snapshot, &planned.access, &context)?
             }
             _ => None,
         };
         Ok(DirectRows {
-            source: Source::start(store, view, (planned, part), &self.shape, &self.scanned, limits, &context)?,
+            source: Source::start(snapshot, (planned, part), &self.spec, limits, &context)?,
             parts,
             groups,
-            reader: RowReader::default(),
             context,
             skip: bound.offset,
             take: bound.limit,
@@ -208,10 +194,18 @@ impl SelectPlan {
     }
 }
 
+/// A SELECT that was started.
+pub enum RunningSelect {
+    /// Whole columns are added up, or one of them counted: one row.
+    Total(TotalRow),
+    /// Rows or groups as they are read.
+    Rows(DirectRows),
+}
+
 /// A SELECT of whole columns' totals that is not read yet.
 pub struct TotalRow {
     plan: Arc<SelectPlan>,
-    scans: Vec<Scan>,
+    scans: Vec<Box<dyn RowSource>>,
     threads: usize,
 }
 
@@ -248,12 +242,12 @@ impl DirectRows {
     /// # Errors
     /// The scan's.
     pub fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, ExecError> {
-        let (Some(shape), Source::Scans(scans)) = (&self.plan.plain, &mut self.source) else { return Ok(None) };
-        if self.groups.is_some() || self.plan.shape.is_filtered() {
+        let (Some(columns), Source::Scans(scans)) = (&self.plan.plain, &mut self.source) else { return Ok(None) };
+        if self.groups.is_some() || self.plan.spec.is_filtered() {
             return Ok(None);
         }
         while let Some(scan) = scans.last_mut().filter(|_| self.take != Some(0)) {
-            if !scan.next_values(shape, &mut self.reader, values)? {
+            if !scan.next_values(columns, values)? {
                 scans.pop();
                 continue;
             }
@@ -292,11 +286,11 @@ impl DirectRows {
 
     /// The outputs of the next rows or groups, and how many.
     fn next_rows(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, ExecError> {
-        let SelectPlan { planned, scanned, items, .. } = &*self.plan;
+        let SelectPlan { planned, spec, items, .. } = &*self.plan;
         let width = planned.bound.table.row_key_index() + 1;
         let by_index = |columns: Vec<ArrayRef>| {
             let mut by_index: Vec<Option<ArrayRef>> = vec![None; width];
-            for (&index, array) in scanned.iter().zip(columns) {
+            for (&index, array) in spec.columns().iter().zip(columns) {
                 if let Some(place) = by_index.get_mut(index) {
                     *place = Some(array);
                 }
@@ -313,7 +307,7 @@ impl DirectRows {
                     return Ok(None);
                 }
                 if let Some(parts) = self.parts.take() {
-                    parts.read(|(columns, rows)| groups.add(&by_index(columns), rows))?;
+                    parts.read(spec, |(columns, rows)| groups.add(&by_index(columns), rows))?;
                     *at_end = true;
                     groups.end()?;
                     continue;

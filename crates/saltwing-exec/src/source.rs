@@ -5,16 +5,15 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::Schema;
-use saltwing_access::{ScanContext, ScanRoute, TableError};
+use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError};
 use saltwing_bind::access::{KeyPart, PlannedSelect, PrefixScans, Reading, TableAccess};
-use saltwing_table::{EmbeddedTables, ReadView, Scan, ScanShape};
 
 use crate::ExecError;
 
 /// Batches of the columns that a SELECT needs.
 pub(crate) enum Source {
     /// Scans one behind the other, the next one last.
-    Scans(Vec<Scan>),
+    Scans(Vec<Box<dyn RowSource>>),
     /// One row for each prefix of the key.
     Prefixes(Box<Prefixes>),
 }
@@ -24,24 +23,6 @@ pub(crate) fn scan_routes(access: &TableAccess, limit: Option<u64>) -> Vec<ScanR
     std::iter::once(access.route(limit)).chain(access.second_route(limit)).collect()
 }
 
-/// The scan of a part of an access.
-pub(crate) fn scan_part(
-    store: &EmbeddedTables,
-    view: &ReadView,
-    access: &TableAccess,
-    part: KeyPart,
-    shape: &Arc<ScanShape>,
-    (limit, first_batch): (Option<u64>, Option<u64>),
-    context: ScanContext,
-) -> Result<Scan, TableError> {
-    match part {
-        KeyPart::Range(keys) if first_batch.is_none() => {
-            store.scan_range(view, shape, keys, (access.direction(), limit), context)
-        }
-        part => store.scan_shaped(view, shape, ScanRoute { first_batch, ..part.route(access, limit) }, context),
-    }
-}
-
 /// The columns of a batch, and how many rows they have.
 pub(crate) type Columns = (Vec<ArrayRef>, usize);
 
@@ -49,42 +30,39 @@ impl Source {
     /// Starts reading; `limit` rows are enough, and of the first batch perhaps `first_batch`. Of an access's ranges
     /// only `part` is read, where there is one.
     pub(crate) fn start(
-        store: &Arc<EmbeddedTables>,
-        view: Arc<ReadView>,
+        snapshot: Arc<dyn Snapshot>,
         (planned, part): (&PlannedSelect, Option<KeyPart>),
-        shape: &Arc<ScanShape>,
-        columns: &[usize],
+        spec: &ScanSpec,
         (limit, first_batch): (Option<u64>, Option<u64>),
         context: &ScanContext,
     ) -> Result<Self, ExecError> {
+        let access = &planned.access;
         match &planned.reading {
             Reading::Rows | Reading::Groups => {
                 if let Some(part) = part {
-                    let limits = (limit, first_batch);
-                    let scan = scan_part(store, &view, &planned.access, part, shape, limits, context.clone())?;
-                    return Ok(Self::Scans(vec![scan]));
+                    let route = ScanRoute { first_batch, ..part.route(access, limit) };
+                    return Ok(Self::Scans(vec![snapshot.scan(spec, route, context.clone())?]));
                 }
                 let scan = |(place, route): (usize, ScanRoute)| {
                     let first_batch = first_batch.filter(|_| place == 0);
-                    store.scan_shaped(&view, shape, ScanRoute { first_batch, ..route }, context.clone())
+                    snapshot.scan(spec, ScanRoute { first_batch, ..route }, context.clone())
                 };
-                let routes = scan_routes(&planned.access, limit).into_iter().enumerate();
+                let routes = scan_routes(access, limit).into_iter().enumerate();
                 let mut scans = routes.map(scan).collect::<Result<Vec<_>, _>>()?;
                 scans.reverse();
                 Ok(Self::Scans(scans))
             }
             Reading::Ends(ends) => {
                 let end = |access: &TableAccess| {
-                    store.scan(view.clone(), access.scan_request(columns.to_vec(), Some(1)), context.clone())
+                    snapshot.scan(&access.spec(spec.columns().to_vec())?, access.route(Some(1)), context.clone())
                 };
                 let mut scans = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;
                 scans.reverse();
                 Ok(Self::Scans(scans))
             }
             Reading::Prefixes(prefix) => Ok(Self::Prefixes(Box::new(Prefixes {
-                scans: PrefixScans::new(&planned.access, *prefix, columns),
-                store: store.clone(),
-                view,
+                scans: PrefixScans::new(access, *prefix, spec.columns())?,
+                snapshot,
                 context: context.clone(),
                 rows: 1,
                 jumps: 0,
@@ -127,8 +105,7 @@ const ROWS_PER_PREFIX: u64 = 4;
 /// long as nearly each of them has another prefix, reading goes on without jumps.
 pub(crate) struct Prefixes {
     scans: PrefixScans,
-    store: Arc<EmbeddedTables>,
-    view: Arc<ReadView>,
+    snapshot: Arc<dyn Snapshot>,
     context: ScanContext,
     /// Rows that the next scan reads.
     rows: u64,
@@ -141,8 +118,8 @@ impl Prefixes {
             self.jumps = self.jumps.wrapping_add(1);
             let is_look = self.rows == 1 && self.jumps.is_multiple_of(LOOK_EVERY);
             let wanted = if is_look { LOOK_ROWS } else { self.rows };
-            let Some(request) = self.scans.next_scan(wanted) else { return Ok(None) };
-            let mut scan = self.store.scan(self.view.clone(), request, self.context.clone())?;
+            let Some(route) = self.scans.next_route(wanted) else { return Ok(None) };
+            let mut scan = self.snapshot.scan(self.scans.spec(), route, self.context.clone())?;
             let (mut batches, mut rows) = (Vec::new(), 0);
             while let Some(batch) = scan.next_batch()? {
                 rows += batch.num_rows() as u64;

@@ -1,10 +1,9 @@
 //! COUNT, SUM and AVG over all rows of a range: added up where blocks have them, as one row of values.
 
-use saltwing_access::{Total, Totals};
+use saltwing_access::{RowSource, Total, Totals};
 use saltwing_bind::access::{PlannedSelect, Reading};
 use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
 use saltwing_expr::RowValues;
-use saltwing_table::{Scan, ScanShape};
 use saltwing_types::{Expr, Value, ValueError};
 
 use crate::ExecError;
@@ -25,20 +24,13 @@ pub(crate) enum TotalOutput {
 }
 
 impl TotalOutput {
-    /// The outputs of a SELECT that adds up whole columns, where it is known before rows are decoded which of them count;
-    /// `None` of another one.
-    pub(crate) fn of(
-        planned: &PlannedSelect,
-        grouping: &Grouping,
-        scanned: &[usize],
-        shape: &ScanShape,
-    ) -> Option<Box<[Self]>> {
+    /// The outputs of a SELECT that adds up whole columns, with or without a filter; `None` of another one.
+    pub(crate) fn of(planned: &PlannedSelect, grouping: &Grouping, scanned: &[usize]) -> Option<Box<[Self]>> {
         let Grouping { keys, calls, having, outputs, .. } = grouping;
         let bound = &planned.bound;
         let fits = keys.is_empty()
             && having.is_empty()
             && matches!(planned.reading, Reading::Rows | Reading::Groups)
-            && shape.is_decided_early()
             && bound.offset == 0
             && bound.limit != Some(0);
         if !fits {
@@ -85,7 +77,11 @@ impl TotalOutput {
 }
 
 /// Reads all rows of some scans, on so many threads; the values of the outputs.
-pub(crate) fn row_of_totals(scans: Vec<Scan>, outputs: &[TotalOutput], threads: usize) -> Result<RowValues, ExecError> {
+pub(crate) fn row_of_totals(
+    scans: Vec<Box<dyn RowSource>>,
+    outputs: &[TotalOutput],
+    threads: usize,
+) -> Result<RowValues, ExecError> {
     let all = totals(scans, threads)?;
     let mut row = RowValues::new(outputs.len());
     row.add(1);

@@ -10,9 +10,9 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use saltwing_access::{Durability, Reservation, Table, TableError};
-use saltwing_table::{EmbeddedTables, ReadToken, ReadView, WriteSet};
-use saltwing_types::Value;
+use saltwing_access::{
+    Durability, Reservation, RowChange, Snapshot, Table, TableError, TableStore, Transaction, WriteBatch,
+};
 
 use crate::{ExecError, Writer};
 
@@ -44,18 +44,18 @@ impl CommitLimits {
     ///
     /// # Errors
     /// [`ExecError::TooLarge`].
-    pub(crate) fn check(&self, writes: &WriteSet) -> Result<(), ExecError> {
+    pub(crate) fn check(&self, writes: &dyn WriteBatch) -> Result<(), ExecError> {
         let (bytes, limit) = (writes.bytes(), self.bytes_max);
         if bytes > limit {
-            return Err(ExecError::TooLarge { bytes, limit, rows: writes.len() as u64 });
+            return Err(ExecError::TooLarge { bytes, limit, rows: writes.rows() as u64 });
         }
         Ok(())
     }
 
     /// Whether a part with these rows is committed before more come. The bytes end a part early: a limit on rows is no
     /// cause to fail for what a smaller part would have taken.
-    fn end_part(&self, writes: &WriteSet) -> bool {
-        self.part_rows.is_some_and(|rows| writes.len() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
+    fn end_part(&self, writes: &dyn WriteBatch) -> bool {
+        self.part_rows.is_some_and(|rows| writes.rows() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
     }
 }
 
@@ -76,18 +76,12 @@ impl<E> Unfinished<E> {
 }
 
 /// One try of a statement that reads and writes.
-pub struct Transaction<'a> {
-    store: &'a EmbeddedTables,
+pub struct Attempt<'a> {
+    store: &'a dyn TableStore,
     durability: Durability,
     limits: CommitLimits,
-    /// What the statement reads.
-    view: Arc<ReadView>,
-    token: Arc<ReadToken>,
-    /// In what rows are looked up by their keys: the snapshot, and behind the first part also what was committed since. Where
-    /// that is another statement's row, the commit of the part finds a conflict.
-    current: Arc<ReadView>,
-    writes: WriteSet,
-    /// The working memory that `writes` counts for.
+    transaction: Box<dyn Transaction>,
+    /// The working memory that the rows count for.
     reserved: Reservation,
     rows_committed: u64,
     /// Another commit was first.
@@ -95,39 +89,36 @@ pub struct Transaction<'a> {
 }
 
 impl Writer<'_> {
-    /// Runs a statement that reads and writes until no other commit comes first; with what `attempt` gives comes how many
+    /// Runs a statement that reads and writes until no other commit comes first; with what `run` gives comes how many
     /// rows were written.
     ///
-    /// `attempt` reads at [`Transaction::view`] and puts rows; what it has put at its end is committed.
+    /// `run` reads at [`Attempt::snapshot`] and puts rows; what it has put at its end is committed.
     ///
     /// # Errors
-    /// Those of `attempt` and of commits; [`ExecError::Contended`].
+    /// Those of `run` and of commits; [`ExecError::Contended`].
     pub fn transaction<T, E: From<ExecError>>(
         &self,
         limits: CommitLimits,
-        mut attempt: impl FnMut(&mut Transaction<'_>) -> Result<T, E>,
+        mut run: impl FnMut(&mut Attempt<'_>) -> Result<T, E>,
     ) -> Result<(u64, T), Unfinished<E>> {
         let unfinished = |error, rows_committed| Unfinished { error, rows_committed };
         for _ in 0..TRIES_MAX {
-            let (view, token) = self.store.begin().map_err(|error| unfinished(ExecError::from(error).into(), 0))?;
-            let mut transaction = Transaction {
+            let transaction = self.store.begin().map_err(|error| unfinished(ExecError::from(error).into(), 0))?;
+            let mut attempt = Attempt {
                 store: self.store,
                 durability: self.durability,
                 limits,
-                current: view.clone(),
-                view,
-                token,
-                writes: self.store.write_set(),
+                transaction,
                 reserved: Reservation::new(self.memory.clone()),
                 rows_committed: 0,
                 is_lost: false,
             };
-            let (given, rows_before) = match attempt(&mut transaction) {
-                Ok(given) => (given, transaction.rows_committed),
-                Err(_) if transaction.is_lost && transaction.rows_committed == 0 => continue,
-                Err(error) => return Err(unfinished(error, transaction.rows_committed)),
+            let (given, rows_before) = match run(&mut attempt) {
+                Ok(given) => (given, attempt.rows_committed),
+                Err(_) if attempt.is_lost && attempt.rows_committed == 0 => continue,
+                Err(error) => return Err(unfinished(error, attempt.rows_committed)),
             };
-            match transaction.finish() {
+            match attempt.finish() {
                 Ok(rows) => return Ok((rows_before + rows, given)),
                 Err(error) if is_lost(&error) && rows_before == 0 => {}
                 Err(error) => return Err(unfinished(ExecError::from(error).into(), rows_before)),
@@ -137,38 +128,31 @@ impl Writer<'_> {
     }
 }
 
-impl<'a> Transaction<'a> {
+impl<'a> Attempt<'a> {
     /// The snapshot that the statement reads, in all its parts.
-    pub fn view(&self) -> &Arc<ReadView> {
-        &self.view
+    pub fn snapshot(&self) -> &Arc<dyn Snapshot> {
+        self.transaction.snapshot()
     }
 
-    pub(crate) fn store(&self) -> &'a EmbeddedTables {
+    pub(crate) fn store(&self) -> &'a dyn TableStore {
         self.store
     }
 
-    /// In what rows are looked up by their keys. It has the rows of this statement's earlier parts.
-    pub(crate) fn current(&self) -> &ReadView {
-        &self.current
+    /// The snapshot by which rows are looked up by their keys. It has the rows of this statement's earlier parts.
+    pub(crate) fn latest(&self) -> &dyn Snapshot {
+        &**self.transaction.latest()
     }
 
-    /// Writes a row whole; its physical key.
-    pub(crate) fn put(&mut self, table: &Arc<Table>, row: &[Value]) -> Result<Vec<u8>, ExecError> {
-        let key = self.writes.put(table, row)?;
-        self.check_size()?;
-        Ok(key)
-    }
-
-    /// Deletes a row by its physical key.
-    pub(crate) fn delete(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<(), ExecError> {
-        self.writes.delete(table, key);
-        self.check_size()
-    }
-
-    /// Holds the rows put so far to the limits of a commit and of working memory.
-    fn check_size(&mut self) -> Result<(), ExecError> {
-        self.limits.check(&self.writes)?;
-        let bytes = self.writes.bytes();
+    /// Changes a row; `keys` gets its physical key.
+    pub(crate) fn apply(
+        &mut self,
+        table: &Arc<Table>,
+        change: RowChange<'_>,
+        keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), ExecError> {
+        self.transaction.apply(table, &[change], keys)?;
+        self.limits.check(&*self.transaction)?;
+        let bytes = self.transaction.bytes();
         if bytes > self.reserved.bytes() + UNCOUNTED_BYTES {
             self.reserved.resize(bytes)?;
         }
@@ -177,29 +161,24 @@ impl<'a> Transaction<'a> {
 
     /// Commits the rows put so far if they are a part; whether they were.
     pub(crate) fn end_part(&mut self) -> Result<bool, ExecError> {
-        if !self.limits.end_part(&self.writes) {
+        if !self.limits.end_part(&*self.transaction) {
             return Ok(false);
         }
-        if let Err(error) = self.store.commit(&self.writes, Some(&self.token), self.durability) {
+        let rows = self.transaction.rows() as u64;
+        if let Err(error) = self.transaction.commit_part(self.durability) {
             self.is_lost = is_lost(&error);
             return Err(error.into());
         }
-        self.rows_committed += self.writes.len() as u64;
-        self.writes = self.store.write_set();
+        self.rows_committed += rows;
         self.reserved.resize(0)?;
-        self.current = self.store.view()?;
         Ok(true)
     }
 
     /// Commits the rows put since the last part; how many they are.
     fn finish(self) -> Result<u64, TableError> {
-        let Self { store, durability, view, token, current, writes, .. } = self;
-        // What the views alone still see can be given back.
-        drop((view, current));
-        if !writes.is_empty() {
-            store.commit(&writes, Some(&token), durability)?;
-        }
-        Ok(writes.len() as u64)
+        let rows = self.transaction.rows() as u64;
+        self.transaction.commit(self.durability)?;
+        Ok(rows)
     }
 }
 

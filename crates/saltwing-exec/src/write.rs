@@ -1,6 +1,6 @@
 //! UPSERT, INSERT, DELETE.
 //!
-//! What reads what it writes (INSERT, an UPSERT of some columns or of a query, DELETE) is a [`Transaction`]; an UPSERT of
+//! What reads what it writes (INSERT, an UPSERT of some columns or of a query, DELETE) runs as an [`Attempt`]; an UPSERT of
 //! whole rows reads nothing, and is one commit.
 
 use std::borrow::Cow;
@@ -9,20 +9,19 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_access::{Durability, Memory, ScanContext, Table};
+use saltwing_access::{Durability, Memory, OldRow, Projection, RowChange, ScanContext, Table, TableStore};
 use saltwing_bind::access::TableAccess;
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
-use saltwing_table::EmbeddedTables;
 use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;
-use crate::transaction::{CommitLimits, Transaction, Unfinished};
+use crate::transaction::{Attempt, CommitLimits, Unfinished};
 
 /// Writes rows for statements.
 pub struct Writer<'a> {
     /// The tables.
-    pub store: &'a EmbeddedTables,
+    pub store: &'a dyn TableStore,
     /// What an acknowledgement promises.
     pub durability: Durability,
     /// How much one commit may hold.
@@ -48,17 +47,14 @@ impl Writer<'_> {
             return self.put_all(target, rows, keys);
         }
         let mut failed = None;
-        let written = self.transaction(self.limits.in_one(), |transaction| {
+        let written = self.transaction(self.limits.in_one(), |attempt| {
             failed = None;
             if let Some(keys) = &mut keys {
                 keys.clear();
             }
-            let mut sink = RowSink::new(transaction, target);
+            let mut sink = RowSink::new(attempt, target);
             for (index, row) in rows.iter().enumerate() {
-                let key = sink.put(row, None).inspect_err(|_| failed = Some(index))?;
-                if let Some(keys) = &mut keys {
-                    keys.extend(key);
-                }
+                sink.put(row, None, keys.as_deref_mut()).inspect_err(|_| failed = Some(index))?;
             }
             Ok(())
         });
@@ -78,17 +74,15 @@ impl Writer<'_> {
             true => Some(self.store.allocate_row_ids(&target.table, rows.len()).map_err(|e| of_all(e.into()))?.start),
             false => None,
         };
-        let mut writes = self.store.write_set();
+        let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            let put = fresh_row(target, row, row_id).and_then(|row| Ok(writes.put(&target.table, row)?));
-            let key = put.map_err(|error| RowFailure { row: Some(index), error })?;
-            if let Some(keys) = &mut keys {
-                keys.push(key);
-            }
-            self.limits.check(&writes).map_err(of_all)?;
+            let put = fresh_row(target, row, row_id)
+                .and_then(|row| Ok(writes.apply(&target.table, &[RowChange::put(&row)], keys.as_deref_mut())?));
+            put.map_err(|error| RowFailure { row: Some(index), error })?;
+            self.limits.check(&*writes).map_err(of_all)?;
         }
-        self.store.commit(&writes, None, self.durability).map_err(|error| of_all(error.into()))?;
+        writes.commit(self.durability).map_err(|error| of_all(error.into()))?;
         Ok(rows.len() as u64)
     }
 
@@ -98,11 +92,11 @@ impl Writer<'_> {
     /// The scan's; [`ExecError::TooLarge`].
     pub fn delete(&self, access: &TableAccess, context: &ScanContext) -> Result<u64, Unfinished<ExecError>> {
         let table = access.table();
-        let deleted = self.transaction(self.limits, |transaction| {
-            let request = access.scan_request(vec![table.row_key_index()], None);
-            let mut scan = self.store.scan(transaction.view().clone(), request, context.clone())?;
+        let deleted = self.transaction(self.limits, |attempt| {
+            let spec = access.spec(vec![table.row_key_index()])?;
+            let mut scan = attempt.snapshot().scan(&spec, access.route(None), context.clone())?;
             while let Some(batch) = scan.next_batch()? {
-                transaction.delete_keys(table, &batch)?;
+                attempt.delete_keys(table, &batch)?;
             }
             Ok(())
         });
@@ -119,7 +113,7 @@ pub struct RowFailure {
     pub error: ExecError,
 }
 
-impl Transaction<'_> {
+impl Attempt<'_> {
     /// Writes rows, which have a value for each of the statement's columns, brought to its type.
     ///
     /// # Errors
@@ -129,7 +123,7 @@ impl Transaction<'_> {
         let mut sink = RowSink::new(self, target);
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            sink.put(row, row_id).map_err(|error| RowFailure { row: Some(index), error })?;
+            sink.put(row, row_id, None).map_err(|error| RowFailure { row: Some(index), error })?;
         }
         Ok(())
     }
@@ -157,7 +151,7 @@ impl Transaction<'_> {
         let mut sink = RowSink::new(self, target);
         for batch in batches {
             let batch = batch?;
-            let first_id = sink.transaction.first_id(target, batch.num_rows())?;
+            let first_id = sink.attempt.first_id(target, batch.num_rows())?;
             let mut more = match target.computed_defaults.is_empty() {
                 true => Vec::new(),
                 false => defaults(batch.num_rows())?,
@@ -166,7 +160,7 @@ impl Transaction<'_> {
             for row in 0..batch.num_rows() {
                 let mut values = row_of_batch(target, types, &batch, row)?;
                 values.extend(more.next().into_iter().flatten());
-                sink.put(&values, first_id.map(|id| id + row as i64))?;
+                sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
             }
         }
@@ -191,7 +185,7 @@ impl Transaction<'_> {
     fn delete_keys(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
         let Some(keys) = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>()) else { return Ok(()) };
         for key in keys.iter().flatten() {
-            self.delete(table, key)?;
+            self.apply(table, RowChange::delete(key), None)?;
             self.end_part()?;
         }
         Ok(())
@@ -200,8 +194,10 @@ impl Transaction<'_> {
 
 /// Takes a statement's rows one by one, and looks up what it must know of those that are there.
 struct RowSink<'s, 't> {
-    transaction: &'s mut Transaction<'t>,
+    attempt: &'s mut Attempt<'t>,
     target: &'s UpsertTarget,
+    /// All columns, for rows that are looked up.
+    all: Projection,
     /// Rows of this part over what was there, by key: a later row of the same key goes on from them.
     merged: HashMap<Vec<u8>, Vec<Value>>,
     /// Keys of this part, where each may come once.
@@ -209,61 +205,56 @@ struct RowSink<'s, 't> {
 }
 
 impl<'s, 't> RowSink<'s, 't> {
-    fn new(transaction: &'s mut Transaction<'t>, target: &'s UpsertTarget) -> Self {
-        Self { transaction, target, merged: HashMap::new(), inserted: HashSet::new() }
+    fn new(attempt: &'s mut Attempt<'t>, target: &'s UpsertTarget) -> Self {
+        Self { attempt, target, all: Projection::all(&target.table), merged: HashMap::new(), inserted: HashSet::new() }
     }
 
-    /// Takes one row: a value for each of the statement's columns. Its physical key; `None` where the row is left out.
-    fn put(&mut self, values: &[Value], row_id: Option<i64>) -> Result<Option<Vec<u8>>, ExecError> {
+    /// Takes one row: a value for each of the statement's columns. `keys` gets its physical key, unless the row is left out.
+    fn put(&mut self, values: &[Value], row_id: Option<i64>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let target = self.target;
         let table = &target.table;
         let fresh = fresh_row(target, values, row_id)?;
         if row_id.is_none() && target.on_conflict != OnConflict::Replace {
-            return self.insert(&fresh);
+            return self.insert(&fresh, keys);
         }
         if row_id.is_some() || !target.partial {
-            return self.transaction.put(table, &fresh).map(Some);
+            return self.attempt.apply(table, RowChange::put(&fresh), keys);
         }
         let key = table.row_key(&fresh)?;
         let old = match self.merged.remove(&key) {
             Some(row) => Some(row),
-            None => self.transaction.store().get(self.transaction.current(), table, &key)?,
+            None => self.attempt.latest().get(&self.all, &key)?,
         };
-        let row = match old {
-            None => fresh.into_owned(),
-            Some(mut row) => {
-                set_columns(&mut row, &target.columns, values);
-                row
-            }
-        };
-        let written = self.transaction.put(table, &row)?;
-        self.merged.insert(key, row);
-        Ok(Some(written))
+        let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
+        set_columns(&mut new, &target.columns, values);
+        let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
+        self.attempt.apply(table, RowChange::Put { new: &new, old, written_ms: None }, keys)?;
+        self.merged.insert(key, new);
+        Ok(())
     }
 
     /// Writes a row whose key is new.
-    fn insert(&mut self, row: &[Value]) -> Result<Option<Vec<u8>>, ExecError> {
+    fn insert(&mut self, row: &[Value], keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let table = &self.target.table;
         let key = table.row_key(row)?;
-        let is_known = self.inserted.contains(&key)
-            || self.transaction.store().contains(self.transaction.current(), table, &key)?;
+        let is_known = self.inserted.contains(&key) || self.attempt.latest().contains(table, &key)?;
         match (is_known, self.target.on_conflict) {
-            (true, OnConflict::Ignore) => Ok(None),
+            (true, OnConflict::Ignore) => Ok(()),
             (true, _) => {
                 let (table, key) = (table.def().name.to_string(), key_text(table, row));
                 Err(ExecError::DuplicateKey { table, key })
             }
             (false, _) => {
-                let written = self.transaction.put(table, row)?;
+                self.attempt.apply(table, RowChange::Put { new: row, old: OldRow::Absent, written_ms: None }, keys)?;
                 self.inserted.insert(key);
-                Ok(Some(written))
+                Ok(())
             }
         }
     }
 
     /// Ends a part if it is large enough: what it wrote is looked up from then on.
     fn end_part(&mut self) -> Result<(), ExecError> {
-        if self.transaction.end_part()? {
+        if self.attempt.end_part()? {
             self.merged.clear();
             self.inserted.clear();
         }

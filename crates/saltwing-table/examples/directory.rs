@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use saltwing_access::{Buckets, Durability, RangeSample, Table};
+use saltwing_access::{Buckets, Durability, RangeSample, SystemClock, Table, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{EmbeddedTables, LayoutOptions, SystemClock};
+use saltwing_table::{EmbeddedTables, LayoutOptions};
 use saltwing_types::Value;
 
 use log::{definition, mixed, row};
@@ -60,18 +60,18 @@ fn layout(block_rows: u64) -> LayoutOptions {
 fn commit(tables: &EmbeddedTables, table: &Arc<Table>, rows: impl Iterator<Item = Vec<Value>>) {
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
-        let mut writes = tables.write_set();
+        let mut writes = tables.batch();
         for row in rows.by_ref().take(COMMIT_ROWS as usize) {
             writes.put(table, row).unwrap();
         }
-        tables.commit(&writes, None, Durability::Buffered).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
     }
 }
 
 fn fill(path: &Path, blocks: u64) {
     let kv = open_store(path);
     let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout(BLOCK_ROWS)).unwrap();
-    let table = tables.register(Arc::new(definition())).unwrap();
+    let table = tables.open_table(Table::new(Arc::new(definition())).unwrap());
     let rows = blocks * BLOCK_ROWS;
     // Most rows at once, others twice into runs.
     for rows in [0..rows, rows..rows + blocks / 4, rows + blocks / 4..rows + blocks / 2] {
@@ -85,7 +85,7 @@ fn fill(path: &Path, blocks: u64) {
 fn fill_apart(path: &Path, blocks: u64) {
     let kv = Arc::new(PartsApart::new(open_store(path)));
     let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout(APART_ROWS)).unwrap();
-    let table = tables.register(Arc::new(definition())).unwrap();
+    let table = tables.open_table(Table::new(Arc::new(definition())).unwrap());
     let rows = blocks * APART_ROWS;
     // In key order, so that no block is written twice.
     let in_order = |number: u64| {
@@ -109,13 +109,13 @@ fn fill_apart(path: &Path, blocks: u64) {
 
 /// Looks into the directory at random places of all buckets; no block is read.
 fn look_everywhere(tables: &EmbeddedTables, table: &Table) {
-    let view = tables.view().unwrap();
+    let view = tables.snapshot().unwrap();
     let key = |phone: i64| table.codec().encode_logical(&[Value::Int(phone), Value::Int(0)]).unwrap();
     for look in 0..LOOKS {
         let phone = (mixed(look) % 100_000_000) as i64;
         let range = KeyRange::new(key(phone), Some(key(phone + 1))).unwrap();
         let sample = RangeSample { ranges: vec![(range, None)], total: 1, buckets: Buckets::All };
-        tables.estimate(&view, table, &sample).unwrap();
+        view.estimate(table, &sample).unwrap();
     }
 }
 
@@ -154,7 +154,7 @@ fn main() {
         let (started, cpu) = (Instant::now(), cpu_ms());
         let tables = EmbeddedTables::open_with(kv, Arc::new(SystemClock), LayoutOptions::default()).unwrap();
         let (layout, layout_cpu) = (started.elapsed(), cpu_ms() - cpu);
-        let table = tables.register(Arc::new(definition())).unwrap();
+        let table = tables.open_table(Table::new(Arc::new(definition())).unwrap());
         let stats = tables.storage_stats().tables.remove(0);
         let held = resident_mb() - memory;
         let looks = [(), ()].map(|()| {

@@ -12,10 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use saltwing_access::{Durability, Table};
+use saltwing_access::{Durability, SystemClock, Table, TableStore};
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{EmbeddedTables, LayoutOptions, SystemClock};
+use saltwing_table::{EmbeddedTables, LayoutOptions};
 
 use log::{TABLE, definition, mixed, row};
 
@@ -34,12 +34,12 @@ impl Bench {
     fn write(&mut self, numbers: impl Iterator<Item = u64>, version: u64) {
         let mut numbers = numbers.peekable();
         while numbers.peek().is_some() {
-            let mut writes = self.tables.write_set();
+            let mut writes = self.tables.batch();
             for number in numbers.by_ref().take(COMMIT_ROWS as usize) {
                 writes.put(&self.table, row(number, version)).unwrap();
             }
             let started = Instant::now();
-            self.tables.commit(&writes, None, Durability::Synced).unwrap();
+            writes.commit(Durability::Synced).unwrap();
             self.slowest = self.slowest.max(started.elapsed());
         }
     }
@@ -114,7 +114,7 @@ fn main() {
     let kv = Arc::new(saltwing_fjall::open(home.path(), options).unwrap());
     let layout = LayoutOptions { delta_bytes, merge_threads: threads as usize, ..LayoutOptions::default() };
     let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout).unwrap();
-    let table = tables.register(Arc::new(definition())).unwrap();
+    let table = tables.open_table(Table::new(Arc::new(definition())).unwrap());
     tables.start_merging().unwrap();
     let (started, written_before) = (Instant::now(), bytes_written());
     let mut bench = Bench { kv, tables, table, home, started, slowest: Duration::ZERO, written_before };

@@ -13,10 +13,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use saltwing_access::Durability;
+use saltwing_access::{Durability, SystemClock, Table, TableStore};
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
-use saltwing_table::{EmbeddedTables, LayoutOptions, Merging, SystemClock};
+use saltwing_table::{EmbeddedTables, LayoutOptions, Merging};
 
 use log::{definition, mixed, row};
 use process::{cpu_ms, resident_mb};
@@ -39,13 +39,13 @@ fn fill(path: &Path, rows: u64, commit_rows: u64, base_rows: u64) -> ! {
     let kv = open_store(path);
     let write = |layout: LayoutOptions, rows: std::ops::Range<u64>, merge: bool| {
         let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout).unwrap();
-        let table = tables.register(Arc::new(definition())).unwrap();
+        let table = tables.open_table(Table::new(Arc::new(definition())).unwrap());
         for first in rows.clone().step_by(commit_rows as usize) {
-            let mut writes = tables.write_set();
+            let mut writes = tables.batch();
             for number in first..rows.end.min(first + commit_rows) {
                 writes.put(&table, row(mixed(number), 0)).unwrap();
             }
-            tables.commit(&writes, None, Durability::Buffered).unwrap();
+            writes.commit(Durability::Buffered).unwrap();
         }
         if merge {
             tables.merge().unwrap();
@@ -85,7 +85,7 @@ fn main() {
     let (started, cpu) = (Instant::now(), cpu_ms());
     let tables = EmbeddedTables::open_with(kv, Arc::new(SystemClock), LayoutOptions::default()).unwrap();
     let (layout, layout_cpu) = (started.elapsed(), cpu_ms() - cpu);
-    tables.register(Arc::new(definition())).unwrap();
+    tables.open_table(Table::new(Arc::new(definition())).unwrap());
     let stats = tables.storage_stats();
     println!(
         "{} recent rows: the store opens in {store:.3?} ({store_cpu} ms of processors), {:.1} MB of records and directories \

@@ -4,12 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_access::TableError;
+use saltwing_access::{CommitNo, TableError};
 use saltwing_types::{TableId, text};
-
-/// The number of a commit; they grow by one from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct CommitNo(pub u64);
 
 /// Most keys that are remembered for transactions that still run.
 const KEYS_REMEMBERED_MAX: usize = 1_000_000;
@@ -23,7 +19,7 @@ const KEYS_PRUNED_MIN: usize = 10_000;
 /// A commit that read at `r` succeeds exactly when none of its keys was
 /// committed after `r`, or ends in [`TableError::SnapshotTooOld`] when that is no longer known.
 #[derive(Debug, Default)]
-pub struct CommitLog {
+pub(crate) struct CommitLog {
     state: Mutex<State>,
 }
 
@@ -60,14 +56,14 @@ struct TokenId {
 /// Several commits may be checked against one token: what a statement wrote in an earlier part is no conflict for a
 /// later part.
 #[derive(Debug)]
-pub struct ReadToken {
+pub(crate) struct ReadToken {
     log: Arc<CommitLog>,
     id: TokenId,
 }
 
 impl ReadToken {
     /// The commit that the read sees as the last one.
-    pub fn at(&self) -> CommitNo {
+    pub(crate) fn at(&self) -> CommitNo {
         self.id.at
     }
 }
@@ -126,7 +122,7 @@ impl State {
 
 impl CommitLog {
     /// Begins a read that sees all commits so far.
-    pub fn begin(self: &Arc<Self>) -> ReadToken {
+    pub(crate) fn begin(self: &Arc<Self>) -> ReadToken {
         let mut state = self.state.lock();
         let id = TokenId { number: state.next_token, at: state.last };
         state.next_token += 1;
@@ -134,17 +130,12 @@ impl CommitLog {
         ReadToken { log: self.clone(), id }
     }
 
-    /// The newest commit.
-    pub fn last(&self) -> CommitNo {
-        self.state.lock().last
-    }
-
     /// Checks that no key was committed after `read`. The caller holds the commit
     /// lock from here until [`CommitLog::record`].
     ///
     /// # Errors
     /// [`TableError::Conflict`], [`TableError::SnapshotTooOld`].
-    pub fn check<'a>(
+    pub(crate) fn check<'a>(
         &self,
         read: &ReadToken,
         keys: impl Iterator<Item = (TableId, &'a [u8])>,
@@ -168,7 +159,11 @@ impl CommitLog {
 
     /// Numbers a commit, and remembers its keys if a read lives that may conflict with it. `read` is the token that the
     /// commit was checked against.
-    pub fn record<'a>(&self, keys: impl Iterator<Item = (TableId, &'a [u8])>, read: Option<&ReadToken>) -> CommitNo {
+    pub(crate) fn record<'a>(
+        &self,
+        keys: impl Iterator<Item = (TableId, &'a [u8])>,
+        read: Option<&ReadToken>,
+    ) -> CommitNo {
         let mut state = self.state.lock();
         state.last = CommitNo(state.last.0 + 1);
         let owner = read.map(|read| read.id);

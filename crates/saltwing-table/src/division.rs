@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_access::{
-    Buckets, Division, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, Table,
+    Buckets, Division, KeySet, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, Table,
 };
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
@@ -37,23 +37,20 @@ const ENTRIES_AHEAD: usize = 16;
 /// or skips rows, or it has many ranges.
 pub(crate) fn divide(rows: &TableRows, table: &Table, route: &ScanRoute, division: Division) -> Vec<ScanRoute> {
     let whole = || vec![route.clone()];
-    let buckets: Vec<Option<u8>> = match (table.def().key.salt, &route.buckets) {
-        (None, _) => vec![None],
-        (Some(salt), Buckets::All) => (0..salt.buckets).map(|bucket| Some(bucket as u8)).collect(),
-        (Some(_), Buckets::Some(list)) => list.iter().copied().map(Some).collect(),
-    };
+    let KeySet::Ranges { ranges: all, buckets } = &route.keys else { return whole() };
+    let buckets = buckets.of(&table.def().key);
     let is_plain = route.limit.is_none()
         && route.first_batch.is_none()
         && route.direction == Direction::Forward
         && (route.order == ScanOrder::ByBucket || buckets.len() < 2)
-        && route.ranges.stretches(route.direction).is_none();
+        && all.stretches(route.direction).is_none();
     if !is_plain {
         return whole();
     }
     let mut places = Vec::new();
     let (mut rows_of_all, mut counted) = (0, 0);
     for bucket in &buckets {
-        for range in route.ranges.ranges(*bucket, route.direction) {
+        for range in all.ranges(*bucket, route.direction) {
             if places.len() == RANGES_MAX {
                 return whole();
             }
@@ -89,7 +86,8 @@ pub(crate) fn divide(rows: &TableRows, table: &Table, route: &ScanRoute, divisio
             Some(buckets) => Buckets::Some(buckets),
             None => Buckets::All,
         };
-        ScanRoute { ranges: Arc::new(Within { all: route.ranges.clone(), slices }), buckets, ..route.clone() }
+        let ranges = Arc::new(Within { all: all.clone(), slices });
+        ScanRoute { keys: KeySet::Ranges { ranges, buckets }, ..route.clone() }
     };
     slices.into_iter().map(route_of).collect()
 }

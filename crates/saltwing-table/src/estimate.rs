@@ -25,11 +25,7 @@ const RECENT_ROWS_MAX: usize = 1024;
 pub(crate) fn estimate(rows: &TableRows, table: &Table, sample: &RangeSample) -> Estimate {
     let def = table.def();
     let all = of_place(rows, &[], None, &mut RECENT_ROWS_MAX.clone());
-    let buckets: Vec<Option<u8>> = match (def.key.salt, &sample.buckets) {
-        (None, _) => vec![None],
-        (Some(salt), Buckets::All) => (0..salt.buckets).map(|bucket| Some(bucket as u8)).collect(),
-        (Some(_), Buckets::Some(list)) => list.iter().copied().map(Some).collect(),
-    };
+    let buckets = sample.buckets.of(&def.key);
     let is_all =
         sample.buckets == Buckets::All && sample.ranges.iter().any(|(range, of)| range.is_all() && of.is_none());
     let sum = if is_all {

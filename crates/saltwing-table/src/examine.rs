@@ -7,14 +7,14 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{ScanContext, Table, TableError};
+use saltwing_access::{Clock, Damage, ScanContext, TableError};
 use saltwing_store::{
     Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
 use saltwing_types::TableId;
 
-use crate::packed::{Examined, Image, LayoutOptions, TakeRow};
-use crate::{Clock, Damage, EmbeddedTables};
+use crate::EmbeddedTables;
+use crate::packed::{Image, LayoutOptions};
 
 /// Bytes of blocks that are kept while a store is read: each is read once.
 const CACHE_BYTES: usize = 16 << 20;
@@ -33,21 +33,6 @@ impl EmbeddedTables {
         let Image { kv, damages } = Image::read(kv, &|| context.check())?;
         let options = LayoutOptions { cache_bytes: CACHE_BYTES, ..LayoutOptions::default() };
         Ok((Self::open_with(kv, clock, options)?, damages))
-    }
-
-    /// Reads everything that is stored of a table and holds it to what it says of itself: parts of blocks to their
-    /// checksums and to the directory, keys to their order and to their values, values to their columns. `take` gets the
-    /// rows that can be read, in key order, expired ones included.
-    ///
-    /// # Errors
-    /// What `take` fails with; as [`ScanContext::check`]. Damage is no error.
-    pub fn examine(
-        &self,
-        table: &Arc<Table>,
-        context: &ScanContext,
-        take: TakeRow<'_>,
-    ) -> Result<Examined, TableError> {
-        self.packed().examine(&self.stored(table), &|| context.check(), take)
     }
 
     /// The tables that have rows here and are not open, each with about how many.

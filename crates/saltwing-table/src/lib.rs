@@ -9,8 +9,8 @@
 //! the module `packed`; `docs/packed-layout.md` has every byte.
 //!
 //! # Invariants
-//! 1. A reader sees exactly the commits up to its view's number ([`ReadView`]).
-//! 2. Of two transactions that wrote one key, the first to commit wins ([`CommitLog`]).
+//! 1. A reader sees exactly the commits up to its view's number (`view.rs`).
+//! 2. Of two transactions that wrote one key, the first to commit wins (`commit.rs`).
 //! 3. A row older than its table's TTL at the view's time is not there, whoever asks.
 //! 4. Rows of one bucket come out in row-key order.
 
@@ -20,7 +20,6 @@ mod bucket;
 mod commit;
 mod condition;
 mod conditions;
-mod damage;
 mod decode;
 mod division;
 mod estimate;
@@ -42,21 +41,15 @@ mod store;
 mod table;
 mod texts;
 mod totals;
+mod transaction;
 mod travel;
 mod view;
 mod walk;
 mod write_set;
 
-pub use commit::{CommitLog, CommitNo, ReadToken};
-pub use damage::{Damage, Loss};
-pub use packed::{
-    Examined, LayoutOptions, Merging, ReadableRow, SPACES, StorageStats, TableStorage, TakeRow, is_whole,
-};
-pub use row_values::{RowReader, RowShape};
-pub use scan::Scan;
-pub use shape::ScanShape;
-pub use store::{Clock, EmbeddedTables, PointRow, SystemClock, TableCapabilities};
-pub use view::ReadView;
-pub use write_set::WriteSet;
+pub use packed::{LayoutOptions, Merging, SPACES, StorageStats, TableStorage, is_whole};
+pub use store::EmbeddedTables;
 
+pub(crate) use commit::{CommitLog, ReadToken};
 pub(crate) use table::StoredTable;
+pub(crate) use view::ReadView;

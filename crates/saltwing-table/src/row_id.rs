@@ -4,31 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_access::{
-    Buckets, Budget, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Table, TableError,
+    Budget, Direction, KeySet, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, TableStore,
 };
 use saltwing_expr::value_at;
-use saltwing_rowkey::KeyRange;
-use saltwing_store::Direction;
 use saltwing_types::{KeyColumn, SqlType, Value};
 
 use crate::EmbeddedTables;
 
-struct AllRows;
-
-impl RangeSource for AllRows {
-    fn ranges(&self, _bucket: Option<u8>, _direction: Direction) -> RangeIter {
-        Box::new(std::iter::once(KeyRange::all()))
-    }
-}
-
 impl EmbeddedTables {
-    /// `count` row ids that no row of the table has.
-    ///
     /// They go on from the largest one stored, which the first call after opening looks up: one row a bucket.
-    ///
-    /// # Errors
-    /// The store's.
-    pub fn allocate_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError> {
+    pub(crate) fn next_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError> {
         let stored = self.stored(table);
         let mut next = stored.next_row_id.lock();
         let first = match *next {
@@ -41,18 +26,15 @@ impl EmbeddedTables {
     }
 
     fn largest_row_id(&self, table: &Arc<Table>) -> Result<Option<i64>, TableError> {
-        let request = ScanRequest {
-            table: table.clone(),
-            ranges: Arc::new(AllRows),
-            buckets: Buckets::All,
-            columns: table.def().key.columns.iter().filter_map(KeyColumn::column).collect(),
-            filter: Vec::new(),
+        let columns = table.def().key.columns.iter().filter_map(KeyColumn::column).collect();
+        let route = ScanRoute {
             direction: Direction::Reverse,
             order: ScanOrder::Merged,
             limit: Some(1),
-            first_batch: None,
+            ..ScanRoute::of(KeySet::all())
         };
-        let mut scan = self.scan(self.view()?, request, ScanContext::new(Budget::default()))?;
+        let spec = ScanSpec::new(table, columns, Vec::new())?;
+        let mut scan = self.snapshot()?.scan(&spec, route, ScanContext::new(Budget::default()))?;
         let Some(batch) = scan.next_batch()? else { return Ok(None) };
         match value_at(batch.column(0), 0, SqlType::BigInt)? {
             Value::Int(id) => Ok(Some(id)),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_access::{Table, TableError};
+use saltwing_access::{Projection, TableError};
 use saltwing_expr::{ColumnCells, RowValues, value_at};
 use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
@@ -13,6 +13,7 @@ use saltwing_types::{SqlType, Value};
 
 use crate::StoredTable;
 use crate::decode::{corrupt, corrupt_key};
+use crate::packed::OpenTables;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
@@ -27,7 +28,7 @@ const ROWS_TOGETHER_MIN: u64 = 64;
 const ROWS_TOGETHER_MAX: u64 = 256;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
-pub struct RowShape {
+pub(crate) struct RowShape {
     table: Arc<StoredTable>,
     columns: Box<[RowColumn]>,
     /// Neighbours among them that are stored in one family, or are no stored ones.
@@ -63,7 +64,7 @@ impl RowColumn {
 
 /// What a reader of rows keeps from one to the next.
 #[derive(Default)]
-pub struct RowReader {
+pub(crate) struct RowReader {
     parts: BlockParts,
     /// The key that was split last.
     key: Vec<u8>,
@@ -72,12 +73,15 @@ pub struct RowReader {
 }
 
 impl RowShape {
-    /// These columns of the table, by index; [`Table::row_key_index`] is `_row_key`.
-    pub fn new(table: &Arc<Table>, columns: impl IntoIterator<Item = usize>) -> Self {
-        Self::of(&Arc::new(StoredTable::new(table.clone())), columns)
+    /// The columns of a projection, over their table's layout.
+    pub(crate) fn of(open: &OpenTables, columns: &Projection) -> Result<Arc<Self>, TableError> {
+        columns.compiled().get_or_compile(|| {
+            let table = StoredTable::open(open, columns.table());
+            Ok(Self::new(&table, columns.columns().iter().copied()))
+        })
     }
 
-    pub(crate) fn of(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn new(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
         let column = |index: usize| {
             let ty = table.column_type(index);
             RowColumn { index, ty, source: Source::of(table, index) }
@@ -102,7 +106,7 @@ impl RowShape {
     }
 
     /// How many columns are wanted.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }
 
@@ -380,22 +384,11 @@ fn put_key(
 }
 
 impl Scan {
-    /// Adds the next rows to `values`, which has the columns of `shape`; `false` at the end.
-    ///
-    /// # Law
-    /// They are the values of the batches of [`Scan::next_columns`], where those have the columns of `shape`.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn next_values(
-        &mut self,
-        shape: &RowShape,
-        reader: &mut RowReader,
-        values: &mut RowValues,
-    ) -> Result<bool, TableError> {
+    /// As [`RowSource::next_values`](saltwing_access::RowSource::next_values).
+    pub(crate) fn next_row_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<bool, TableError> {
         let rows = match self.shape.is_filtered() {
             true => self.values_of_batch(shape, values)?,
-            false => self.read_values(shape, reader, values)?,
+            false => self.read_values(shape, values)?,
         };
         let counters = &self.context.counters;
         counters.batches.fetch_add(u64::from(rows > 0), Relaxed);
@@ -403,12 +396,7 @@ impl Scan {
         Ok(rows > 0)
     }
 
-    fn read_values(
-        &mut self,
-        shape: &RowShape,
-        reader: &mut RowReader,
-        values: &mut RowValues,
-    ) -> Result<u64, TableError> {
+    fn read_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
         let mut read = 0;
         let mut pieces = Pieces::new();
         while !self.done && read < ROWS_TOGETHER_MIN {
@@ -422,7 +410,7 @@ impl Scan {
                 break;
             }
             for piece in &pieces {
-                shape.append(piece, self.direction, reader, values)?;
+                shape.append(piece, self.direction, &mut self.reader, values)?;
             }
             self.count_blocks(&pieces, shape.width() > 0);
             let rows = self.book(&pieces, shape.width() > 0)? as u64;

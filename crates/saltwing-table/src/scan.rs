@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use saltwing_access::{Buckets, ScanContext, ScanOrder, ScanRoute, TableError};
-use saltwing_rowkey::BucketRange;
+use saltwing_access::{KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, Snapshot, TableError, Totals};
+use saltwing_expr::RowValues;
 use saltwing_store::Direction;
 
 use crate::bucket::BucketScan;
@@ -15,6 +15,7 @@ use crate::conditions::Conditions;
 use crate::decode::RowDecoder;
 use crate::merged::Merge;
 use crate::packed::Summary;
+use crate::row_values::{RowReader, RowShape};
 use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::Skipper;
@@ -27,8 +28,8 @@ pub(crate) const BATCH_ROWS_MAX: usize = 8192;
 /// Rows after which budget and cancel are looked at, inside a batch.
 pub(crate) const CHECK_ROWS: usize = 1024;
 
-/// A running scan: the synchronous lane.
-pub struct Scan {
+/// A running scan.
+pub(crate) struct Scan {
     pub(crate) shape: Arc<ScanShape>,
     pub(crate) rows: Rows,
     decoder: Option<Box<RowDecoder>>,
@@ -43,6 +44,8 @@ pub struct Scan {
     rows_before: usize,
     pub(crate) context: ScanContext,
     pub(crate) done: bool,
+    /// What is kept from one row to the next, where rows are read as values.
+    pub(crate) reader: RowReader,
 }
 
 pub(crate) enum Rows {
@@ -57,51 +60,38 @@ impl Scan {
         route: ScanRoute,
         context: ScanContext,
     ) -> Result<Self, TableError> {
-        let ScanRoute { ranges, buckets, direction, order, limit, first_batch } = route;
+        let ScanRoute { keys, direction, order, limit, first_batch } = route;
         let table = shape.table();
-        // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
-        let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
-        let zones = shape.conditions().filter(|_| !is_merged).cloned();
-        let rules = Arc::new(walk_rules(view, table, direction, zones, &context));
         let stored = Arc::new(view.rows_for(table)?);
-        let bucket_scan = |bucket| {
-            let skipper =
-                ranges.stretches(direction).map(|known| Skipper::new(known, direction, bucket, context.clone()));
-            let ranges = ranges.ranges(bucket, direction);
-            BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone(), is_merged)
-        };
-        let mut scans: Vec<BucketScan> = match (table.def().key.salt, buckets) {
-            (None, _) => vec![bucket_scan(None)],
-            (Some(salt), Buckets::All) => (0..salt.buckets).map(|b| bucket_scan(Some(b as u8))).collect(),
-            (Some(_), Buckets::Some(list)) => list.into_iter().map(|b| bucket_scan(Some(b))).collect(),
-        };
-        let rows = match order {
-            ScanOrder::Merged if scans.len() > 1 => Rows::Merged(Merge::new(scans, direction)),
-            _ => {
-                scans.reverse();
-                Rows::ByBucket(scans)
+        let rows = match keys {
+            KeySet::Range(_) if limit == Some(0) => Rows::ByBucket(Vec::new()),
+            KeySet::Range(range) => {
+                let rules = Arc::new(walk_rules(view, table, direction, shape.conditions().cloned(), &context));
+                Rows::ByBucket(vec![BucketScan::over(stored, range, rules, context.clone())])
+            }
+            KeySet::Ranges { ranges, buckets } => {
+                // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
+                let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
+                let zones = shape.conditions().filter(|_| !is_merged).cloned();
+                let rules = Arc::new(walk_rules(view, table, direction, zones, &context));
+                let bucket_scan = |bucket| {
+                    let skipper = ranges
+                        .stretches(direction)
+                        .map(|known| Skipper::new(known, direction, bucket, context.clone()));
+                    let ranges = ranges.ranges(bucket, direction);
+                    BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone(), is_merged)
+                };
+                let mut scans: Vec<BucketScan> = buckets.of(&table.def().key).into_iter().map(bucket_scan).collect();
+                match order {
+                    ScanOrder::Merged if scans.len() > 1 => Rows::Merged(Merge::new(scans, direction)),
+                    _ => {
+                        scans.reverse();
+                        Rows::ByBucket(scans)
+                    }
+                }
             }
         };
         Ok(Self::of(shape, rows, (direction, limit, first_batch), context))
-    }
-
-    /// A scan of the rows of one range.
-    pub(crate) fn over(
-        view: &ReadView,
-        shape: Arc<ScanShape>,
-        keys: BucketRange,
-        direction: Direction,
-        limit: Option<u64>,
-        context: ScanContext,
-    ) -> Result<Self, TableError> {
-        let table = shape.table();
-        let rules = Arc::new(walk_rules(view, table, direction, shape.conditions().cloned(), &context));
-        let stored = Arc::new(view.rows_for(table)?);
-        let rows = match limit {
-            Some(0) => Vec::new(),
-            _ => vec![BucketScan::over(stored, keys, rules, context.clone())],
-        };
-        Ok(Self::of(shape, Rows::ByBucket(rows), (direction, limit, None), context))
     }
 
     fn of(
@@ -114,44 +104,26 @@ impl Scan {
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
         let (remaining, done) = (limit, limit == Some(0));
         let selector = shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone())));
-        let (decoder, unknown, rows_before) = (None, Vec::new(), 0);
-        Self { shape, rows, decoder, direction, remaining, selector, unknown, batch_rows, rows_before, context, done }
+        let (decoder, unknown, rows_before, reader) = (None, Vec::new(), 0, RowReader::default());
+        Self {
+            shape,
+            rows,
+            decoder,
+            direction,
+            remaining,
+            selector,
+            unknown,
+            batch_rows,
+            rows_before,
+            context,
+            done,
+            reader,
+        }
     }
 
     /// What makes columns of rows, which not every scan does.
     pub(crate) fn decoder(&mut self) -> &mut RowDecoder {
         decoder(&mut self.decoder, &self.shape)
-    }
-
-    /// The schema of the batches: the columns asked for, named as declared.
-    pub fn schema(&self) -> &SchemaRef {
-        self.shape.schema()
-    }
-
-    /// The next batch, never an empty one; `None` at the end.
-    ///
-    /// # Errors
-    /// What the store or the filter fail with; cancel, timeout and budget.
-    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
-        let Some((columns, rows)) = self.next_columns()? else { return Ok(None) };
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        Ok(Some(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?))
-    }
-
-    /// As [`Scan::next_batch`], as columns, and how many rows they have.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
-        let started = Instant::now();
-        let columns = self.read_columns();
-        let micros = started.elapsed().as_micros() as u64;
-        self.context.counters.micros.fetch_add(micros, Relaxed);
-        if let Ok(Some((_, rows))) = &columns {
-            self.context.counters.batches.fetch_add(1, Relaxed);
-            self.context.counters.rows_out.fetch_add(*rows as u64, Relaxed);
-        }
-        columns
     }
 
     pub(crate) fn read_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
@@ -285,6 +257,43 @@ impl Scan {
             return (columns, rows);
         }
         (columns.iter().map(|column| column.slice(0, taken)).collect(), taken)
+    }
+}
+
+impl RowSource for Scan {
+    fn schema(&self) -> &SchemaRef {
+        self.shape.schema()
+    }
+
+    fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        let started = Instant::now();
+        let columns = self.read_columns();
+        let micros = started.elapsed().as_micros() as u64;
+        self.context.counters.micros.fetch_add(micros, Relaxed);
+        if let Ok(Some((_, rows))) = &columns {
+            self.context.counters.batches.fetch_add(1, Relaxed);
+            self.context.counters.rows_out.fetch_add(*rows as u64, Relaxed);
+        }
+        columns
+    }
+
+    fn next_values(&mut self, columns: &Projection, values: &mut RowValues) -> Result<bool, TableError> {
+        let table = self.shape.table();
+        let shape =
+            columns.compiled().get_or_compile(|| Ok(RowShape::new(table, columns.columns().iter().copied())))?;
+        self.next_row_values(&shape, values)
+    }
+
+    fn totals(&mut self) -> Result<Totals, TableError> {
+        let started = Instant::now();
+        let totals = self.add_up();
+        let counters = &self.context.counters;
+        counters.micros.fetch_add(started.elapsed().as_micros() as u64, Relaxed);
+        if let Ok(totals) = &totals {
+            counters.batches.fetch_add(1, Relaxed);
+            counters.rows_out.fetch_add(totals.rows, Relaxed);
+        }
+        totals
     }
 }
 

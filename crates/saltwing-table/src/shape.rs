@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::compute::filter;
-use arrow::datatypes::{FieldRef, Schema, SchemaRef};
-use saltwing_access::{Table, TableError};
+use arrow::datatypes::SchemaRef;
+use saltwing_access::{ScanSpec, TableError};
 use saltwing_expr::Filter;
-use saltwing_types::{Expr, typing};
+use saltwing_types::Expr;
 
 use crate::StoredTable;
 use crate::conditions::Conditions;
 use crate::decode::DecodedColumns;
 
 /// The columns that scans of a table put out, and the conditions that their rows meet.
-pub struct ScanShape {
+pub(crate) struct ScanShape {
     table: Arc<StoredTable>,
     schema: SchemaRef,
     /// The columns put out, then those that only the rest of the filter needs.
@@ -27,32 +27,21 @@ pub struct ScanShape {
 }
 
 impl ScanShape {
-    /// The shape of scans that put out these columns, by index, of the rows that meet all conditions of `conditions`;
-    /// [`Table::row_key_index`] is `_row_key`.
-    ///
-    /// # Errors
-    /// A type mismatch where one is no condition.
-    pub fn new(table: &Arc<Table>, columns: &[usize], conditions: Vec<Expr>) -> Result<Self, TableError> {
-        Self::of(&Arc::new(StoredTable::new(table.clone())), columns, conditions)
-    }
-
-    pub(crate) fn of(table: &Arc<StoredTable>, columns: &[usize], conditions: Vec<Expr>) -> Result<Self, TableError> {
-        let reads_columns = !columns.is_empty() || conditions.iter().any(|condition| !condition.columns().is_empty());
-        // Types are judged here, since not all of the filter is computed as such.
-        let conditions = if conditions.is_empty() { conditions } else { typing::and(conditions)?.into_conjuncts() };
-        let (conditions, rest) = Conditions::divide(table, conditions);
+    /// The columns and the filter of a scan, over a table's layout.
+    pub(crate) fn new(table: &Arc<StoredTable>, spec: &ScanSpec) -> Result<Self, TableError> {
+        let (columns, filter) = (spec.columns(), spec.filter());
+        let reads_columns = !columns.is_empty() || filter.iter().any(|condition| !condition.columns().is_empty());
+        let (conditions, rest) = Conditions::divide(table, filter.to_vec());
         let mut decoded = columns.to_vec();
         for column in rest.iter().flat_map(Expr::columns) {
             if !decoded.contains(&column) {
                 decoded.push(column);
             }
         }
-        let all = table.schema().fields();
-        let fields: Vec<FieldRef> = columns.iter().filter_map(|&column| all.get(column).cloned()).collect();
         let rest = if rest.is_empty() { None } else { Some(Filter::new(rest)?) };
         Ok(Self {
             table: table.clone(),
-            schema: Arc::new(Schema::new(fields)),
+            schema: spec.schema().clone(),
             columns: DecodedColumns::new(table, &decoded),
             conditions: conditions.map(Arc::new),
             rest,
@@ -66,7 +55,7 @@ impl ScanShape {
     }
 
     /// The schema of the columns put out, named as declared.
-    pub fn schema(&self) -> &SchemaRef {
+    pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
@@ -76,13 +65,13 @@ impl ScanShape {
     }
 
     /// Whether rows are checked.
-    pub fn is_filtered(&self) -> bool {
+    pub(crate) fn is_filtered(&self) -> bool {
         self.rest.is_some() || self.conditions_of_rows().is_some()
     }
 
     /// Whether sums of the rows can be had without decoding them: all that the filter asks for is known before. It says
     /// nothing of the columns.
-    pub fn is_decided_early(&self) -> bool {
+    pub(crate) fn is_decided_early(&self) -> bool {
         self.rest.is_none()
     }
 

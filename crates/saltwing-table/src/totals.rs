@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
@@ -29,26 +27,8 @@ use crate::walk::{Piece, Pieces};
 const SPARSE: usize = 8;
 
 impl Scan {
-    /// Reads to the end, and adds up what the rows have.
-    ///
-    /// # Law
-    /// They are the totals of the columns that [`Scan::next_columns`] gives.
-    ///
-    /// # Errors
-    /// As [`Scan::next_columns`].
-    pub fn totals(&mut self) -> Result<Totals, TableError> {
-        let started = Instant::now();
-        let totals = self.add_up();
-        let counters = &self.context.counters;
-        counters.micros.fetch_add(started.elapsed().as_micros() as u64, Relaxed);
-        if let Ok(totals) = &totals {
-            counters.batches.fetch_add(1, Relaxed);
-            counters.rows_out.fetch_add(totals.rows, Relaxed);
-        }
-        totals
-    }
-
-    fn add_up(&mut self) -> Result<Totals, TableError> {
+    /// As [`RowSource::totals`](saltwing_access::RowSource::totals).
+    pub(crate) fn add_up(&mut self) -> Result<Totals, TableError> {
         if !self.shape.is_decided_early() || self.remaining.is_some() {
             return self.add_up_batches();
         }
@@ -129,7 +109,7 @@ impl Scan {
 
     /// Which rows count is known when they are decoded.
     fn add_up_batches(&mut self) -> Result<Totals, TableError> {
-        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.schema().fields().len()] };
+        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.shape.schema().fields().len()] };
         while let Some((columns, rows)) = self.read_columns()? {
             totals.rows += rows as u64;
             add_arrays(&columns, &mut totals.columns);

@@ -1,34 +1,52 @@
 //! What a statement sees.
 
-use saltwing_access::{Table, TableError};
-use saltwing_types::TableId;
+use std::sync::Arc;
 
-use crate::packed::Moment;
+use saltwing_access::{
+    ColumnEstimate, Division, Estimate, Projection, RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot,
+    Table, TableError,
+};
+use saltwing_types::{TableId, Value};
+
+use crate::StoredTable;
+use crate::division::divide;
+use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta::TableRows;
+use crate::packed::{Moment, OpenTables, Packed};
+use crate::row_values::RowShape;
+use crate::scan::Scan;
+use crate::shape::ScanShape;
+use crate::totals::is_known;
+use crate::walk::find;
 
-/// One moment of all tables: it holds off nobody, and never changes.
-///
-/// What it sees cannot be reclaimed: keep it for a statement or a transaction, not for hours. Take it before the
-/// definitions of the tables that it is read by: rows are read by their own definition or a later one, never by an
-/// earlier one ([`TableError::DefinitionChanged`]).
-pub struct ReadView {
+/// Blocks that are looked at to expect something of all.
+const BLOCKS_ASKED: usize = 16;
+
+/// The rows of all tables at one moment.
+pub(crate) struct ReadView {
     moment: Moment,
     now_ms: i64,
+    tables: Arc<OpenTables>,
 }
 
 impl ReadView {
-    pub(crate) fn new(moment: Moment, now_ms: i64) -> Self {
-        Self { moment, now_ms }
+    pub(crate) fn new(moment: Moment, packed: &Packed) -> Self {
+        // After the moment: no row that it has was dropped for a later time.
+        Self { moment, now_ms: packed.clock().now_ms(), tables: packed.tables.clone() }
     }
 
-    /// A view of no rows, for what waits for a view: it holds nothing.
-    pub fn nothing() -> Self {
-        Self::new(Moment::new(), 0)
+    /// Everything committed so far.
+    pub(crate) fn newest(packed: &Packed) -> Self {
+        let (moment, ()) = packed.moment(|| ());
+        Self::new(moment, packed)
     }
 
-    /// The time by which rows expire, in milliseconds since 1970.
-    pub fn now_ms(&self) -> i64 {
-        self.now_ms
+    /// What a scan puts out and checks, as storage reads it.
+    fn shape(&self, spec: &ScanSpec) -> Result<Arc<ScanShape>, TableError> {
+        spec.compiled().get_or_compile(|| {
+            let table = StoredTable::open(&self.tables, spec.table());
+            ScanShape::new(&table, spec)
+        })
     }
 
     /// The rows of a table, for a reader who knows it by this definition.
@@ -46,5 +64,48 @@ impl ReadView {
     /// The rows of a table.
     pub(crate) fn rows(&self, table: TableId) -> TableRows {
         self.moment.get(&table.0).cloned().unwrap_or_default()
+    }
+}
+
+impl Snapshot for ReadView {
+    fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
+    fn scan(&self, spec: &ScanSpec, route: ScanRoute, context: ScanContext) -> Result<Box<dyn RowSource>, TableError> {
+        Ok(Box::new(Scan::new(self, self.shape(spec)?, route, context)?))
+    }
+
+    fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
+        let shape = RowShape::of(&self.tables, columns)?;
+        let found = find(&self.rows_for(shape.table())?, row_key, shape.table().expired_ms(self.now_ms))?;
+        found.map(|found| Ok(shape.values(found)?.values().collect())).transpose()
+    }
+
+    fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
+        Ok(find(&self.rows_for(table)?, row_key, table.expired_ms(self.now_ms))?.is_some())
+    }
+
+    fn split(&self, table: &Table, route: &ScanRoute, division: Division) -> Result<Vec<ScanRoute>, TableError> {
+        Ok(divide(&self.rows_for(table)?, table, route, division))
+    }
+
+    fn estimate(&self, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError> {
+        Ok(estimate(&self.rows_for(table)?, table, ranges))
+    }
+
+    fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError> {
+        Ok(estimate_columns(&self.rows_for(table)?, table, columns))
+    }
+
+    fn adds_up(&self, spec: &ScanSpec) -> Result<bool, TableError> {
+        Ok(self.shape(spec)?.is_decided_early())
+    }
+
+    fn knows_totals(&self, spec: &ScanSpec) -> Result<bool, TableError> {
+        let (shape, rows) = (self.shape(spec)?, self.rows_for(spec.table())?);
+        // What is known of one block is known of most.
+        let block = rows.directory.entries().take(BLOCKS_ASKED).find_map(|entry| entry.lone_block());
+        Ok(!shape.is_filtered() && block.is_some_and(|block| is_known(&block.summary, &shape.columns().all)))
     }
 }

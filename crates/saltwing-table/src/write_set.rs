@@ -16,7 +16,7 @@ use crate::row_format::VALUE_BYTES_MAX;
 /// Rows are encoded as they come, in the form in which the commit stores them: a set takes as much memory as its commit
 /// takes in the store.
 #[derive(Debug)]
-pub struct WriteSet {
+pub(crate) struct WriteSet {
     /// The time that rows are stamped with.
     now_ms: i64,
     open: Arc<OpenTables>,
@@ -30,8 +30,7 @@ pub struct WriteSet {
 }
 
 impl WriteSet {
-    /// A set that changes nothing; its rows are stamped with this time, in milliseconds since 1970. See
-    /// [`EmbeddedTables::write_set`](crate::EmbeddedTables::write_set).
+    /// A set that changes nothing; its rows are stamped with this time, in milliseconds since 1970.
     pub(crate) fn new(now_ms: i64, open: Arc<OpenTables>) -> Self {
         Self {
             now_ms,
@@ -44,26 +43,14 @@ impl WriteSet {
         }
     }
 
-    /// Writes a row whole. `row` has a value for every column, brought to its type; key columns are taken from it too.
-    ///
-    /// Returns the physical row key.
-    ///
-    /// # Errors
-    /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`]
-    /// where the key values have no key; [`TableError::ValueTooLarge`].
-    pub fn put(&mut self, table: &Arc<Table>, row: impl AsRef<[Value]>) -> Result<Vec<u8>, TableError> {
-        self.put_at(table, row.as_ref(), self.now_ms)
-    }
-
-    /// Writes a row that was written before, at that time in milliseconds since 1970: it does not live longer for it.
-    ///
-    /// # Errors
-    /// As [`WriteSet::put`].
-    pub fn put_again(&mut self, table: &Arc<Table>, row: &[Value], written_ms: i64) -> Result<Vec<u8>, TableError> {
-        self.put_at(table, row, written_ms)
-    }
-
-    fn put_at(&mut self, table: &Arc<Table>, row: &[Value], written_ms: i64) -> Result<Vec<u8>, TableError> {
+    /// Writes a row whole; its physical key. Rows that were written before say when.
+    pub(crate) fn put(
+        &mut self,
+        table: &Arc<Table>,
+        row: &[Value],
+        written_ms: Option<i64>,
+    ) -> Result<Vec<u8>, TableError> {
+        let written_ms = written_ms.unwrap_or(self.now_ms);
         let def = table.def();
         for (column, value) in def.columns.iter().zip(row) {
             if value.is_null() && !column.nullable && column.family.is_some() {
@@ -90,14 +77,14 @@ impl WriteSet {
     }
 
     /// Deletes a row by its physical key, whether it is there or not.
-    pub fn delete(&mut self, table: &Arc<Table>, key: impl AsRef<[u8]>) {
+    pub(crate) fn delete(&mut self, table: &Arc<Table>, key: &[u8]) {
         self.stored(table);
-        self.add(table.def().id, key.as_ref(), |_| {});
+        self.add(table.def().id, key, |_| {});
     }
 
     /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
     /// as deletions may.
-    pub fn free_space(&mut self) {
+    pub(crate) fn free_space(&mut self) {
         self.frees_space = true;
     }
 
@@ -122,17 +109,17 @@ impl WriteSet {
     }
 
     /// How many rows are written.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
     /// Whether nothing is written.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
     /// How many bytes the rows take, encoded as the commit stores them.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.records.bytes()
     }
 

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use saltwing_access::{
-    Buckets, Budget, Direction, Durability, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder, ScanRequest,
-    Table,
+    Buckets, Budget, Direction, Durability, KeySet, Projection, RangeIter, RangeSource, RangeWalk, RowChange,
+    RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableStore,
 };
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
@@ -65,24 +65,34 @@ fn table(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
     }
 }
 
-fn request(table: &Arc<Table>, columns: Vec<usize>) -> ScanRequest {
-    ScanRequest {
-        table: table.clone(),
-        ranges: Arc::new(Ranges(vec![KeyRange::all()])),
-        buckets: Buckets::All,
-        columns,
-        filter: Vec::new(),
-        direction: Direction::Forward,
-        order: ScanOrder::Merged,
-        limit: None,
-        first_batch: None,
-    }
+/// All rows, in the order of their keys.
+fn everything() -> ScanRoute {
+    ScanRoute { order: ScanOrder::Merged, ..ScanRoute::of(KeySet::all()) }
 }
 
-fn read(store: &EmbeddedTables, request: ScanRequest, context: &ScanContext) -> Vec<Vec<Value>> {
-    let table = request.table.clone();
-    let columns = request.columns.clone();
-    let mut scan = store.scan(store.view().unwrap(), request, context.clone()).unwrap();
+fn in_ranges(ranges: impl RangeSource + 'static) -> KeySet {
+    KeySet::Ranges { ranges: Arc::new(ranges), buckets: Buckets::All }
+}
+
+fn scan(
+    store: &EmbeddedTables,
+    table: &Arc<Table>,
+    columns: &[usize],
+    route: ScanRoute,
+    context: ScanContext,
+) -> Box<dyn RowSource> {
+    let spec = ScanSpec::new(table, columns.to_vec(), Vec::new()).unwrap();
+    store.snapshot().unwrap().scan(&spec, route, context).unwrap()
+}
+
+fn read(
+    store: &EmbeddedTables,
+    table: &Arc<Table>,
+    columns: &[usize],
+    route: ScanRoute,
+    context: &ScanContext,
+) -> Vec<Vec<Value>> {
+    let mut scan = scan(store, table, columns, route, context.clone());
     let mut rows = Vec::new();
     while let Some(batch) = scan.next_batch().unwrap() {
         for row in 0..batch.num_rows() {
@@ -130,27 +140,27 @@ proptest! {
         desc in any::<bool>(),
     ) {
         let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
-        let table = store.register(Arc::new(table(salt, desc, None))).unwrap();
+        let table = store.open_table(Table::new(Arc::new(table(salt, desc, None))).unwrap());
         let mut model: BTreeMap<Vec<u8>, Vec<Value>> = BTreeMap::new();
         for step in steps {
             match step {
                 Step::Put(row) => {
-                    let mut writes = store.write_set();
+                    let mut writes = store.batch();
                     writes.put(&table, row.clone()).unwrap();
-                    store.commit(&writes, None, Durability::Buffered).unwrap();
+                    writes.commit(Durability::Buffered).unwrap();
                     model.insert(table.codec().encode_logical(&row[..2]).unwrap(), row);
                 }
                 Step::Delete(k, s) => {
                     let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
-                    let mut writes = store.write_set();
-                    writes.delete(&table, table.codec().encode(&key).unwrap());
-                    store.commit(&writes, None, Durability::Buffered).unwrap();
+                    let mut writes = store.batch();
+                    writes.delete(&table, table.codec().encode(&key).unwrap()).unwrap();
+                    writes.commit(Durability::Buffered).unwrap();
                     model.remove(&table.codec().encode_logical(&key).unwrap());
                 }
                 Step::Read { reverse, columns, limit } => {
                     let direction = if reverse { Direction::Reverse } else { Direction::Forward };
                     let context = context();
-                    let rows = read(&store, ScanRequest { direction, limit, ..request(&table, columns.clone()) }, &context);
+                    let rows = read(&store, &table, &columns, ScanRoute { direction, limit, ..everything() }, &context);
                     let mut expected: Vec<Vec<Value>> =
                         model.values().map(|row| columns.iter().map(|&c| row[c].clone()).collect()).collect();
                     if reverse {
@@ -172,21 +182,22 @@ proptest! {
 fn rows_expire_and_their_space_comes_back() {
     let clock = Arc::new(ManualClock::default());
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), clock.clone()).unwrap();
-    let table = store.register(Arc::new(table(0, false, Some(10)))).unwrap();
+    let table = store.open_table(Table::new(Arc::new(table(0, false, Some(10)))).unwrap());
     let put = |k: i64| {
-        let mut writes = store.write_set();
-        let key = writes.put(&table, row(k, None, Some(1), Some("x"), Some(2))).unwrap().to_vec();
-        store.commit(&writes, None, Durability::Buffered).unwrap();
-        key
+        let mut writes = store.batch();
+        let row = row(k, None, Some(1), Some("x"), Some(2));
+        writes.put(&table, &row).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
+        table.row_key(&row).unwrap()
     };
-    let keys = || read(&store, request(&table, vec![0]), &context()).len();
+    let keys = || read(&store, &table, &[0], everything(), &context()).len();
     let old = put(1);
     clock.0.store(9_999, Ordering::Relaxed);
     put(2);
     assert_eq!(keys(), 2);
     clock.0.store(10_000, Ordering::Relaxed);
     assert_eq!(keys(), 1);
-    assert!(store.get(&store.view().unwrap(), &table, &old).unwrap().is_none());
+    assert!(store.snapshot().unwrap().get(&Projection::all(&table), &old).unwrap().is_none());
     put(1);
     assert_eq!(store.sweep().unwrap(), 0, "a row that was written anew is not swept");
     clock.0.store(20_000, Ordering::Relaxed);
@@ -198,51 +209,50 @@ fn rows_expire_and_their_space_comes_back() {
 #[test]
 fn the_first_committer_wins() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
-    let table = store.register(Arc::new(table(0, false, None))).unwrap();
-    let writes = |v| {
-        let mut writes = store.write_set();
-        writes.put(&table, row(1, None, Some(v), None, None)).unwrap();
-        writes
+    let table = store.open_table(Table::new(Arc::new(table(0, false, None))).unwrap());
+    let begin = |v| {
+        let mut transaction = store.begin().unwrap();
+        transaction.apply(&table, &[RowChange::put(&row(1, None, Some(v), None, None))], None).unwrap();
+        transaction
     };
-    let ((_, first), (_, second)) = (store.begin().unwrap(), store.begin().unwrap());
-    store.commit(&writes(1), Some(&first), Durability::Synced).unwrap();
-    let error = store.commit(&writes(2), Some(&second), Durability::Synced).unwrap_err();
+    let (first, second) = (begin(1), begin(2));
+    first.commit(Durability::Synced).unwrap();
+    let error = second.commit(Durability::Synced).unwrap_err();
     assert_eq!(error.code().as_str(), "conflict");
-    let (_, third) = store.begin().unwrap();
-    store.commit(&writes(3), Some(&third), Durability::Synced).unwrap();
-    assert_eq!(read(&store, request(&table, vec![2]), &context()), [[Value::Int(3)]]);
+    begin(3).commit(Durability::Synced).unwrap();
+    assert_eq!(read(&store, &table, &[2], everything(), &context()), [[Value::Int(3)]]);
 }
 
 #[test]
 fn a_view_stays_as_it_was() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
-    let table = store.register(Arc::new(table(3, false, None))).unwrap();
-    let mut writes = store.write_set();
+    let table = store.open_table(Table::new(Arc::new(table(3, false, None))).unwrap());
+    let mut writes = store.batch();
     (0..100).for_each(|k| {
         writes.put(&table, row(k, None, Some(0), None, None)).unwrap();
     });
-    store.commit(&writes, None, Durability::Buffered).unwrap();
-    let view = store.view().unwrap();
-    let mut scan = store.scan(view, request(&table, vec![0]), context()).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
+    let mut scan = scan(&store, &table, &[0], everything(), context());
+    let mut writes = store.batch();
     for k in 0..100 {
-        writes.delete(&table, table.codec().encode(&[Value::Int(k), Value::Null]).unwrap());
+        writes.delete(&table, table.codec().encode(&[Value::Int(k), Value::Null]).unwrap()).unwrap();
     }
-    store.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     assert_eq!(scan.next_batch().unwrap().unwrap().num_rows(), 100);
-    assert_eq!(read(&store, request(&table, vec![0]), &context()).len(), 0);
+    assert_eq!(read(&store, &table, &[0], everything(), &context()).len(), 0);
 }
 
 #[test]
 fn budgets_and_cancel_stop_a_scan() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
-    let table = store.register(Arc::new(table(0, false, None))).unwrap();
-    let mut writes = store.write_set();
+    let table = store.open_table(Table::new(Arc::new(table(0, false, None))).unwrap());
+    let mut writes = store.batch();
     (0..5000).for_each(|k| {
         writes.put(&table, row(k, None, Some(0), None, None)).unwrap();
     });
-    store.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     let run = |context: ScanContext| {
-        let mut scan = store.scan(store.view().unwrap(), request(&table, vec![0]), context).unwrap();
+        let mut scan = scan(&store, &table, &[0], everything(), context);
         scan.next_batch().map(|_| ()).map_err(|error| error.code().as_str())
     };
     assert_eq!(run(context()), Ok(()));
@@ -281,14 +291,14 @@ fn row_ids_go_on_after_reopening() {
     });
     for start in [1, 11, 21] {
         let store = EmbeddedTables::open(kv.clone(), Arc::new(ManualClock::default())).unwrap();
-        let table = store.register(def.clone()).unwrap();
+        let table = store.open_table(Table::new(def.clone()).unwrap());
         let ids = store.allocate_row_ids(&table, 10).unwrap();
         assert_eq!(ids, start..start + 10);
-        let mut writes = store.write_set();
+        let mut writes = store.batch();
         ids.for_each(|id| {
             writes.put(&table, vec![Value::Int(id)]).unwrap();
         });
-        store.commit(&writes, None, Durability::Buffered).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
     }
 }
 
@@ -296,20 +306,20 @@ fn row_ids_go_on_after_reopening() {
 fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
     for (salt, reverse) in [(0, false), (0, true), (3, false), (3, true)] {
         let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
-        let table = store.register(Arc::new(table(salt, false, None))).unwrap();
-        let mut writes = store.write_set();
+        let table = store.open_table(Table::new(Arc::new(table(salt, false, None))).unwrap());
+        let mut writes = store.batch();
         // Two next to each other, one behind all ranges, one beside a point.
         for (k, s) in [(5, None), (40_000, None), (40_001, None), (70_000, Some("a")), (99_999, None), (200_000, None)]
         {
             writes.put(&table, row(k, s, Some(0), None, None)).unwrap();
         }
-        store.commit(&writes, None, Durability::Buffered).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
         let logical = |k| table.codec().encode_logical(&[Value::Int(k), Value::Null]).unwrap();
         let points: Vec<KeyRange> = (0..100_000).map(|k| KeyRange::point(logical(k))).collect();
         let direction = if reverse { Direction::Reverse } else { Direction::Forward };
         let context = context();
-        let ranges = Arc::new(Ranges(points));
-        let rows = read(&store, ScanRequest { ranges, direction, ..request(&table, vec![0]) }, &context);
+        let route = ScanRoute { keys: in_ranges(Ranges(points)), direction, ..everything() };
+        let rows = read(&store, &table, &[0], route, &context);
         let mut expected: Vec<_> = [5, 40_000, 40_001, 99_999].map(|k| vec![Value::Int(k)]).into();
         if reverse {
             expected.reverse();
@@ -342,14 +352,14 @@ impl RangeSource for Endless {
 #[test]
 fn a_scan_that_finds_nothing_stops_in_time() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
-    let table = store.register(Arc::new(table(0, false, None))).unwrap();
-    let mut writes = store.write_set();
+    let table = store.open_table(Table::new(Arc::new(table(0, false, None))).unwrap());
+    let mut writes = store.batch();
     writes.put(&table, row(1, None, Some(0), None, None)).unwrap();
-    store.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     let absent = KeyRange::point(table.codec().encode_logical(&[Value::Int(0), Value::Null]).unwrap());
     let context =
         ScanContext::new(Budget { time_max: Some(std::time::Duration::from_millis(20)), ..Budget::default() });
-    let request = ScanRequest { ranges: Arc::new(Endless(absent)), ..request(&table, vec![0]) };
-    let mut scan = store.scan(store.view().unwrap(), request, context).unwrap();
+    let route = ScanRoute { keys: in_ranges(Endless(absent)), ..everything() };
+    let mut scan = scan(&store, &table, &[0], route, context);
     assert_eq!(scan.next_batch().unwrap_err().code().as_str(), "timeout");
 }

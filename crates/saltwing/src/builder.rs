@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use saltwing_access::{Durability, Threads};
+use saltwing_access::{Clock, Durability, SystemClock, Threads};
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
 use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv};
-use saltwing_table::{Clock, LayoutOptions, SystemClock};
+use saltwing_table::LayoutOptions;
 use saltwing_types::ErrorCode;
 
 use crate::machine_memory::machine_memory;

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use saltwing_access::ScanContext;
+use saltwing_access::{ScanContext, Snapshot};
 use saltwing_bind::{ComputedValue, Params, UpsertTarget, computed_query, expr_of};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
-use saltwing_table::ReadView;
 use saltwing_types::{ColumnDef, ErrorCode, Span, SqlType, TableDef, Value, number};
 
 use crate::Error;
@@ -44,8 +43,8 @@ impl Session {
         if columns.is_empty() {
             return Ok(());
         }
-        let (view, context) = (self.database().shared.tables.view()?, self.begin());
-        self.computing(&[], &[], &context).values_of(&view, def, &columns, 2).map(drop)
+        let (snapshot, context) = (self.database().shared.tables.snapshot()?, self.begin());
+        self.computing(&[], &[], &context).values_of(&snapshot, def, &columns, 2).map(drop)
     }
 }
 
@@ -58,7 +57,7 @@ impl Computing<'_> {
     /// Puts the values of expressions into their places.
     pub(crate) fn fill(
         &self,
-        view: &Arc<ReadView>,
+        snapshot: &Arc<dyn Snapshot>,
         target: &UpsertTarget,
         rows: &mut [Vec<Value>],
         computed: &[ComputedValue],
@@ -69,7 +68,7 @@ impl Computing<'_> {
             // Of two rows: an aggregate gives one.
             let mut query = computed_query(chunk.iter().map(|value| &*value.expr), 2, Some(span))?;
             query.hints = self.hints.to_vec();
-            let found = self.run(view, &query)?;
+            let found = self.run(snapshot, &query)?;
             let [values, _] = found.as_slice() else {
                 let text = "VALUES takes values of one row, and no aggregates";
                 return Err(Error::new(ErrorCode::Syntax, text).at(Some(span)));
@@ -87,11 +86,11 @@ impl Computing<'_> {
     /// Adds to each row the values of [`UpsertTarget::computed_defaults`].
     pub(crate) fn add_defaults(
         &self,
-        view: &Arc<ReadView>,
+        snapshot: &Arc<dyn Snapshot>,
         target: &UpsertTarget,
         rows: &mut [Vec<Value>],
     ) -> Result<(), Error> {
-        let defaults = self.defaults(view, target, rows.len())?;
+        let defaults = self.defaults(snapshot, target, rows.len())?;
         rows.iter_mut().zip(defaults).for_each(|(row, more)| row.extend(more));
         Ok(())
     }
@@ -99,7 +98,7 @@ impl Computing<'_> {
     /// The values of [`UpsertTarget::computed_defaults`] for so many rows; no rows where there are no such columns.
     pub(crate) fn defaults(
         &self,
-        view: &Arc<ReadView>,
+        snapshot: &Arc<dyn Snapshot>,
         target: &UpsertTarget,
         rows: usize,
     ) -> Result<Vec<Vec<Value>>, Error> {
@@ -108,13 +107,13 @@ impl Computing<'_> {
         if columns.is_empty() || rows == 0 {
             return Ok(Vec::new());
         }
-        self.values_of(view, def, &columns, rows)
+        self.values_of(snapshot, def, &columns, rows)
     }
 
     /// The DEFAULTs of these columns, for so many rows.
     pub(crate) fn values_of(
         &self,
-        view: &Arc<ReadView>,
+        snapshot: &Arc<dyn Snapshot>,
         def: &TableDef,
         columns: &[&ColumnDef],
         rows: usize,
@@ -127,7 +126,7 @@ impl Computing<'_> {
         };
         let exprs = texts().map(expr_of).collect::<Result<Vec<_>, _>>().map_err(|error| failed(error.into()))?;
         let query = computed_query(&exprs, rows, None).map_err(|error| failed(error.into()))?;
-        let found = self.run(view, &query).map_err(failed)?;
+        let found = self.run(snapshot, &query).map_err(failed)?;
         if found.len() != rows {
             let text = "it is no value of one row: a DEFAULT takes no aggregates";
             return Err(failed(Error::new(ErrorCode::Syntax, text)));
@@ -140,8 +139,8 @@ impl Computing<'_> {
     }
 
     /// The rows of a query.
-    fn run(&self, view: &Arc<ReadView>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
-        let mut run = self.session.query_run_on(view.clone(), query, Params::Given(self.params));
+    fn run(&self, snapshot: &Arc<dyn Snapshot>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
+        let mut run = self.session.query_run_on(snapshot.clone(), query, Params::Given(self.params));
         // Which executor was asked for is a matter of queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use saltwing_access::Memory;
+use saltwing_access::{Memory, TableStore};
 use saltwing_catalog::Catalog;
 use saltwing_store::{Capabilities, DurabilityScope, OrderedKv};
 use saltwing_table::EmbeddedTables;
@@ -25,7 +25,9 @@ pub struct Database {
 }
 
 pub(crate) struct Shared {
-    pub(crate) tables: Arc<EmbeddedTables>,
+    pub(crate) tables: Arc<dyn TableStore>,
+    /// The same, for what only storage in this process has: merges, sweeps, checks, backups.
+    pub(crate) storage: Arc<EmbeddedTables>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) options: Builder,
     /// Where the database lies, without links.
@@ -73,14 +75,15 @@ impl Database {
         let directory = options.path.as_ref().map(std::fs::canonicalize).transpose().map_err(|error| {
             Error::new(ErrorCode::Io, format!("the database's directory cannot be looked at: {error}"))
         })?;
-        let tables = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
+        let storage = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
+        let tables: Arc<dyn TableStore> = storage.clone();
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         if !options.readonly {
-            tables.start_merging()?;
+            storage.start_merging()?;
         }
         let sweeper = match options.sweep_every {
             _ if options.readonly => None,
-            Some(every) => Some(Sweeper::start(tables.clone(), catalog.clone(), every)?),
+            Some(every) => Some(Sweeper::start(storage.clone(), catalog.clone(), every)?),
             None => {
                 catalog.finish_drops()?;
                 None
@@ -91,6 +94,7 @@ impl Database {
         let engine = crate::relational::engine(&options, &memory)?;
         let shared = Shared {
             tables,
+            storage,
             catalog,
             options,
             directory,
@@ -118,7 +122,7 @@ impl Database {
 
     /// The name of the store below.
     pub fn store_name(&self) -> &'static str {
-        self.shared.tables.capabilities().store
+        self.shared.tables.capabilities().name
     }
 
     /// Deletes expired rows now, and what drops of tables left that failed after the tables were gone; returns how many rows had
@@ -128,7 +132,7 @@ impl Database {
     /// The store's.
     pub fn sweep(&self) -> Result<u64, Error> {
         self.shared.catalog.finish_drops()?;
-        Ok(self.shared.tables.sweep()?)
+        Ok(self.shared.storage.sweep()?)
     }
 
     /// Brings everything to the disk, so that the next opening is fast. Dropping does the same, but tells no errors.
@@ -137,7 +141,7 @@ impl Database {
     /// The store's.
     pub fn close(self) -> Result<(), Error> {
         // Merging what is above the limits is for who may write.
-        if self.shared.options.readonly { Ok(()) } else { Ok(self.shared.tables.close()?) }
+        if self.shared.options.readonly { Ok(()) } else { Ok(self.shared.storage.close()?) }
     }
 
     /// The library's own threads, started when they are first needed.
@@ -173,7 +177,7 @@ impl Drop for Shared {
         }
         if !self.options.readonly {
             // Nothing acknowledged hangs on this: it makes the next opening fast.
-            let _ = self.tables.close();
+            let _ = self.storage.close();
         }
     }
 }

@@ -73,10 +73,10 @@ pub use params::{IntoParams, Params};
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use session::{ExecutorChoice, Settings};
 
+pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Piece, render_caret, split_statements};
-pub use saltwing_table::Loss;
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;

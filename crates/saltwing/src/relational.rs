@@ -92,8 +92,8 @@ impl Session {
                 template
             }
         };
-        let (tables, view) = (self.database().shared.tables.clone(), run.view.clone());
-        let binding = Binding { values, tables, view, context: context.clone(), guard: &run.guard };
+        let snapshot = run.snapshot.clone();
+        let binding = Binding { values, snapshot, context: context.clone(), guard: &run.guard };
         match template.bind(binding)? {
             Some(planned) => self.start_relational(&RelationalPlan(Arc::new(planned)), context).map(Some),
             None => {
@@ -157,8 +157,7 @@ impl Session {
             params: run.params,
             subqueries: &run.subqueries,
             catalog: &run.catalog,
-            tables: shared.tables.clone(),
-            view: run.view.clone(),
+            snapshot: run.snapshot.clone(),
             context,
             guard: &run.guard,
             samples,

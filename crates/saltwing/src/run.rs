@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_access::{ScanContext, Table};
+use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
     create_table, delete, query, resolve, upsert,
 };
 use saltwing_catalog::CatalogView;
-use saltwing_exec::{CommitLimits, ExecError, RowFailure, SelectPlan, Writer};
+use saltwing_exec::{CommitLimits, ExecError, RowFailure, RunningSelect, SelectPlan, Writer};
 use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{Statement, TableRef};
-use saltwing_table::ReadView;
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
@@ -30,7 +29,7 @@ pub(crate) struct QueryRun<'a> {
     /// What placeholders of the statement stand for that are no parameters.
     pub(crate) subqueries: Vec<Subquery>,
     /// Taken before the catalog: its rows are known by their definitions or later ones.
-    pub(crate) view: Arc<ReadView>,
+    pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) catalog: Arc<CatalogView>,
     pub(crate) guard: Guard,
     pub(crate) executor: ExecutorChoice,
@@ -157,18 +156,18 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        Ok(self.query_run_on(self.database().shared.tables.view()?, statement, params))
+        Ok(self.query_run_on(self.database().shared.tables.snapshot()?, statement, params))
     }
 
     pub(crate) fn query_run_on<'a>(
         &self,
-        view: Arc<ReadView>,
+        snapshot: Arc<dyn Snapshot>,
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> QueryRun<'a> {
         let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
         let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
-        QueryRun { statement, params, subqueries, view, catalog, guard, executor, now_ms: None }
+        QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms: None }
     }
 
     /// Runs a write; anew, from its names on, when a table got another definition meanwhile.
@@ -234,13 +233,13 @@ impl Session {
             && settings.lets_a_row_pass()
         {
             // It is read at once: there is nothing to stop, and nothing to be told at its end.
-            return match plan.point(tables, row_key).map_err(Error::from) {
+            return match plan.point(&**tables, row_key).map_err(Error::from) {
                 Ok(row) => Ok(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values))),
                 Err(error) if error.code() == ErrorCode::Conflict => self.run_query(statement, params),
                 Err(error) => Err(error),
             };
         }
-        let view = tables.view()?;
+        let snapshot = tables.snapshot()?;
         // Rows are not read by a definition that is older than they are.
         if self.catalog().version() != catalog.version() {
             return self.run_query(statement, params);
@@ -251,7 +250,7 @@ impl Session {
             Some(true) => None,
             _ => plan.access().judge_with(&self.guard(&statement.hints))?,
         };
-        self.start_planned(&plan, part, view, context, notices)
+        self.start_planned(&plan, part, snapshot, context, notices)
     }
 
     fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
@@ -300,30 +299,25 @@ impl Session {
     pub(crate) fn start_direct(
         &self,
         direct: &Arc<SelectPlan>,
-        view: Arc<ReadView>,
+        snapshot: Arc<dyn Snapshot>,
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
         let notices = direct.access().judge()?;
-        self.start_planned(direct, None, view, context, notices)
+        self.start_planned(direct, None, snapshot, context, notices)
     }
 
     fn start_planned(
         &self,
         planned: &Arc<SelectPlan>,
         part: Option<KeyPart>,
-        view: Arc<ReadView>,
+        snapshot: Arc<dyn Snapshot>,
         context: ScanContext,
         notices: Option<String>,
     ) -> Result<RowsOutcome, Error> {
-        let shared = &self.database().shared;
-        let tables = &shared.tables;
         let columns = planned.columns().clone();
-        let source = match planned.is_total() {
-            true => {
-                let row = planned.start_totals(tables, &view, part, &context)?;
-                BatchSource::Values(Some(Values::Total(Box::new(row))))
-            }
-            false => BatchSource::Direct(Box::new(planned.start(tables, view, part, context.clone())?)),
+        let source = match planned.start(snapshot, part, context.clone())? {
+            RunningSelect::Total(row) => BatchSource::Values(Some(Values::Total(Box::new(row)))),
+            RunningSelect::Rows(rows) => BatchSource::Direct(Box::new(rows)),
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
         let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None };
@@ -341,8 +335,8 @@ impl Session {
                 let writer = self.writer();
                 let written = writer.transaction(writer.limits.in_one(), |transaction| {
                     let mut rows = rows.clone();
-                    computing.fill(transaction.view(), &target, &mut rows, &computed, statement.span)?;
-                    computing.add_defaults(transaction.view(), &target, &mut rows)?;
+                    computing.fill(transaction.snapshot(), &target, &mut rows, &computed, statement.span)?;
+                    computing.add_defaults(transaction.snapshot(), &target, &mut rows)?;
                     transaction.upsert_rows(&target, &rows).map_err(|failure| {
                         let span = row_span(statement, &failure);
                         Error::from(failure.error).at(span)
@@ -373,8 +367,8 @@ impl Session {
         let writer = self.writer();
         let computing = self.computing(&statement.hints, params, context);
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let view = transaction.view().clone();
-            let mut run = self.query_run_on(view.clone(), statement, Params::Given(params));
+            let snapshot = transaction.snapshot().clone();
+            let mut run = self.query_run_on(snapshot.clone(), statement, Params::Given(params));
             run.now_ms = Some(computing.now_ms);
             run.guard.verb = if target.on_conflict == OnConflict::Error { HintVerb::Insert } else { HintVerb::Upsert };
             let rows = self.start_run(run, context.clone())?;
@@ -389,7 +383,7 @@ impl Session {
             }
             let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
             let ((), notices) = rows.drain(|batches| {
-                transaction.upsert_batches(target, &types, batches, |rows| computing.defaults(&view, target, rows))
+                transaction.upsert_batches(target, &types, batches, |rows| computing.defaults(&snapshot, target, rows))
             })?;
             Ok::<_, Error>(notices)
         })?;
@@ -433,7 +427,7 @@ impl Session {
         let query = saltwing_bind::row_key_query(statement)?;
         let writer = self.writer();
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let mut run = self.query_run_on(transaction.view().clone(), &query, Params::Given(params));
+            let mut run = self.query_run_on(transaction.snapshot().clone(), &query, Params::Given(params));
             run.guard.verb = HintVerb::Delete;
             // Which executor was asked for is a matter of queries.
             if run.executor == ExecutorChoice::Direct {
@@ -504,7 +498,7 @@ impl Session {
         let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
         let shared = &self.database().shared;
         let limits = CommitLimits { bytes_max, part_rows };
-        Writer { store: &shared.tables, durability, limits, memory: &shared.memory }
+        Writer { store: &*shared.tables, durability, limits, memory: &shared.memory }
     }
 
     pub(crate) fn writable(&self) -> Result<(), Error> {

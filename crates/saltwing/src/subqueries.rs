@@ -121,7 +121,7 @@ impl Session {
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
         match plan {
-            QueryPlan::Direct(direct) => self.start_direct(direct, run.view.clone(), context),
+            QueryPlan::Direct(direct) => self.start_direct(direct, run.snapshot.clone(), context),
             QueryPlan::Relational(plan) => self.start_relational(plan, context),
         }
     }

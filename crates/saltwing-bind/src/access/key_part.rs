@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Buckets, Direction, RangeIter, RangeSource, ScanRoute, Table};
+use saltwing_access::{Buckets, Direction, KeySet, RangeIter, RangeSource, ScanRoute, Table};
 use saltwing_plan::{Access, AccessKind};
 use saltwing_rowkey::{BucketRange, KeyRange};
 
@@ -75,16 +75,22 @@ impl KeyPart {
     /// The rows of this part, read as an access is, at most `limit`.
     pub fn route(self, access: &TableAccess, limit: Option<u64>) -> ScanRoute {
         let limit = limit.or(matches!(self, Self::Row(_)).then_some(1));
-        let list = match self {
-            Self::List(list) => list,
-            Self::Rows(list) => {
-                let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
-                return access.route_over(Arc::new(RowRanges(list)), buckets, limit);
+        let all = || access.buckets();
+        let keys = match self {
+            Self::Range(keys) => KeySet::Range(keys),
+            Self::Row(key) => {
+                let list = RangeList::new(vec![row_range(&key, access.table())]);
+                KeySet::Ranges { buckets: list.buckets().map_or_else(all, Buckets::Some), ranges: Arc::new(list) }
             }
-            part => Arc::new(RangeList::new(part.into_logical(access.table()).into_iter().collect())),
+            Self::List(list) => {
+                KeySet::Ranges { buckets: list.buckets().map_or_else(all, Buckets::Some), ranges: list }
+            }
+            Self::Rows(list) => {
+                let buckets = list.buckets().map_or_else(all, Buckets::Some);
+                KeySet::Ranges { ranges: Arc::new(RowRanges(list)), buckets }
+            }
         };
-        let buckets = list.buckets().map_or_else(|| access.buckets(), Buckets::Some);
-        access.route_over(list, buckets, limit)
+        access.route_over(keys, limit)
     }
 
     /// Bucket and logical keys of a part that is no list.

@@ -14,7 +14,7 @@ mod template;
 
 use std::sync::Arc;
 
-use saltwing_access::{Direction, RangeSample, RangeSource, ScanOrder, ScanRequest, ScanRoute, Table};
+use saltwing_access::{Direction, KeySet, RangeSample, RangeSource, ScanOrder, ScanRoute, ScanSpec, Table, TableError};
 use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
     RowLimit, Use, choose,
@@ -96,7 +96,7 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
     plan_with(request, false)
 }
 
-/// As [`plan`], where the scan may come in two parts for the sake of the order: see [`TableAccess::second_request`].
+/// As [`plan`], where the scan may come in two parts for the sake of the order: see [`TableAccess::second_route`].
 ///
 /// # Errors
 /// As [`plan`].
@@ -169,16 +169,12 @@ impl TableAccess {
         self.access.order != OrderKind::None
     }
 
-    /// The scan: these columns, in the planned order if one was asked for, with at most `limit` rows.
+    /// Scans of these columns, whose rows meet the conditions that ranges do not tell.
     ///
-    /// Only for an access whose parameters are all known. Where NULLs are read apart, it is the first part.
-    pub fn scan_request(&self, columns: Vec<usize>, limit: Option<u64>) -> ScanRequest {
-        self.request_of(self.route(limit), columns)
-    }
-
-    /// The scan that goes on where that of [`TableAccess::scan_request`] ends; `None` where that reads everything.
-    pub fn second_request(&self, columns: Vec<usize>, limit: Option<u64>) -> Option<ScanRequest> {
-        Some(self.request_of(self.second_route(limit)?, columns))
+    /// # Errors
+    /// A type mismatch where one of the conditions is none.
+    pub fn spec(&self, columns: Vec<usize>) -> std::result::Result<ScanSpec, TableError> {
+        ScanSpec::new(&self.table, columns, self.residual())
     }
 
     /// Whether it reads one range of keys, or all of them.
@@ -186,23 +182,22 @@ impl TableAccess {
         matches!(self.access.kind, AccessKind::Range | AccessKind::FullScan)
     }
 
-    /// The rows that [`TableAccess::scan_request`] reads.
-    pub fn route(&self, limit: Option<u64>) -> ScanRoute {
-        let ranges = self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first);
-        self.route_over(self.planned(ranges), self.buckets(), limit)
-    }
-
-    /// The scan along another way, checked as the access's own rows are.
+    /// The rows that are read: in the planned order if one was asked for, `limit` of them at most.
     ///
-    /// Only for an access whose residual has no parameter left.
-    pub fn request_along(&self, route: ScanRoute, columns: Vec<usize>) -> ScanRequest {
-        self.request_of(route, columns)
+    /// Only for an access whose parameters are all known. Where NULLs are read apart, it is the first part.
+    pub fn route(&self, limit: Option<u64>) -> ScanRoute {
+        self.route_over(KeySet::Ranges { ranges: self.first_ranges(), buckets: self.buckets() }, limit)
     }
 
-    /// The rows that [`TableAccess::second_request`] reads.
+    /// The ranges that are read first.
+    fn first_ranges(&self) -> Arc<dyn RangeSource> {
+        self.planned(self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first))
+    }
+
+    /// The rows behind those of [`TableAccess::route`]; `None` if that reads all.
     pub fn second_route(&self, limit: Option<u64>) -> Option<ScanRoute> {
         let [_, second] = self.access.in_turn.as_ref()?;
-        Some(self.route_over(self.planned(second), self.buckets(), limit))
+        Some(self.route_over(KeySet::Ranges { ranges: self.planned(second), buckets: self.buckets() }, limit))
     }
 
     /// Ranges of this access, with what is skipped inside them.
@@ -215,23 +210,12 @@ impl TableAccess {
         if self.access.order == OrderKind::Reverse { Direction::Reverse } else { Direction::Forward }
     }
 
-    /// Other ranges and buckets, read as this access is.
-    fn route_over(
-        &self,
-        ranges: Arc<dyn RangeSource>,
-        buckets: saltwing_access::Buckets,
-        limit: Option<u64>,
-    ) -> ScanRoute {
+    /// Other keys, read as this access is.
+    fn route_over(&self, keys: KeySet, limit: Option<u64>) -> ScanRoute {
         let direction = self.direction();
         let order = if self.access.order == OrderKind::None { ScanOrder::ByBucket } else { ScanOrder::Merged };
         let limit = if self.access.kind == AccessKind::Empty { Some(0) } else { limit };
-        ScanRoute { ranges, buckets, direction, order, limit, first_batch: None }
-    }
-
-    fn request_of(&self, route: ScanRoute, columns: Vec<usize>) -> ScanRequest {
-        let ScanRoute { ranges, buckets, direction, order, limit, first_batch } = route;
-        let (table, filter) = (self.table.clone(), self.residual());
-        ScanRequest { table, ranges, buckets, columns, filter, direction, order, limit, first_batch }
+        ScanRoute { keys, direction, order, limit, first_batch: None }
     }
 
     /// The buckets that are read.

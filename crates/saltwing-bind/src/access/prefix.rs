@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Buckets, Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanRequest, TableError};
+use saltwing_access::{
+    Buckets, Direction, KeySet, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanRoute, ScanSpec, TableError,
+};
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
 
@@ -15,10 +17,9 @@ use super::TableAccess;
 /// the buckets are then merged. Else each bucket is read to its end.
 pub struct PrefixScans {
     access: TableAccess,
+    spec: ScanSpec,
     /// Leading key columns that count.
     prefix: usize,
-    /// Columns of the scans.
-    columns: Vec<usize>,
     /// Buckets that are read together, last ones first.
     parts: Vec<Buckets>,
     direction: Direction,
@@ -28,28 +29,35 @@ pub struct PrefixScans {
 
 impl PrefixScans {
     /// Scans of these columns, to which the physical row key is added as the last one.
-    pub fn new(access: &TableAccess, prefix: usize, columns: &[usize]) -> Self {
+    ///
+    /// # Errors
+    /// As [`TableAccess::spec`].
+    pub fn new(access: &TableAccess, prefix: usize, columns: &[usize]) -> Result<Self, TableError> {
         let table = access.table();
         let columns: Vec<usize> = columns.iter().copied().chain([table.row_key_index()]).collect();
-        let salt = table.def().key.salt.filter(|_| !access.is_ordered());
-        let parts = match (salt, access.buckets()) {
-            (None, all) => vec![all],
-            (Some(salt), Buckets::All) => (0..salt.buckets).rev().map(|b| Buckets::Some(vec![b as u8])).collect(),
-            (Some(_), Buckets::Some(list)) => list.into_iter().rev().map(|b| Buckets::Some(vec![b])).collect(),
+        let buckets = access.buckets();
+        let parts = match table.def().key.salt {
+            Some(_) if !access.is_ordered() => {
+                let each = buckets.of(&table.def().key).into_iter().flatten();
+                each.rev().map(|bucket| Buckets::Some(vec![bucket])).collect()
+            }
+            _ => vec![buckets],
         };
-        let direction = access.scan_request(Vec::new(), None).direction;
-        Self { access: access.clone(), prefix, columns, parts, direction, rest: Some(KeyRange::all()) }
+        let (direction, spec) = (access.direction(), access.spec(columns)?);
+        Ok(Self { access: access.clone(), spec, prefix, parts, direction, rest: Some(KeyRange::all()) })
+    }
+
+    /// What the scans put out.
+    pub fn spec(&self) -> &ScanSpec {
+        &self.spec
     }
 
     /// The next scan, of at most `rows` rows; `None` when nothing is left.
-    pub fn next_scan(&mut self, rows: u64) -> Option<ScanRequest> {
+    pub fn next_route(&mut self, rows: u64) -> Option<ScanRoute> {
         loop {
             let part = self.parts.last()?;
             if let Some(rest) = &self.rest {
-                let mut request = self.access.scan_request(self.columns.clone(), Some(rows));
-                request.ranges = Arc::new(Rest { ranges: request.ranges, rest: rest.clone() });
-                request.buckets = part.clone();
-                return Some(request);
+                return Some(self.access.route_of_rest(rest.clone(), part.clone(), Some(rows)));
             }
             self.end_part();
         }
@@ -103,6 +111,13 @@ impl PrefixScans {
         let values: Result<Vec<Value>, RowKeyError> =
             (0..self.prefix).map(|column| codec.decode_column(physical, &slices, column)).collect();
         codec.prefix_range(&values?)
+    }
+}
+
+impl TableAccess {
+    /// The rows of [`TableAccess::route`] whose keys lie in `rest`, of these buckets.
+    fn route_of_rest(&self, rest: KeyRange, buckets: Buckets, limit: Option<u64>) -> ScanRoute {
+        self.route_over(KeySet::Ranges { ranges: Arc::new(Rest { ranges: self.first_ranges(), rest }), buckets }, limit)
     }
 }
 

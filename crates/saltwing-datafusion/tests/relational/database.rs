@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use saltwing_access::{Budget, Counters, Durability, ScanContext};
+use saltwing_access::{Budget, Counters, Durability, ScanContext, SystemClock, TableStore};
 use saltwing_bind::access::Guard;
 use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
@@ -14,7 +14,7 @@ use saltwing_plan::Policy;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_store::MemoryStore;
-use saltwing_table::{EmbeddedTables, SystemClock};
+use saltwing_table::EmbeddedTables;
 use saltwing_types::Value;
 
 pub struct Database {
@@ -70,7 +70,7 @@ impl Database {
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
                 let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };
-                let mut writes = self.tables.write_set();
+                let mut writes = self.tables.batch();
                 for values in rows {
                     let mut row = vec![Value::Null; table.def().columns.len()];
                     if table.def().has_hidden_key() {
@@ -80,7 +80,7 @@ impl Database {
                     columns.iter().zip(values).for_each(|(&column, value)| row[column] = value);
                     writes.put(&table, row).unwrap();
                 }
-                self.tables.commit(&writes, None, Durability::Buffered).unwrap();
+                writes.commit(Durability::Buffered).unwrap();
             }
             _ => panic!("{sql}"),
         }
@@ -95,8 +95,7 @@ impl Database {
             params,
             subqueries: &[],
             catalog: &self.catalog.snapshot(),
-            tables: self.tables.clone(),
-            view: self.tables.view().unwrap(),
+            snapshot: self.tables.snapshot().unwrap(),
             context: ScanContext::new(Budget::default()),
             guard: &guard,
             samples: &[],
@@ -115,8 +114,7 @@ impl Database {
     pub fn run_template(&self, template: &Template, values: &[Value]) -> Option<Result<Answer, RelationalError>> {
         let binding = Binding {
             values,
-            tables: self.tables.clone(),
-            view: self.tables.view().unwrap(),
+            snapshot: self.tables.snapshot().unwrap(),
             context: ScanContext::new(Budget::default()),
             guard: &self.guard,
         };

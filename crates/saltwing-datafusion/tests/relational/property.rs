@@ -3,6 +3,7 @@
 //! The numbers are made here: a test dependency on proptest would ask features of
 //! shared crates that make DataFusion build twice.
 
+use saltwing_access::{Projection, TableStore};
 use saltwing_bind::{Lowerer, Params, Scope};
 use saltwing_types::{SqlType, Value, eval, text};
 use sqlparser::ast::{SelectItem, SetExpr};
@@ -111,9 +112,9 @@ fn database(random: &mut Random, options: &str) -> Database {
 /// All rows of `t`, through the table itself.
 fn all_rows(db: &Database) -> Vec<Vec<Value>> {
     let table = db.catalog.snapshot().resolve(None, "t").unwrap();
-    let view = db.tables.view().unwrap();
+    let view = db.tables.snapshot().unwrap();
     let keys = db.rows("SELECT _row_key FROM t");
-    keys.iter().map(|key| db.tables.get(&view, &table, &text::unhex(key).unwrap()).unwrap().unwrap()).collect()
+    keys.iter().map(|key| view.get(&Projection::all(&table), &text::unhex(key).unwrap()).unwrap().unwrap()).collect()
 }
 
 /// For each row what the scalar evaluator gives for condition and item; `None` where typing refuses.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_access::Durability;
+use saltwing_access::{Durability, TableStore};
 use saltwing_bind::Params;
 use saltwing_datafusion::{Engine, EngineConfig, Mode};
 use saltwing_plan::AccessKind;
@@ -172,13 +172,13 @@ fn many_rows(salt: u16, partitions: usize, divided_rows_min: u64, merged: bool) 
     db.engine =
         Arc::new(Engine::new(&EngineConfig { partitions, divided_rows_min, ..EngineConfig::default() }).unwrap());
     let table = db.catalog.snapshot().resolve(None, "big").unwrap();
-    let mut writes = db.tables.write_set();
+    let mut writes = db.tables.batch();
     for k in 0..10_000 {
         let row =
             vec![Value::Int(k), Value::Int(k % 37), Value::Double(k as f64 / 4.0), Value::text(format!("s{}", k % 11))];
         writes.put(&table, row).unwrap();
     }
-    db.tables.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     if merged {
         db.tables.merge().unwrap();
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_access::Durability;
+use saltwing_access::{Durability, TableStore};
 use saltwing_bind::Params;
 use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
@@ -22,11 +22,11 @@ fn database() -> Database {
     ]);
     for (name, rows) in [("big", BIG), ("middle", MIDDLE), ("small", 10)] {
         let table = db.catalog.snapshot().resolve(None, name).unwrap();
-        let mut writes = db.tables.write_set();
+        let mut writes = db.tables.batch();
         for k in 0..rows {
             writes.put(&table, vec![Value::Int(k), Value::Int(k % 100)]).unwrap();
         }
-        db.tables.commit(&writes, None, Durability::Buffered).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
     }
     db.guard = Guard::default();
     db

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use saltwing_access::TableError;
+use saltwing_access::{Damage, Loss, TableError};
 use saltwing_store::{
     Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError,
     WriteBatch,
@@ -29,8 +29,8 @@ use super::delta_record;
 use super::directory_format::{StoredEntry, read_run};
 use super::meta::{Cursor as Place, Meta};
 use super::orphans;
+use super::spaces::hex;
 use super::spaces::{DELTAS, DIR, DIR_ENTRY, DIR_RUN, META, META_KEY, OLD_ROWS, REPLACED, id_of, label, split_table};
-use crate::damage::{Damage, Loss, hex};
 
 /// The tables of a store as far as they can be read, and what is wrong with the rest.
 pub(crate) struct Image {

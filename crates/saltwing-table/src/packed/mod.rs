@@ -66,7 +66,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::TableError;
+use saltwing_access::{Clock, TableError};
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
@@ -76,7 +76,7 @@ pub(crate) use number_ranges::{NumberRanges, Share, keep, keep_each};
 pub(crate) use options::BlockLimits;
 pub use options::{LayoutOptions, Merging};
 pub use stats::{StorageStats, TableStorage};
-pub use verify::{Examined, ReadableRow, SPACES, TakeRow, is_whole};
+pub use verify::{SPACES, is_whole};
 pub(crate) use worker::Worker;
 pub(crate) use zone::{
     decimal_number, decimal_of, float_number, float_number_narrow, float_of, int_number, int_of, text_number,
@@ -90,7 +90,7 @@ use meta::Meta;
 use spaces::{META, META_KEY, delta_space, id_key};
 use worker::Signal;
 
-use crate::{Clock, StoredTable};
+use crate::StoredTable;
 
 /// All tables' rows at one moment.
 pub(crate) type Moment = OrdMap<u32, TableRows>;

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use saltwing_access::TableError;
+use saltwing_access::{Damage, Loss, TableError};
 use saltwing_store::{Bytes, OrderedKv};
 use saltwing_types::TableId;
 
@@ -25,8 +25,8 @@ use super::block_ref::Summary;
 use super::directory_format::{PartRecord, write_run};
 use super::image::{Named, NamedByTable, walk};
 use super::run::KeyHash;
+use super::spaces::hex;
 use super::spaces::{FAR, FIX, VAR, dir_key, id_of, label, run_key, split_table};
-use crate::damage::{Damage, Loss, hex};
 
 /// Blocks and values that no record names, by table and id.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::Builder;
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::TableError;
+use saltwing_access::{Clock, TableError};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, StoreError};
 
 use super::block_ref::{Shelf, Unread};
@@ -19,7 +19,6 @@ use super::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, spli
 use super::stored_directory;
 use super::worker::Signal;
 use super::{Commits, Merge, Moment, Packed};
-use crate::Clock;
 
 impl Packed {
     /// Reads what a store holds.

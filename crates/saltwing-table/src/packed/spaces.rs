@@ -92,3 +92,14 @@ pub(super) fn split_table(key: &[u8]) -> Option<(TableId, &[u8])> {
     let (table, rest) = key.split_first_chunk::<TABLE_BYTES>()?;
     Some((TableId(u32::from_be_bytes(*table)), rest))
 }
+
+/// Bytes as text: `00ff`, of long ones the first 32.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    const SHOWN_MAX: usize = 32;
+    let shown = bytes.get(..SHOWN_MAX).unwrap_or(bytes);
+    let mut out: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    if shown.len() < bytes.len() {
+        out.push_str("..");
+    }
+    out
+}

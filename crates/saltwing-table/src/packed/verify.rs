@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_access::TableError;
+use saltwing_access::{Damage, Examined, Loss, ReadableRow, TableError, TakeRow};
 use saltwing_store::{Bytes, Space};
 use saltwing_types::{TableId, Value, number, text};
 
@@ -19,49 +19,12 @@ use super::block_ref::BlockRef;
 use super::directory::Entry;
 use super::directory_format::StoredEntry;
 use super::run::{KeyHash, RunPart};
-use super::spaces::{DELTAS, FIX, label};
+use super::spaces::{DELTAS, FIX, hex, label};
 use super::zone::Zone;
 use super::{Packed, delta::TableRows};
 use crate::StoredTable;
-use crate::damage::{Damage, Loss, hex};
 use crate::row_values::RowShape;
 use crate::walk::{Found, Piece, find};
-
-/// What a walk over a table came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Examined {
-    /// Rows that can be read, expired ones included.
-    pub rows: u64,
-    /// Blocks and runs, damaged ones included.
-    pub blocks: u64,
-    /// Bytes of their parts and of recent rows, as far as they can be read.
-    pub bytes: u64,
-    /// What is wrong.
-    pub damages: Vec<Damage>,
-}
-
-impl Examined {
-    /// Adds what another walk came to.
-    pub fn add(&mut self, other: Self) {
-        self.rows += other.rows;
-        self.blocks += other.blocks;
-        self.bytes += other.bytes;
-        self.damages.extend(other.damages);
-    }
-}
-
-/// A row of a table that can be read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReadableRow {
-    /// A value for each column.
-    pub values: Vec<Value>,
-    /// When it was written, in milliseconds since 1970.
-    pub written_ms: i64,
-}
-
-/// Takes a row that can be read; an error ends the walk.
-pub type TakeRow<'a> = &'a mut dyn FnMut(ReadableRow) -> Result<(), TableError>;
 
 impl Packed {
     /// Reads all of a table: see [`crate::EmbeddedTables::examine`].
@@ -72,7 +35,7 @@ impl Packed {
         take: TakeRow<'_>,
     ) -> Result<Examined, TableError> {
         let rows = self.rows.read().get(&table.def().id.0).cloned().unwrap_or_default();
-        let shape = RowShape::of(table, 0..table.def().columns.len());
+        let shape = RowShape::new(table, 0..table.def().columns.len());
         let mut walk = Walk { table, shape, rows: &rows, runs_seen: BTreeSet::new(), done: Examined::default(), take };
         for index in 0..rows.directory.len() {
             go_on()?;

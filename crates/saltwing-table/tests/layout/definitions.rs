@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Table, TableError};
+use saltwing_access::{Projection, Table, TableError, TableStore, WriteBatch};
 use saltwing_store::{Durability, MemoryStore};
-use saltwing_table::{EmbeddedTables, WriteSet};
 use saltwing_types::table::{DefaultDef, DroppedColumn};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value};
 
@@ -33,10 +32,9 @@ pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
     def
 }
 
-fn written(store: &EmbeddedTables, table: &Arc<Table>, row: Vec<Value>) -> WriteSet {
-    let mut writes = store.write_set();
-    writes.put(table, row).unwrap();
-    writes
+fn write(mut batch: Box<dyn WriteBatch>, table: &Arc<Table>, row: &[Value]) -> Result<(), TableError> {
+    batch.put(table, row)?;
+    batch.commit(Durability::Buffered).map(drop)
 }
 
 #[test]
@@ -44,34 +42,35 @@ fn rows_are_written_by_the_newest_definition_only() {
     let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
     put_all(&mut world, (0..10).map(|k| (k, k)));
     let old = world.table.clone();
-    let (view, token) = world.store.begin().unwrap();
-    let new = world.store.register(Arc::new(with_more_columns(old.def()))).unwrap();
-    for read_at in [None, Some(&*token)] {
-        let refused = world.store.commit(&written(&world.store, &old, plain_row(3, 99)), read_at, Durability::Buffered);
+    let transaction = world.store.begin().unwrap();
+    let view = transaction.snapshot().clone();
+    let new = world.store.open_table(Table::new(Arc::new(with_more_columns(old.def()))).unwrap());
+    for batch in [world.store.batch(), transaction] {
+        let refused = write(batch, &old, &plain_row(3, 99));
         assert!(matches!(refused, Err(TableError::DefinitionChanged { .. })));
     }
     // What was seen before the change is read by either definition, what comes behind it by the new one.
     let key = old.row_key(&plain_row(3, 0)).unwrap();
-    assert_eq!(world.store.get(&view, &old, &key).unwrap().unwrap()[2], Value::Int(3));
+    assert_eq!(view.get(&Projection::all(&old), &key).unwrap().unwrap()[2], Value::Int(3));
     let mut row = plain_row(3, 99);
     row.extend([Value::Int(1), Value::Null, Value::Int(3)]);
-    world.store.commit(&written(&world.store, &new, row.clone()), None, Durability::Buffered).unwrap();
-    let later = world.store.view().unwrap();
-    assert!(matches!(world.store.get(&later, &old, &key), Err(TableError::DefinitionChanged { .. })));
-    assert!(matches!(world.store.contains(&later, &old, &key), Err(TableError::DefinitionChanged { .. })));
+    write(world.store.batch(), &new, &row).unwrap();
+    let later = world.store.snapshot().unwrap();
+    assert!(matches!(later.get(&Projection::all(&old), &key), Err(TableError::DefinitionChanged { .. })));
+    assert!(matches!(later.contains(&old, &key), Err(TableError::DefinitionChanged { .. })));
     assert!(matches!(read(&world, later.clone(), &request(&old, vec![0])), Err(TableError::DefinitionChanged { .. })));
-    assert_eq!(world.store.get(&later, &new, &key).unwrap().unwrap(), row);
-    assert_eq!(world.store.get(&view, &new, &key).unwrap().unwrap()[2], Value::Int(3));
+    assert_eq!(later.get(&Projection::all(&new), &key).unwrap().unwrap(), row);
+    assert_eq!(view.get(&Projection::all(&new), &key).unwrap().unwrap()[2], Value::Int(3));
     for merged in [false, true] {
         if merged {
             world.store.merge().unwrap();
         }
-        let view = world.store.view().unwrap();
+        let view = world.store.snapshot().unwrap();
         let other = new.row_key(&plain_row(4, 0)).unwrap();
-        let found = world.store.get(&view, &new, &other).unwrap().unwrap();
+        let found = view.get(&Projection::all(&new), &other).unwrap().unwrap();
         let wanted = [Value::Int(4), Value::Null, Value::Int(7), Value::Int(7)];
         assert_eq!([&found[2], &found[10], &found[11], &found[12]], wanted.each_ref(), "{merged}");
-        assert_eq!(world.store.get(&view, &new, &key).unwrap().unwrap(), row, "{merged}");
+        assert_eq!(view.get(&Projection::all(&new), &key).unwrap().unwrap(), row, "{merged}");
     }
 }
 
@@ -87,7 +86,7 @@ fn columns_behind_a_dropped_one_keep_their_places() {
             // By a definition that has all columns.
             let mut whole = TableDef::clone(&old);
             whole.history.version = version(&world) + 1;
-            world.store.register(Arc::new(whole)).unwrap();
+            world.store.open_table(Table::new(Arc::new(whole)).unwrap());
             world.store.merge().unwrap();
         }
         for index in (2..old.columns.len()).rev() {
@@ -96,12 +95,12 @@ fn columns_behind_a_dropped_one_keep_their_places() {
             def.history.version = version(&world) + 1;
             let (family, slot, ty) = (gone.family.unwrap(), gone.slot, gone.ty);
             def.history.dropped.push(DroppedColumn { family, slot, ty });
-            let table = world.store.register(Arc::new(def)).unwrap();
-            let view = world.store.view().unwrap();
+            let table = world.store.open_table(Table::new(Arc::new(def)).unwrap());
+            let view = world.store.snapshot().unwrap();
             let key = table.row_key(&plain_row(3, 0)).unwrap();
             let mut wanted = plain_row(3, 3);
             wanted.remove(index);
-            assert_eq!(world.store.get(&view, &table, &key).unwrap().unwrap(), wanted, "{index} {merged}");
+            assert_eq!(view.get(&Projection::all(&table), &key).unwrap().unwrap(), wanted, "{index} {merged}");
         }
     }
 }

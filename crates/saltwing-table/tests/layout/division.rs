@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::ArrayRef;
 use proptest::prelude::*;
-use saltwing_access::{Buckets, Budget, Direction, Division, ScanContext, ScanOrder, ScanRoute};
+use saltwing_access::{
+    Buckets, Budget, Direction, Division, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, TableStore,
+};
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{LayoutOptions, ReadView, ScanShape};
+use saltwing_table::LayoutOptions;
 use saltwing_types::{Expr, Value};
 
 use crate::history::row;
@@ -23,13 +25,13 @@ struct Read {
 }
 
 /// What scans along these ways read, one behind the other.
-fn read(world: &World, view: &ReadView, routes: &[ScanRoute], filter: &[Expr]) -> Read {
+fn read(world: &World, view: &dyn Snapshot, routes: &[ScanRoute], filter: &[Expr]) -> Read {
     let columns = [0usize, 1, 2];
-    let shape = Arc::new(ScanShape::new(&world.table, &columns, filter.to_vec()).unwrap());
+    let spec = ScanSpec::new(&world.table, columns.to_vec(), filter.to_vec()).unwrap();
     let context = ScanContext::new(Budget::default());
     let mut rows = Vec::new();
     for route in routes {
-        let mut scan = world.store.scan_shaped(view, &shape, route.clone(), context.clone()).unwrap();
+        let mut scan = view.scan(&spec, route.clone(), context.clone()).unwrap();
         while let Some((arrays, count)) = scan.next_columns().unwrap() {
             for at in 0..count {
                 let value = |(array, column): (&ArrayRef, usize)| {
@@ -46,14 +48,7 @@ fn read(world: &World, view: &ReadView, routes: &[ScanRoute], filter: &[Expr]) -
 }
 
 fn route(ranges: Vec<KeyRange>) -> ScanRoute {
-    ScanRoute {
-        ranges: Arc::new(Ranges(ranges)),
-        buckets: Buckets::All,
-        direction: Direction::Forward,
-        order: ScanOrder::ByBucket,
-        limit: None,
-        first_batch: None,
-    }
+    ScanRoute::of(KeySet::Ranges { ranges: Arc::new(Ranges(ranges)), buckets: Buckets::All })
 }
 
 proptest! {
@@ -85,14 +80,14 @@ proptest! {
             keys => keys.chunks(2).filter_map(|ends| KeyRange::new(ends[0].clone(), ends.get(1).cloned())).collect(),
         };
         let filter: Vec<Expr> = above.map(more_than).into_iter().collect();
-        let (whole, view) = (route(ranges), world.store.view().unwrap());
-        let parts = world.store.divide(&view, &world.table, &whole, Division { rows_each, rows_min: 0 }).unwrap();
-        prop_assert_eq!(read(&world, &view, &parts, &filter), read(&world, &view, std::slice::from_ref(&whole), &filter));
+        let (whole, view) = (route(ranges), world.store.snapshot().unwrap());
+        let parts = view.split(&world.table, &whole, Division { rows_each, rows_min: 0 }).unwrap();
+        prop_assert_eq!(read(&world, &*view, &parts, &filter), read(&world, &*view, std::slice::from_ref(&whole), &filter));
         // Where parts end is no matter of the view.
         world.commit(&later).unwrap();
         world.store.merge().unwrap();
-        let view = world.store.view().unwrap();
-        prop_assert_eq!(read(&world, &view, &parts, &filter), read(&world, &view, &[whole], &filter));
+        let view = world.store.snapshot().unwrap();
+        prop_assert_eq!(read(&world, &*view, &parts, &filter), read(&world, &*view, &[whole], &filter));
     }
 }
 
@@ -104,14 +99,14 @@ fn parts_have_about_as_many_rows_as_they_should() {
         let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::default() };
         let mut world = World::open(Arc::new(MemoryStore::new()), options, table(1, salt, None)).unwrap();
         put_all(&mut world, (-10_000..10_000).map(|k| (k, k)));
-        let (view, whole) = (world.store.view().unwrap(), route(vec![KeyRange::all()]));
-        assert_eq!(world.store.divide(&view, &world.table, &whole, EACH).unwrap().len(), 1, "nothing is in blocks");
+        let (view, whole) = (world.store.snapshot().unwrap(), route(vec![KeyRange::all()]));
+        assert_eq!(view.split(&world.table, &whole, EACH).unwrap().len(), 1, "nothing is in blocks");
         world.store.merge().unwrap();
-        let view = world.store.view().unwrap();
-        let parts = world.store.divide(&view, &world.table, &whole, EACH).unwrap();
+        let view = world.store.snapshot().unwrap();
+        let parts = view.split(&world.table, &whole, EACH).unwrap();
         assert!((8..=10).contains(&parts.len()), "{salt}: {}", parts.len());
         for part in &parts {
-            let rows = read(&world, &view, std::slice::from_ref(part), &[]).rows.len();
+            let rows = read(&world, &*view, std::slice::from_ref(part), &[]).rows.len();
             assert!(rows <= 3_000, "{salt}: {rows}");
         }
         let limited = ScanRoute { limit: Some(9), ..whole.clone() };
@@ -120,7 +115,7 @@ fn parts_have_about_as_many_rows_as_they_should() {
         // Of 50 buckets each block has the end of one and the start of another.
         let few = if salt < 50 { few } else { limited.clone() };
         for other in [limited, reverse, few] {
-            assert_eq!(world.store.divide(&view, &world.table, &other, EACH).unwrap().len(), 1);
+            assert_eq!(view.split(&world.table, &other, EACH).unwrap().len(), 1);
         }
     }
 }

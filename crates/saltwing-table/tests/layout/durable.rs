@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use saltwing_access::TableError;
+use saltwing_access::{TableError, TableStore};
 use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,
     StoreError, WriteBatch,
 };
-use saltwing_table::WriteSet;
 use saltwing_types::Value;
 
 use crate::world::{World, plain_row, table, thread_options};
@@ -92,8 +91,8 @@ impl OrderedKv for Slow {
     }
 }
 
-fn write_set(world: &World, k: i64) -> WriteSet {
-    let mut writes = world.store.write_set();
+fn write_set(world: &World, k: i64) -> Box<dyn saltwing_access::WriteBatch> {
+    let mut writes = world.store.batch();
     writes.put(&world.table, plain_row(k, k)).unwrap();
     writes
 }
@@ -110,7 +109,7 @@ fn commits_at_the_same_time_share_syncs() {
             scope.spawn(move || {
                 for commit in 0..COMMITS {
                     let writes = write_set(world, (thread * COMMITS + commit) as i64);
-                    world.store.commit(&writes, None, Durability::Synced).unwrap();
+                    writes.commit(Durability::Synced).unwrap();
                 }
             });
         }
@@ -124,7 +123,7 @@ fn commits_at_the_same_time_share_syncs() {
 fn a_sync_that_fails_is_told() {
     let kv = FaultStore::new(MemoryStore::new(), Fault::Fail(Failure::once(Call::Sync, 1)));
     let world = World::open(Arc::new(kv.clone()), thread_options(), table(100, 0, None)).unwrap();
-    let commit = |k: i64, durability| world.store.commit(&write_set(&world, k), None, durability);
+    let commit = |k: i64, durability| write_set(&world, k).commit(durability);
     commit(0, Durability::Synced).unwrap();
     commit(1, Durability::Buffered).unwrap();
     assert!(matches!(commit(2, Durability::Synced), Err(TableError::Store(_))));

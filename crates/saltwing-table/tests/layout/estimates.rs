@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use saltwing_access::{Buckets, Budget, RangeSample, ScanContext};
+use saltwing_access::{Buckets, Budget, RangeSample, ScanContext, ScanSpec, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{LayoutOptions, ScanShape};
+use saltwing_table::LayoutOptions;
 use saltwing_types::{Expr, SqlType, Value};
 
 use crate::history::row;
@@ -37,12 +37,12 @@ fn sample(ranges: Vec<KeyRange>) -> RangeSample {
 /// Rows that a scan of these ranges finds.
 fn count(world: &World, ranges: &[KeyRange]) -> u64 {
     let asked = Request { ranges: in_ranges(ranges.to_vec()), ..request(&world.table, vec![0]) };
-    read(world, world.store.view().unwrap(), &asked).unwrap().len() as u64
+    read(world, world.store.snapshot().unwrap(), &asked).unwrap().len() as u64
 }
 
 /// No claim is wrong.
 fn claims_hold(world: &World, ends: &(Vec<Value>, Vec<Value>)) -> Result<(), TestCaseError> {
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     let (a, b) = (world.logical(&ends.0), world.logical(&ends.1));
     let range = KeyRange::new(a.clone().min(b.clone()), Some(a.clone().max(b)));
     let lists = [
@@ -52,12 +52,12 @@ fn claims_hold(world: &World, ends: &(Vec<Value>, Vec<Value>)) -> Result<(), Tes
         KeyRange::new(a, None).into_iter().collect(),
     ];
     for ranges in lists {
-        let estimate = world.store.estimate(&view, &world.table, &sample(ranges.clone())).unwrap();
+        let estimate = view.estimate(&world.table, &sample(ranges.clone())).unwrap();
         let found = count(world, &ranges);
         prop_assert!(!estimate.is_exact || estimate.rows == found, "{:?} {} {:?}", estimate, found, ranges);
     }
     let columns: Vec<usize> = (0..world.def.columns.len()).collect();
-    let estimates = world.store.estimate_columns(&view, &world.table, &columns).unwrap();
+    let estimates = view.estimate_columns(&world.table, &columns).unwrap();
     for (column, known) in estimates.iter().enumerate().filter(|(_, known)| known.unseen == 0) {
         for value in world.rows.values().map(|row| &row[column]).filter(|value| !value.is_null()) {
             prop_assert!(
@@ -112,7 +112,7 @@ proptest! {
             // Where all lies in blocks, all is known.
             let context = request(&world.table, Vec::new()).context;
             world.store.compact(world.def.id, &context).unwrap();
-            let all = world.store.estimate(&world.store.view().unwrap(), &world.table, &RangeSample::everything()).unwrap();
+            let all = world.store.snapshot().unwrap().estimate(&world.table, &RangeSample::everything()).unwrap();
             prop_assert!(all.is_exact);
             prop_assert_eq!(all.rows, world.rows.len() as u64);
         }
@@ -135,8 +135,8 @@ fn a_range_is_estimated_to_a_part_of_a_block() {
         let key = |k: i64| world.logical(&plain_row(k, 0));
         for (from, to) in [(-10_000, 10_000), (0, 5_000), (17, 1_017), (3, 4), (-9_000, -8_990), (9_990, 10_000)] {
             let range = KeyRange::new(key(from), (to < 10_000).then(|| key(to))).unwrap();
-            let view = world.store.view().unwrap();
-            let found = world.store.estimate(&view, &world.table, &sample(vec![range])).unwrap();
+            let view = world.store.snapshot().unwrap();
+            let found = view.estimate(&world.table, &sample(vec![range])).unwrap();
             let (wanted, slack) = (to - from, 130 * i64::from(salt.max(1)));
             assert!((found.rows as i64 - wanted).abs() <= slack, "{salt}: {from}..{to}: {found:?}");
         }
@@ -146,15 +146,15 @@ fn a_range_is_estimated_to_a_part_of_a_block() {
 #[test]
 fn many_ranges_are_estimated_by_some() {
     let world = even_rows(4);
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     let key = |k: i64| world.logical(&plain_row(k, 0));
     let range = |k: i64| KeyRange::new(key(k), Some(key(k + 50))).unwrap();
     let some = RangeSample { total: 100, ..sample((0..10).map(|i| range(i * 100)).collect()) };
-    let found = world.store.estimate(&view, &world.table, &some).unwrap();
+    let found = view.estimate(&world.table, &some).unwrap();
     assert!((2_500..7_500).contains(&found.rows) && !found.is_exact, "{found:?}");
     let points = RangeSample { total: 1_000_000, ..sample((0..64).map(|k| KeyRange::point(key(k))).collect()) };
     // There are no more than all.
-    assert_eq!(world.store.estimate(&view, &world.table, &points).unwrap().rows, 20_000);
+    assert_eq!(view.estimate(&world.table, &points).unwrap().rows, 20_000);
 }
 
 #[test]
@@ -164,20 +164,19 @@ fn recent_rows_are_counted_and_many_of_them_estimated() {
     let estimate = |from: i64, to: i64| {
         let key = |k: i64| world.logical(&plain_row(k, 0));
         let range = KeyRange::new(key(from), Some(key(to))).unwrap();
-        world.store.estimate(&world.store.view().unwrap(), &world.table, &sample(vec![range])).unwrap()
+        world.store.snapshot().unwrap().estimate(&world.table, &sample(vec![range])).unwrap()
     };
     assert_eq!(estimate(5, 505).rows, 500);
     assert!((9_000..11_000).contains(&estimate(5_000, 15_000).rows), "{:?}", estimate(5_000, 15_000));
-    let all = world.store.estimate(&world.store.view().unwrap(), &world.table, &RangeSample::everything()).unwrap();
+    let all = world.store.snapshot().unwrap().estimate(&world.table, &RangeSample::everything()).unwrap();
     assert_eq!((all.rows, all.is_exact), (20_000, false));
 }
 
 #[test]
 fn columns_have_the_bounds_of_their_zones() {
     let world = even_rows(0);
-    let of = |column: usize| {
-        world.store.estimate_columns(&world.store.view().unwrap(), &world.table, &[column]).unwrap().remove(0)
-    };
+    let of =
+        |column: usize| world.store.snapshot().unwrap().estimate_columns(&world.table, &[column]).unwrap().remove(0);
     let i = of(2);
     assert_eq!(world.def.columns[2].ty, SqlType::Integer);
     assert_eq!((i.min, i.max, i.nulls, i.unseen), (Some(Value::Int(-100)), Some(Value::Int(99)), Some(0), 0));
@@ -189,8 +188,8 @@ fn columns_have_the_bounds_of_their_zones() {
 fn totals_are_known_of_rows_in_blocks_of_which_all_are_wanted() {
     let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::tiny(), table(100, 0, None)).unwrap();
     let knows = |world: &World, columns: &[usize], filter: Vec<Expr>| {
-        let shape = ScanShape::new(&world.table, columns, filter).unwrap();
-        world.store.knows_totals(&world.store.view().unwrap(), &shape).unwrap()
+        let spec = ScanSpec::new(&world.table, columns.to_vec(), filter).unwrap();
+        world.store.snapshot().unwrap().knows_totals(&spec).unwrap()
     };
     let i = [2];
     put_all(&mut world, (0..3).map(|k| (k, k)));

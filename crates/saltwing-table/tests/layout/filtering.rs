@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use saltwing_access::{Direction, ScanOrder};
+use saltwing_access::{Direction, ScanOrder, Table, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::LayoutOptions;
@@ -144,7 +144,7 @@ fn world(past: Past, options: LayoutOptions, salt: u16) -> World {
     for step in 0..steps {
         if step == past.widened_at {
             world.def = Arc::new(with_more_columns(&world.def));
-            world.table = world.store.register(world.def.clone()).unwrap();
+            world.table = world.store.open_table(Table::new(world.def.clone()).unwrap());
             world.rows.values_mut().for_each(|row| row.extend([Value::Null, Value::Int(7), Value::Int(7)]));
         }
         let is_expired = step < past.expired;
@@ -185,7 +185,7 @@ fn asked(world: &World, question: &Question) -> Result<(), TestCaseError> {
         limit,
         ..request(&world.table, columns.clone())
     };
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     let held = match held {
         Ok(held) => held,
         Err(error) => {
@@ -272,7 +272,7 @@ fn what_no_row_needs_is_not_read() {
         let scan = |filter, columns: Vec<usize>| {
             let request = Request { filter, direction, ..request(&world.table, columns) };
             let before = parts_looked_up(&world);
-            let rows = read(&world, world.store.view().unwrap(), &request).unwrap();
+            let rows = read(&world, world.store.snapshot().unwrap(), &request).unwrap();
             let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
             let counters = &request.context.counters;
             let counted = [&counters.keys_read, &counters.blocks_read, &counters.blocks_skipped].map(load);
@@ -303,7 +303,7 @@ fn a_limit_reads_no_further_than_before() {
     world.store.merge().unwrap();
     let filter = vec![compared(2, CompareOp::Eq, Value::Int(9))];
     let request = Request { filter, limit: Some(2), ..request(&world.table, vec![0]) };
-    let found = read(&world, world.store.view().unwrap(), &request).unwrap();
+    let found = read(&world, world.store.snapshot().unwrap(), &request).unwrap();
     assert_eq!(found, [[Value::Int(9)], [Value::Int(19)]]);
     // Batches of 2, 4, 8 and 16 rows.
     assert_eq!(request.context.counters.keys_read.load(Ordering::Relaxed), 30);

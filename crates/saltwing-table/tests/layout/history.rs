@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use saltwing_access::{Budget, Direction, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder, TableError};
+use saltwing_access::{
+    Budget, Direction, Projection, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder, Snapshot, TableError,
+    TableStore,
+};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
-use saltwing_table::{LayoutOptions, Merging, ReadView};
+use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
@@ -165,10 +168,10 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A view, and the rows that it must show: the newest one for a number beyond those taken.
-fn view_of(world: &World, index: usize) -> (Arc<ReadView>, Rows) {
+fn view_of(world: &World, index: usize) -> (Arc<dyn Snapshot>, Rows) {
     match world.views.get(index) {
         Some((view, rows)) => (view.clone(), rows.clone()),
-        None => (world.store.view().unwrap(), world.rows.clone()),
+        None => (world.store.snapshot().unwrap(), world.rows.clone()),
     }
 }
 
@@ -181,7 +184,7 @@ pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
             let gone: Vec<_> = world.rows.values().filter(is_inside).map(|row| (row.clone(), false)).collect();
             world.commit(&gone)?;
         }
-        Step::TakeView => world.views.push((world.store.view()?, world.rows.clone())),
+        Step::TakeView => world.views.push((world.store.snapshot()?, world.rows.clone())),
         Step::DropView => drop((!world.views.is_empty()).then(|| world.views.remove(0))),
         Step::Merge => world.store.merge()?,
         Step::Compact => world.store.compact(world.def.id, &ScanContext::new(Budget::default()))?,
@@ -201,9 +204,9 @@ pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
             let (view, rows) = view_of(world, view);
             let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
             let physical = world.physical(&key);
-            let found = world.store.get(&view, &world.table, &physical)?;
+            let found = view.get(&Projection::all(&world.table), &physical)?;
             assert_eq!(found.as_ref(), rows.get(&world.logical(&key)));
-            assert_eq!(world.store.contains(&view, &world.table, &physical)?, found.is_some());
+            assert_eq!(view.contains(&world.table, &physical)?, found.is_some());
         }
         Step::Read { view, keys, reverse, is_merged, columns, limit, filter } => {
             let (view, rows) = view_of(world, view);

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use saltwing_access::{Direction, Durability};
+use saltwing_access::{Direction, Durability, TableStore};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::conformance::Files;
 use saltwing_store::{
@@ -215,7 +215,7 @@ fn round(number: i64) -> Vec<(Vec<Value>, bool)> {
 fn write_rounds(world: &mut World, rounds: std::ops::Range<i64>) {
     for number in rounds {
         world.commit(&round(number)).unwrap();
-        world.store.commit(&world.store.write_set(), None, Durability::Synced).unwrap();
+        world.store.batch().commit(Durability::Synced).unwrap();
         println!("acknowledged {number}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Direction, TableError};
+use saltwing_access::{Direction, Projection, Table, TableError, TableStore};
 use saltwing_store::{Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
@@ -52,9 +52,9 @@ fn values_of_all_sizes_read_as_they_were_written() {
     assert_eq!(far_keys(&world).len(), 6);
     assert_eq!(world.read_all().unwrap(), world.rows);
     world.assert_nothing_is_left_over();
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     for row in world.rows.values() {
-        let found = world.store.get(&view, &world.table, &world.physical(row)).unwrap();
+        let found = view.get(&Projection::all(&world.table), &world.physical(row)).unwrap();
         assert_eq!(found.as_ref(), Some(row));
     }
     for (direction, columns) in
@@ -101,7 +101,7 @@ fn a_merge_leaves_long_values_where_they_are() {
 fn an_old_view_keeps_its_long_values_through_many_merges() {
     let mut world = merged(&[20_000; 4]);
     let rows = world.rows.clone();
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     // First a neighbour goes, so that another block names the values; then they go, and that block with them.
     world.commit(&[row(0, "short".into())]).unwrap();
     world.store.merge().unwrap();
@@ -125,18 +125,18 @@ fn long_values_of_a_dropped_column_and_of_a_purged_table_go() {
     let mut def = table(100, 0, None);
     def.columns[3].family = None;
     def.columns.remove(3);
-    world.table = world.store.register(Arc::new(def)).unwrap();
+    world.table = world.store.open_table(Table::new(Arc::new(def)).unwrap());
     assert_eq!(far_keys(&world).len(), 4, "dropping a column writes nothing");
-    let mut writes = world.store.write_set();
+    let mut writes = world.store.batch();
     let mut changed = plain_row(1, 9);
     changed.remove(3);
     writes.put(&world.table, changed).unwrap();
-    world.store.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     world.store.merge().unwrap();
     assert!(far_keys(&world).is_empty(), "the block was written anew without it");
 
     let world = merged(&[20_000; 4]);
-    world.store.unregister(world.def.id);
+    world.store.close_table(world.def.id);
     world.store.purge(world.def.id).unwrap();
     assert!(far_keys(&world).is_empty());
 }
@@ -152,10 +152,10 @@ fn a_missing_or_damaged_long_value_is_an_error() {
             Some(value) => batch.put(FAR, key, value),
         }
         world.kv.write(batch, Durability::Buffered).unwrap();
-        let view = world.store.view().unwrap();
+        let view = world.store.snapshot().unwrap();
         let get = |k: i64| {
             let key = world.physical(&plain_row(k, 0));
-            world.store.get(&view, &world.table, &key)
+            view.get(&Projection::all(&world.table), &key)
         };
         assert!(get(1).unwrap().is_some(), "others can be read");
         assert!(matches!(get(2), Err(TableError::CorruptBlock { .. })));

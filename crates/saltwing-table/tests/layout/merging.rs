@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use saltwing_access::{Direction, Durability, ScanOrder};
+use saltwing_access::{Direction, Durability, ScanOrder, Table, TableStore};
 use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::LayoutOptions;
 use saltwing_types::table::DefaultDef;
@@ -17,7 +17,7 @@ fn a_count_over_a_range_reads_no_values() {
     put_all(&mut world, (0..100).map(|k| (k, k)));
     world.store.merge().unwrap();
     let request = request(&world.table, Vec::new());
-    assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), 100);
+    assert_eq!(read(&world, world.store.snapshot().unwrap(), &request).unwrap().len(), 100);
     let counters = &request.context.counters;
     assert_eq!(counters.keys_read.load(Ordering::Relaxed), 100);
     assert_eq!(counters.bytes_read.load(Ordering::Relaxed), 0);
@@ -32,7 +32,7 @@ fn blocks_that_no_row_can_match_are_not_read() {
         let direction = if reverse { Direction::Reverse } else { Direction::Forward };
         let scan = |filter| {
             let request = Request { filter, direction, ..request(&world.table, vec![0]) };
-            let rows = read(&world, world.store.view().unwrap(), &request).unwrap().len();
+            let rows = read(&world, world.store.snapshot().unwrap(), &request).unwrap().len();
             let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
             let counters = &request.context.counters;
             (rows, load(&counters.keys_read), load(&counters.blocks_read), load(&counters.blocks_skipped))
@@ -47,7 +47,7 @@ fn blocks_that_no_row_can_match_are_not_read() {
     world.store.merge().unwrap();
     put_all(&mut world, [(0, 5000)].into_iter());
     let request = Request { filter: vec![more_than(1000)], ..request(&world.table, vec![0]) };
-    assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap(), [[Value::Int(0)]]);
+    assert_eq!(read(&world, world.store.snapshot().unwrap(), &request).unwrap(), [[Value::Int(0)]]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn blocks_are_passed_over_by_values_of_many_types() {
     world.store.merge().unwrap();
     let scan = |column, op, value| {
         let request = Request { filter: vec![compared(column, op, value)], ..request(&world.table, vec![0]) };
-        let rows = read(&world, world.store.view().unwrap(), &request).unwrap().len();
+        let rows = read(&world, world.store.snapshot().unwrap(), &request).unwrap().len();
         (rows, request.context.counters.blocks_read.load(Ordering::Relaxed))
     };
     for (column, value) in [
@@ -101,7 +101,7 @@ fn blocks_are_passed_over_by_values_of_many_types() {
         filter: vec![compared(3, CompareOp::GtEq, Value::text("sixteen letters 0090"))],
         ..request(&world.table, vec![0])
     };
-    assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), 10);
+    assert_eq!(read(&world, world.store.snapshot().unwrap(), &request).unwrap().len(), 10);
     let blocks = world.store.storage_stats().tables[0].blocks;
     assert_eq!(request.context.counters.blocks_read.load(Ordering::Relaxed), blocks);
 }
@@ -117,7 +117,7 @@ fn no_summary_hides_an_instant_out_of_range() {
     world.store.merge().unwrap();
     let before = Value::Timestamp(Timestamp { ms: 0, nanos: 0 });
     let request = Request { filter: vec![compared(8, CompareOp::Lt, before)], ..request(&world.table, vec![0]) };
-    let error = read(&world, world.store.view().unwrap(), &request).unwrap_err();
+    let error = read(&world, world.store.snapshot().unwrap(), &request).unwrap_err();
     assert_eq!(error.code().as_str(), "bad_datetime");
 }
 
@@ -128,11 +128,11 @@ fn readers_see_whole_commits_while_a_thread_merges() {
     world.store.start_merging().unwrap();
     let done = AtomicBool::new(false);
     let commit = |value: i64| {
-        let mut writes = world.store.write_set();
+        let mut writes = world.store.batch();
         for k in 0..30 {
             writes.put(&world.table, plain_row(k, value)).unwrap();
         }
-        world.store.commit(&writes, None, Durability::Buffered).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
     };
     commit(0);
     std::thread::scope(|scope| {
@@ -142,7 +142,7 @@ fn readers_see_whole_commits_while_a_thread_merges() {
         });
         let mut last = 0;
         while !done.load(Ordering::Relaxed) {
-            let view = world.store.view().unwrap();
+            let view = world.store.snapshot().unwrap();
             for order in [ScanOrder::Merged, ScanOrder::ByBucket] {
                 let request = Request { order, ..request(&world.table, vec![2]) };
                 let rows = read(&world, view.clone(), &request).unwrap();
@@ -162,7 +162,7 @@ fn a_view_keeps_its_blocks_and_they_go_with_it() {
     let mut world = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
     put_all(&mut world, (0..50).map(|k| (k, 1)));
     world.store.merge().unwrap();
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     put_all(&mut world, (0..50).map(|k| (k, 2)));
     world.store.merge().unwrap();
     let stored = || {
@@ -182,7 +182,7 @@ fn a_view_keeps_its_blocks_and_they_go_with_it() {
     world.store.merge().unwrap();
     assert_eq!(stored(), [0, 0, directory, directory, 0]);
     // A crash while a view lived leaves blocks that the next opening knows of.
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     put_all(&mut world, (0..50).map(|k| (k, 3)));
     world.store.merge().unwrap();
     let later = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
@@ -239,7 +239,7 @@ fn expired_rows_go_with_merges_and_sweeps() {
     world.clock.0.store(10_000, Ordering::Relaxed);
     let count = |world: &World| {
         let request = request(&world.table, Vec::new());
-        let rows = read(world, world.store.view().unwrap(), &request).unwrap().len() as u64;
+        let rows = read(world, world.store.snapshot().unwrap(), &request).unwrap().len() as u64;
         assert_eq!(request.context.counters.keys_read.load(Ordering::Relaxed), rows);
         rows
     };
@@ -285,15 +285,15 @@ fn blocks_that_are_expired_as_a_whole_go_unread() {
 fn a_purged_table_leaves_nothing() {
     let memory = MemoryStore::new();
     let mut world = World::open(Arc::new(memory.clone()), thread_options(), table(100, 0, None)).unwrap();
-    let other = world.store.register(Arc::new(table(101, 0, None))).unwrap();
-    let mut writes = world.store.write_set();
+    let other = world.store.open_table(Table::new(Arc::new(table(101, 0, None))).unwrap());
+    let mut writes = world.store.batch();
     writes.put(&other, plain_row(1, 1)).unwrap();
-    world.store.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     put_all(&mut world, (0..50).map(|k| (k, 1)));
     world.store.merge().unwrap();
     put_all(&mut world, (40..60).map(|k| (k, 2)));
-    let view = world.store.view().unwrap();
-    world.store.unregister(TableId(100));
+    let view = world.store.snapshot().unwrap();
+    world.store.close_table(TableId(100));
     world.store.purge(TableId(100)).unwrap();
     assert_eq!(read(&world, view.clone(), &request(&world.table, vec![0])).unwrap().len(), 60, "an old view goes on");
     drop(view);
@@ -330,14 +330,14 @@ fn a_column_added_later_reads_as_its_default_and_rewrites_nothing() {
     let default = Expr::Literal(Value::Date(7), SqlType::Date);
     column.default = Some(DefaultDef { text: "d".into(), expr: default, computed: false });
     world.def = Arc::new(new);
-    world.table = world.store.register(world.def.clone()).unwrap();
-    let days = |world: &World| read(world, world.store.view().unwrap(), &request(&world.table, vec![9])).unwrap();
+    world.table = world.store.open_table(Table::new(world.def.clone()).unwrap());
+    let days = |world: &World| read(world, world.store.snapshot().unwrap(), &request(&world.table, vec![9])).unwrap();
     assert_eq!(days(&world), vec![[Value::Date(7)]; 13]);
     let mut changed = plain_row(3, 3);
     changed[9] = Value::Date(9);
-    let mut writes = world.store.write_set();
+    let mut writes = world.store.batch();
     writes.put(&world.table, changed).unwrap();
-    world.store.commit(&writes, None, Durability::Buffered).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     world.store.merge().unwrap();
     let found = days(&world);
     assert_eq!(found.iter().filter(|row| row[0] == Value::Date(9)).count(), 1);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use saltwing_access::{Buckets, Direction, Durability, RangeSample, TableError};
+use saltwing_access::{Buckets, Direction, Durability, Projection, RangeSample, Snapshot, TableError, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{LayoutOptions, Merging, ReadView};
+use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::Value;
 
 use crate::world::{Request, Rows, World, in_ranges, plain_row, put_all, read, request, run_options, table, totals};
@@ -53,12 +53,12 @@ fn inside<'r>(rows: &'r Rows, range: &KeyRange) -> Vec<&'r Vec<Value>> {
 }
 
 /// What reading gives is what a map has.
-fn looks_right(world: &World, view: &Arc<ReadView>, rows: &Rows, step: &Step) -> Result<(), TestCaseError> {
+fn looks_right(world: &World, view: &Arc<dyn Snapshot>, rows: &Rows, step: &Step) -> Result<(), TestCaseError> {
     let asked = |range: KeyRange, columns| Request { ranges: in_ranges([range]), ..request(&world.table, columns) };
     match *step {
         Step::Get(k) => {
             let row = plain_row(k, 0);
-            let found = world.store.get(view, &world.table, &world.physical(&row)).unwrap();
+            let found = view.get(&Projection::all(&world.table), &world.physical(&row)).unwrap();
             prop_assert_eq!(found.as_ref(), rows.get(&world.logical(&row)));
         }
         Step::Read { from, width, reverse } => {
@@ -80,7 +80,7 @@ fn looks_right(world: &World, view: &Arc<ReadView>, rows: &Rows, step: &Step) ->
             let range = range(world, from, width);
             let ranges = vec![(range.clone(), None)];
             let sample = RangeSample { ranges, total: 1, buckets: Buckets::All };
-            let estimate = world.store.estimate(view, &world.table, &sample).unwrap();
+            let estimate = view.estimate(&world.table, &sample).unwrap();
             prop_assert!(!estimate.is_exact || estimate.rows == inside(rows, &range).len() as u64);
         }
         _ => {}
@@ -114,7 +114,7 @@ proptest! {
                     world.commit(&keys.iter().map(|k| (plain_row(*k, 0), false)).collect::<Vec<_>>()).unwrap();
                 }
                 Step::Merge => world.store.merge().unwrap(),
-                Step::TakeView => world.views.push((world.store.view().unwrap(), world.rows.clone())),
+                Step::TakeView => world.views.push((world.store.snapshot().unwrap(), world.rows.clone())),
                 Step::Reopen => {
                     let held = |world: &World| {
                         let held = world.storage();
@@ -126,7 +126,7 @@ proptest! {
                     prop_assert_eq!(held(&world), before);
                 }
                 look => {
-                    looks_right(&world, &world.store.view().unwrap(), &world.rows, look)?;
+                    looks_right(&world, &world.store.snapshot().unwrap(), &world.rows, look)?;
                     for (view, rows) in &world.views {
                         looks_right(&world, view, rows, look)?;
                     }

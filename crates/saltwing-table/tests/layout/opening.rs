@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use saltwing_access::{Table, TableStore};
 use saltwing_store::fault::{Call, Fault, Faults, Reads};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{EmbeddedTables, LayoutOptions};
@@ -37,7 +38,7 @@ fn filled(options: &LayoutOptions) -> MemoryStore {
     world.commit(&(0..300).map(long).collect::<Vec<_>>()).unwrap();
     put_all(&mut world, 0..300);
     world.store.merge().unwrap();
-    world.views.push((world.store.view().unwrap(), world.rows.clone()));
+    world.views.push((world.store.snapshot().unwrap(), world.rows.clone()));
     put_all(&mut world, (0..300).step_by(7));
     world.store.merge().unwrap();
     // The first fills the delta; a step of its merge comes with the second.
@@ -58,7 +59,7 @@ fn opened(kv: &MemoryStore, options: &LayoutOptions, open_entries: usize) -> Fau
     let options = LayoutOptions { open_entries, ..options.clone() };
     let store = Arc::new(faults.store(kv.clone()));
     let tables = EmbeddedTables::open_with(store, Arc::new(ManualClock::default()), options).unwrap();
-    tables.register(Arc::new(table(100, 0, None))).unwrap();
+    tables.open_table(Table::new(Arc::new(table(100, 0, None))).unwrap());
     faults
 }
 

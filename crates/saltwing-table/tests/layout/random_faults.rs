@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use saltwing_access::{Budget, Durability, ScanContext, Table, TableError};
+use saltwing_access::{Budget, Durability, ScanContext, Table, TableError, TableStore};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
 use saltwing_store::{MemoryStore, OrderedKv, StoreError};
@@ -120,7 +120,7 @@ struct Bed {
 impl Bed {
     fn open(faults: Faults, open: OpenFiles, options: LayoutOptions, salt: u16) -> Self {
         let world = World::open_files(open, options, table(100, salt, Some(TTL_S))).unwrap();
-        let second = world.store.register(Arc::new(table(101, salt, Some(TTL_S)))).unwrap();
+        let second = world.store.open_table(Table::new(Arc::new(table(101, salt, Some(TTL_S)))).unwrap());
         let bed = Self {
             faults,
             failure: None,
@@ -188,7 +188,7 @@ impl Bed {
     }
 
     fn commit(&mut self, changes: &[(Vec<Value>, bool)], durability: Durability) -> Result<(), TableError> {
-        let mut writes = self.world.store.write_set();
+        let mut writes = self.world.store.batch();
         let (mut rows, mut second_rows) = (self.world.rows.clone(), self.second_rows.clone());
         for (row, is_alive) in changes {
             let key = self.world.logical(row);
@@ -197,12 +197,12 @@ impl Bed {
                     writes.put(table, row.clone()).unwrap();
                     rows.insert(key.clone(), row.clone());
                 } else {
-                    writes.delete(table, self.world.physical(row));
+                    writes.delete(table, self.world.physical(row)).unwrap();
                     rows.remove(&key);
                 }
             }
         }
-        let done = self.world.store.commit(&writes, None, durability);
+        let done = writes.commit(durability);
         // Where only the sync failed, the rows are there.
         let is_made = done.is_ok() || self.found().0 == rows;
         let keys = changes.iter().map(|(row, _)| self.world.logical(row)).collect();
@@ -237,10 +237,11 @@ impl Bed {
     /// What a dropped table leaves is for later, where it cannot be deleted now.
     fn drop_second(&mut self) -> Result<(), TableError> {
         let id = self.second.def().id;
-        self.world.store.unregister(id);
+        self.world.store.close_table(id);
         self.dropped.push(id);
         let salt = self.world.def.key.salt.as_ref().map_or(0, |salt| salt.buckets);
-        self.second = self.world.store.register(Arc::new(table(self.next_id, salt, Some(TTL_S)))).unwrap();
+        self.second =
+            self.world.store.open_table(Table::new(Arc::new(table(self.next_id, salt, Some(TTL_S)))).unwrap());
         self.next_id += 1;
         self.second_rows.clear();
         if let Some((_, second, _)) = &mut self.instead {
@@ -264,7 +265,7 @@ impl Bed {
             self.faults.suspended(|| self.world.reopen()).unwrap();
         }
         self.is_unknown = false;
-        self.second = self.world.store.register(self.second.def().clone()).unwrap();
+        self.second = self.world.store.open_table(Table::new(self.second.def().clone()).unwrap());
         let found = self.found();
         if let Some((rows, second_rows, keys)) = self.instead.take()
             && found == (rows.clone(), second_rows.clone())
@@ -295,7 +296,7 @@ impl Bed {
         self.world.store.compact(self.world.def.id, &ScanContext::new(Budget::default())).unwrap();
         self.assert_rows("the drop");
         let last = self.second.def().id;
-        self.world.store.unregister(last);
+        self.world.store.close_table(last);
         self.world.store.purge(last).unwrap();
         assert_whole(self.world);
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use saltwing_access::{Budget, ScanContext, TableError};
+use saltwing_access::{Budget, Projection, ScanContext, Table, TableError, TableStore};
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
-use saltwing_table::{LayoutOptions, Merging, RowShape};
+use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::table::DefaultDef;
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, TableId, Value};
 
@@ -42,7 +42,7 @@ fn merge(world: &mut World, changes: &[(i64, Option<i64>)]) {
 
 /// Rows and order of all scans, and all points, are those of the model.
 fn assert_reads(world: &World) {
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     let wanted: Vec<Vec<Value>> = world.rows.values().map(|row| vec![row[2].clone(), row[0].clone()]).collect();
     for direction in [Direction::Forward, Direction::Reverse] {
         let mut found = read(world, view.clone(), &Request { direction, ..request(&world.table, vec![2, 0]) }).unwrap();
@@ -57,9 +57,9 @@ fn assert_reads(world: &World) {
     for k in -1..200 {
         let key = world.physical(&plain_row(k, 0));
         let wanted = world.rows.get(&world.logical(&plain_row(k, 0)));
-        assert_eq!(world.store.get(&view, &world.table, &key).unwrap().as_ref(), wanted);
-        assert_eq!(world.store.contains(&view, &world.table, &key).unwrap(), wanted.is_some());
-        let point = world.store.point(&RowShape::new(&world.table, [2]), &key).unwrap();
+        assert_eq!(view.get(&Projection::all(&world.table), &key).unwrap().as_ref(), wanted);
+        assert_eq!(view.contains(&world.table, &key).unwrap(), wanted.is_some());
+        let point = world.store.point(&Projection::new(&world.table, [2]), &key).unwrap();
         let point = point.map(|row| row.values.values().collect::<Vec<_>>());
         assert_eq!(point, wanted.map(|row| vec![row[2].clone()]));
     }
@@ -178,12 +178,12 @@ fn a_row_that_no_run_has_is_found_without_reading_them() {
     }
     world.reopen().unwrap();
     assert!(world.storage().runs > 0);
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     let key = |k| world.physical(&plain_row(k, 0));
     let mut misses = Vec::new();
     for k in [8, 8, 20, 22] {
         let before = world.storage().cache_misses;
-        assert!(world.store.contains(&view, &world.table, &key(k)).unwrap());
+        assert!(view.contains(&world.table, &key(k)).unwrap());
         misses.push(world.storage().cache_misses - before);
     }
     assert_eq!(misses, [1, 0, 0, 0], "the block's keys");
@@ -204,7 +204,7 @@ fn runs_are_made_and_folded_beside_commits() {
         world.commit(&changes).unwrap();
         if round % 10 == 0 {
             assert_eq!(world.read_all().unwrap(), world.rows, "round {round}");
-            views.push((world.store.view().unwrap(), world.rows.clone()));
+            views.push((world.store.snapshot().unwrap(), world.rows.clone()));
         }
         if views.len() > 3 {
             let (view, rows) = views.remove(0);
@@ -238,7 +238,7 @@ fn runs_are_folded_while_nothing_is_written() {
     let changes = [1, 11, 21, 31, 41, 301].map(|k| (k, Some(k)));
     merge(&mut world, &changes);
     assert_eq!((world.storage().run_rows, world.storage().folds), (6, 0));
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     world.store.start_merging().unwrap();
     let started = Instant::now();
     while world.storage().run_rows > 1 {
@@ -260,7 +260,7 @@ fn an_old_view_keeps_its_runs() {
     for round in 0..60 {
         merge(&mut world, &[(next(130) as i64, (round % 4 > 0).then_some(round)), (next(130) as i64, Some(-round))]);
         if round % 10 == 5 {
-            views.push((world.store.view().unwrap(), world.rows.clone()));
+            views.push((world.store.snapshot().unwrap(), world.rows.clone()));
         }
     }
     assert!(world.storage().folds > 0 && world.storage().run_rows > 0);
@@ -284,7 +284,7 @@ fn a_block_and_its_run_are_looked_up_once_though_their_rows_come_by_turns() {
         let looked_up = |world: &World| world.storage().cache_hits + world.storage().cache_misses;
         let before = looked_up(&world);
         let request = Request { direction, ..request(&world.table, vec![2]) };
-        assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), 67);
+        assert_eq!(read(&world, world.store.snapshot().unwrap(), &request).unwrap().len(), 67);
         // Of three blocks their integers; of the other and the run their keys before.
         assert_eq!(looked_up(&world) - before, 3 + 2 * 2, "{direction:?}");
     }
@@ -300,7 +300,7 @@ fn summaries_of_blocks_and_runs_count_for_their_own_rows() {
         assert_eq!(world.storage().runs, 1);
         let scan = |filter| {
             let request = Request { filter, direction, ..request(&world.table, vec![0]) };
-            let found = read(&world, world.store.view().unwrap(), &request).unwrap();
+            let found = read(&world, world.store.snapshot().unwrap(), &request).unwrap();
             let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
             let counters = &request.context.counters;
             (found, [load(&counters.keys_read), load(&counters.blocks_read), load(&counters.blocks_skipped)])
@@ -317,7 +317,7 @@ fn summaries_of_blocks_and_runs_count_for_their_own_rows() {
         // The row of the block that had the value is hidden.
         merge(&mut world, &[(30, Some(-1))]);
         let request = Request { filter: vec![more_than(14)], direction, ..request(&world.table, vec![2]) };
-        let found = read(&world, world.store.view().unwrap(), &request).unwrap();
+        let found = read(&world, world.store.snapshot().unwrap(), &request).unwrap();
         assert!(!found.contains(&vec![Value::Int(15)]) && found.len() == 49, "{}", found.len());
     }
 }
@@ -330,7 +330,7 @@ fn expired_rows_of_runs_are_seen_by_nobody_and_swept() {
     assert!(world.storage().runs > 0);
     let count = |world: &World| {
         let request = request(&world.table, Vec::new());
-        read(world, world.store.view().unwrap(), &request).unwrap().len()
+        read(world, world.store.snapshot().unwrap(), &request).unwrap().len()
     };
     assert_eq!(count(&world), 32);
     world.clock.0.store(10_000, Ordering::Relaxed);
@@ -390,19 +390,19 @@ fn rows_of_an_older_definition_read_as_those_of_the_newest() {
         hidden: false,
     });
     def.history.version += 1;
-    world.table = world.store.register(Arc::new(def)).unwrap();
+    world.table = world.store.open_table(Table::new(Arc::new(def)).unwrap());
     let new_values = |world: &World| {
-        let rows = read(world, world.store.view().unwrap(), &request(&world.table, vec![0, 10])).unwrap();
+        let rows = read(world, world.store.snapshot().unwrap(), &request(&world.table, vec![0, 10])).unwrap();
         rows.into_iter().filter(|row| row[1] != Value::Int(7)).collect::<Vec<_>>()
     };
     assert!(new_values(&world).is_empty());
     // By and by: a run of both definitions, then blocks.
     for (k, value) in [(3, 30), (5, 50), (7, 70), (9, 90)] {
-        let mut writes = world.store.write_set();
+        let mut writes = world.store.batch();
         let mut row = plain_row(k, k);
         row.push(Value::Int(value));
         writes.put(&world.table, row).unwrap();
-        world.store.commit(&writes, None, Durability::Buffered).unwrap();
+        writes.commit(Durability::Buffered).unwrap();
         world.store.merge().unwrap();
         assert!(new_values(&world).contains(&vec![Value::Int(k), Value::Int(value)]));
     }
@@ -437,7 +437,7 @@ fn a_purged_table_leaves_no_runs() {
     let mut world = merged(table(100, 0, None), 64);
     merge(&mut world, &[(1, Some(1)), (80, None)]);
     assert!(world.storage().runs > 0);
-    world.store.unregister(TableId(100));
+    world.store.close_table(TableId(100));
     world.store.purge(TableId(100)).unwrap();
     for space in (0..=255).filter(|space| *space != 8) {
         let mut cursor = world.kv.cursor(Space::new(space), KeyBounds::all(), Direction::Forward).unwrap();

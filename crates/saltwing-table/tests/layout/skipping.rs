@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use saltwing_access::{
-    Buckets, Budget, Direction, KeyStretches, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRequest, Stretch,
+    Buckets, Budget, Direction, KeySet, KeyStretches, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRoute,
+    ScanSpec, Stretch, TableStore,
 };
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
@@ -72,18 +73,10 @@ fn scan(
     limit: Option<u64>,
 ) -> Read {
     let context = ScanContext::new(Budget::default());
-    let request = ScanRequest {
-        table: world.table.clone(),
-        ranges,
-        buckets: Buckets::All,
-        columns: vec![0],
-        filter: Vec::new(),
-        direction,
-        order,
-        limit,
-        first_batch: None,
-    };
-    let mut scan = world.store.scan(world.store.view().unwrap(), request, context.clone()).unwrap();
+    let keys = KeySet::Ranges { ranges, buckets: Buckets::All };
+    let route = ScanRoute { keys, direction, order, limit, first_batch: None };
+    let spec = ScanSpec::new(&world.table, vec![0], Vec::new()).unwrap();
+    let mut scan = world.store.snapshot().unwrap().scan(&spec, route, context.clone()).unwrap();
     let mut keys = Vec::new();
     while let Some(batch) = scan.next_batch().unwrap() {
         keys.extend((0..batch.num_rows()).map(|row| {
@@ -199,18 +192,10 @@ fn blocks_are_passed_over() {
     world.commit(&rows).unwrap();
     world.store.merge().unwrap();
     let context = ScanContext::new(Budget::default());
-    let request = ScanRequest {
-        table: world.table.clone(),
-        ranges: Arc::new(gaps(&world, (0, 400), &[5, 6, 395, 396])),
-        buckets: Buckets::All,
-        columns: vec![0],
-        filter: Vec::new(),
-        direction: Direction::Forward,
-        order: ScanOrder::ByBucket,
-        limit: None,
-        first_batch: None,
-    };
-    let mut scan = world.store.scan(world.store.view().unwrap(), request, context.clone()).unwrap();
+    let ranges = Arc::new(gaps(&world, (0, 400), &[5, 6, 395, 396]));
+    let route = ScanRoute::of(KeySet::Ranges { ranges, buckets: Buckets::All });
+    let spec = ScanSpec::new(&world.table, vec![0], Vec::new()).unwrap();
+    let mut scan = world.store.snapshot().unwrap().scan(&spec, route, context.clone()).unwrap();
     assert_eq!(scan.next_batch().unwrap().map(|batch| batch.num_rows()), Some(2));
     assert!(scan.next_batch().unwrap().is_none());
     let blocks = context.counters.blocks_read.load(Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use saltwing_access::{Budget, ScanContext, TableError, Total};
+use saltwing_access::{Budget, ScanContext, Table, TableError, TableStore, Total};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{EmbeddedTables, LayoutOptions, TableStorage};
@@ -66,7 +66,7 @@ fn parts_in_memory_are_hits() {
     put_all(&mut world, (0..40).map(|k| (k, k)));
     world.store.merge().unwrap();
     let scan = |world: &World| {
-        read(world, world.store.view().unwrap(), &request(&world.table, vec![2])).unwrap();
+        read(world, world.store.snapshot().unwrap(), &request(&world.table, vec![2])).unwrap();
         let stored = stored(&world.store);
         (stored.cache_hits, stored.cache_misses)
     };
@@ -102,7 +102,7 @@ fn sums_of_whole_blocks_are_not_read() {
         let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
         let ranges = in_ranges(KeyRange::new(logical(from), Some(logical(to))));
         let request = Request { ranges, ..request(&world.table, vec![2]) };
-        let found = totals_in(&world, world.store.view().unwrap(), &request, &request.context).unwrap();
+        let found = totals_in(&world, world.store.snapshot().unwrap(), &request, &request.context).unwrap();
         let counted = request.context.counters.blocks_read.load(Ordering::Relaxed);
         let values = || (from..to).filter_map(value);
         let wanted = Total { known: values().count() as u64, sum: values().map(i128::from).sum() };
@@ -134,7 +134,7 @@ fn blocks_are_as_large_as_their_table_says() {
         (&[(BLOCK_ROWS, -1)], 40),
     ] {
         let steps = stored(&world.store).merge_steps;
-        world.table = world.store.register(Arc::new(with_options(def.clone(), options))).unwrap();
+        world.table = world.store.open_table(Table::new(Arc::new(with_options(def.clone(), options))).unwrap());
         world.store.merge().unwrap();
         assert_eq!(stored(&world.store).merge_steps, steps, "a merge alone leaves blocks as they are");
         world.store.compact(TableId(100), &unlimited()).unwrap();

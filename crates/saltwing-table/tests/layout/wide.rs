@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use saltwing_access::{Projection, TableStore};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::LayoutOptions;
@@ -126,13 +127,13 @@ fn open(kv: Arc<dyn OrderedKv>, options: LayoutOptions, def: TableDef) -> World 
 fn assert_reads(world: &World) {
     assert_eq!(world.read_all().unwrap(), world.rows);
     let columns: Vec<usize> = (0..world.def.columns.len()).rev().step_by(7).collect();
-    let view = world.store.view().unwrap();
+    let view = world.store.snapshot().unwrap();
     let request = Request { direction: Direction::Reverse, ..request(&world.table, columns.clone()) };
     let found = read(world, view.clone(), &request).unwrap();
     let wanted = world.rows.values().rev().map(|row| columns.iter().map(|&c| row[c].clone()).collect::<Vec<_>>());
     assert!(found.into_iter().eq(wanted));
     for row in world.rows.values() {
-        let found = world.store.get(&view, &world.table, &world.physical(row)).unwrap();
+        let found = view.get(&Projection::all(&world.table), &world.physical(row)).unwrap();
         assert_eq!(found.as_ref(), Some(row));
     }
 }
@@ -179,7 +180,7 @@ fn a_table_may_have_five_hundred_columns() {
     let hits_and_misses = |world: &World| world.storage().cache_hits + world.storage().cache_misses;
     let before = hits_and_misses(&world);
     let one = request(&world.table, vec![2]);
-    read(&world, world.store.view().unwrap(), &one).unwrap();
+    read(&world, world.store.snapshot().unwrap(), &one).unwrap();
     assert!(hits_and_misses(&world) - before <= 2 * 4);
     // A directory knows the summaries of a few columns, and a filter on any other is as right.
     let entries = stored_bytes(&*world.kv, DIR);
@@ -189,7 +190,7 @@ fn a_table_may_have_five_hundred_columns() {
         let wanted = world.rows.values().filter(|row| matches!(row[column], Value::Int(n) if n > 0)).count();
         assert!(wanted > 0);
         let request = Request { filter: vec![above_zero(&def, column)], ..request(&world.table, vec![0]) };
-        assert_eq!(read(&world, world.store.view().unwrap(), &request).unwrap().len(), wanted);
+        assert_eq!(read(&world, world.store.snapshot().unwrap(), &request).unwrap().len(), wanted);
         assert_eq!(request.context.counters.keys_read.load(Ordering::Relaxed), 24);
     }
     assert_history(open(Arc::new(MemoryStore::new()), options, def), 12);
@@ -240,7 +241,7 @@ fn keys_may_be_as_long_as_they_may_be() {
             let longest = world.rows.keys().map(Vec::len).max().unwrap();
             assert_eq!(longest + usize::from(id == 100), ROW_KEY_BYTES_MAX);
             let (too_long, _) = row(text_bytes_max + 1, 1);
-            assert!(world.store.write_set().put(&world.table, too_long).is_err());
+            assert!(world.store.batch().put(&world.table, too_long).is_err());
         }
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use saltwing_access::{
-    Buckets, Budget, Direction, Durability, RangeSource, ScanContext, ScanOrder, ScanRequest, Table, TableError, Total,
-    Totals,
+    Buckets, Budget, Direction, Durability, KeySet, Projection, RangeSource, RowSource, ScanContext, ScanOrder,
+    ScanRoute, ScanSpec, Snapshot, Table, TableError, TableStore, Total, Totals,
 };
 use saltwing_expr::{RowValues, value_at};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
-use saltwing_table::{EmbeddedTables, LayoutOptions, Merging, ReadView, RowReader, RowShape, Scan, TableStorage};
+use saltwing_table::{EmbeddedTables, LayoutOptions, Merging, TableStorage};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,
@@ -99,7 +99,7 @@ pub(crate) struct World {
     pub(crate) store: EmbeddedTables,
     pub(crate) table: Arc<Table>,
     pub(crate) rows: Rows,
-    pub(crate) views: Vec<(Arc<ReadView>, Rows)>,
+    pub(crate) views: Vec<(Arc<dyn Snapshot>, Rows)>,
     /// Rows written into runs, and blocks written anew with theirs, before the last opening.
     run_work: (u64, u64),
 }
@@ -109,7 +109,7 @@ impl World {
         let clock = Arc::new(ManualClock::default());
         let def = Arc::new(def);
         let store = EmbeddedTables::open_with(kv.clone(), clock.clone(), options.clone())?;
-        let table = store.register(def.clone())?;
+        let table = store.open_table(Table::new(def.clone())?);
         let (open_files, rows, views) = (None, Rows::new(), Vec::new());
         Ok(Self { kv, open_files, options, clock, def, store, table, rows, views, run_work: (0, 0) })
     }
@@ -130,7 +130,7 @@ impl World {
             self.kv = open();
         }
         self.store = EmbeddedTables::open_with(self.kv.clone(), self.clock.clone(), self.options.clone())?;
-        self.table = self.store.register(self.def.clone())?;
+        self.table = self.store.open_table(Table::new(self.def.clone())?);
         Ok(())
     }
 
@@ -149,18 +149,18 @@ impl World {
 
     /// The rows after a commit, if it is made.
     pub(crate) fn commit(&mut self, changes: &[(Vec<Value>, bool)]) -> Result<(), TableError> {
-        let mut writes = self.store.write_set();
+        let mut writes = self.store.batch();
         let mut rows = self.rows.clone();
         for (row, alive) in changes {
             if *alive {
                 writes.put(&self.table, row.clone()).unwrap();
                 rows.insert(self.logical(row), row.clone());
             } else {
-                writes.delete(&self.table, self.physical(row));
+                writes.delete(&self.table, self.physical(row)).unwrap();
                 rows.remove(&self.logical(row));
             }
         }
-        self.store.commit(&writes, None, Durability::Buffered)?;
+        writes.commit(Durability::Buffered)?;
         self.rows = rows;
         Ok(())
     }
@@ -175,8 +175,7 @@ impl World {
 pub(crate) fn rows_of(world: &World, table: &Arc<Table>) -> Result<Rows, TableError> {
     let columns: Vec<usize> = (0..world.def.columns.len()).collect();
     let request = request(table, columns);
-    let rows =
-        batches(scan_of(world, table, world.store.view()?, &request, request.context.clone())?, &request, table)?;
+    let rows = batches(scan_of(table, world.store.snapshot()?, &request, request.context.clone())?, &request, table)?;
     Ok(rows.into_iter().map(|row| (world.logical(&row), row)).collect())
 }
 
@@ -207,51 +206,48 @@ pub(crate) fn in_ranges(ranges: impl IntoIterator<Item = KeyRange>) -> Arc<dyn R
     Arc::new(Ranges(ranges.into_iter().collect()))
 }
 
-fn scan(world: &World, view: Arc<ReadView>, request: &Request, context: ScanContext) -> Result<Scan, TableError> {
-    scan_of(world, &world.table, view, request, context)
+fn scan(
+    world: &World,
+    view: Arc<dyn Snapshot>,
+    request: &Request,
+    context: ScanContext,
+) -> Result<Box<dyn RowSource>, TableError> {
+    scan_of(&world.table, view, request, context)
 }
 
 fn scan_of(
-    world: &World,
     table: &Arc<Table>,
-    view: Arc<ReadView>,
+    view: Arc<dyn Snapshot>,
     request: &Request,
     context: ScanContext,
-) -> Result<Scan, TableError> {
-    let scan = ScanRequest {
-        table: table.clone(),
-        ranges: request.ranges.clone(),
-        buckets: Buckets::All,
-        columns: request.columns.clone(),
-        filter: request.filter.clone(),
-        direction: request.direction,
-        order: request.order,
-        limit: request.limit,
-        first_batch: None,
-    };
-    world.store.scan(view, scan, context)
+) -> Result<Box<dyn RowSource>, TableError> {
+    let Request { ranges, columns, filter, direction, order, limit, .. } = request;
+    let spec = ScanSpec::new(table, columns.clone(), filter.clone())?;
+    let keys = KeySet::Ranges { ranges: ranges.clone(), buckets: Buckets::All };
+    let (direction, order, limit) = (*direction, *order, *limit);
+    view.scan(&spec, ScanRoute { keys, direction, order, limit, first_batch: None }, context)
 }
 
 /// The rows of a request as values, without batches.
-pub(crate) fn read_values(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Value>, TableError> {
-    let shape = RowShape::new(&world.table, request.columns.iter().copied());
+pub(crate) fn read_values(world: &World, view: Arc<dyn Snapshot>, request: &Request) -> Result<Vec<Value>, TableError> {
+    let columns = Projection::new(&world.table, request.columns.iter().copied());
     let mut scan = scan(world, view, request, request.context.for_another_scan())?;
-    let (mut reader, mut values, mut all) = (RowReader::default(), RowValues::new(shape.width()), Vec::new());
-    while scan.next_values(&shape, &mut reader, &mut values)? {
+    let (mut values, mut all) = (RowValues::new(request.columns.len()), Vec::new());
+    while scan.next_values(&columns, &mut values)? {
         all.extend(values.values());
         values.clear();
     }
     Ok(all)
 }
 
-pub(crate) fn totals(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Totals, TableError> {
+pub(crate) fn totals(world: &World, view: Arc<dyn Snapshot>, request: &Request) -> Result<Totals, TableError> {
     totals_in(world, view, request, &request.context.for_another_scan())
 }
 
 /// As [`totals`], counted in a context.
 pub(crate) fn totals_in(
     world: &World,
-    view: Arc<ReadView>,
+    view: Arc<dyn Snapshot>,
     request: &Request,
     context: &ScanContext,
 ) -> Result<Totals, TableError> {
@@ -273,11 +269,11 @@ pub(crate) fn totals_of(table: &Table, columns: &[usize], found: &[Vec<Value>]) 
     Totals { rows: found.len() as u64, columns: columns.iter().enumerate().map(total).collect() }
 }
 
-pub(crate) fn read(world: &World, view: Arc<ReadView>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
+pub(crate) fn read(world: &World, view: Arc<dyn Snapshot>, request: &Request) -> Result<Vec<Vec<Value>>, TableError> {
     batches(scan(world, view, request, request.context.clone())?, request, &world.table)
 }
 
-fn batches(mut scan: Scan, request: &Request, table: &Table) -> Result<Vec<Vec<Value>>, TableError> {
+fn batches(mut scan: Box<dyn RowSource>, request: &Request, table: &Table) -> Result<Vec<Vec<Value>>, TableError> {
     let mut rows = Vec::new();
     while let Some(batch) = scan.next_batch()? {
         for row in 0..batch.num_rows() {

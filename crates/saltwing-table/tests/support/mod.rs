@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use saltwing_access::{Direction, RangeIter, RangeSource};
+use saltwing_access::{Clock, Direction, RangeIter, RangeSource};
 use saltwing_rowkey::KeyRange;
-use saltwing_table::Clock;
 
 /// A clock that stands where it is put, in milliseconds since 1970.
 #[derive(Default)]

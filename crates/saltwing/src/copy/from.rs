@@ -316,20 +316,20 @@ impl Load<'_> {
         if unset.is_empty() && self.target.computed_defaults.is_empty() {
             return Ok(());
         }
-        let view = self.session.database().shared.tables.view()?;
+        let snapshot = self.session.database().shared.tables.snapshot()?;
         let computing = self.session.computing(&[], &[], self.context).at(self.now_ms);
         let def = self.target.table.def();
         for (place, &column) in self.target.columns.iter().enumerate() {
             let of_column: Vec<usize> = unset.iter().filter(|unset| unset.1 == place).map(|unset| unset.0).collect();
             let Some(column) = def.columns.get(column).filter(|_| !of_column.is_empty()) else { continue };
-            let values = computing.values_of(&view, def, &[column], of_column.len())?;
+            let values = computing.values_of(&snapshot, def, &[column], of_column.len())?;
             for (row, value) in of_column.into_iter().zip(values.into_iter().flatten()) {
                 if let Some(to) = rows.get_mut(row).and_then(|row| row.get_mut(place)) {
                     *to = value;
                 }
             }
         }
-        computing.add_defaults(&view, &self.target, rows)
+        computing.add_defaults(&snapshot, &self.target, rows)
     }
 
     /// Writes rows. One that is refused (for its key, say) is its line's fault: those before it are written, then the line is

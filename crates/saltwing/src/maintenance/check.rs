@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use saltwing_access::{Budget, ScanContext};
+use saltwing_access::{Budget, Clock, Damage, Examine, Loss, ScanContext};
 use saltwing_catalog::ReadableCatalog;
 use saltwing_store::OrderedKv;
-use saltwing_table::{Clock, Damage, EmbeddedTables, Loss};
+use saltwing_table::EmbeddedTables;
 use saltwing_types::TableId;
 
 use crate::{Builder, Database, Error};
@@ -84,8 +84,8 @@ impl Database {
     /// # Errors
     /// The store's. What is wrong is in the report.
     pub fn check(&self) -> Result<CheckReport, Error> {
-        let (tables, context) = (&self.shared.tables, ScanContext::new(Budget::default()));
-        tables.at_one_moment(|kv| check(kv, tables.clock().clone(), &context))
+        let (storage, context) = (&self.shared.storage, ScanContext::new(Budget::default()));
+        storage.at_one_moment(|kv| check(kv, storage.clock().clone(), &context))
     }
 }
 

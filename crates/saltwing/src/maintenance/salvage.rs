@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use saltwing_access::{Budget, Durability, ScanContext, Table, TableError};
+use saltwing_access::{Budget, Durability, Examine, OldRow, RowChange, ScanContext, Table, TableError, WriteBatch};
 use saltwing_store::{Access, LeftOut};
-use saltwing_table::WriteSet;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{ErrorCode, TableDef};
 
@@ -114,17 +113,18 @@ impl Copying<'_> {
     fn copy(&mut self, table: &Arc<Table>, target: &Arc<Table>) -> Result<(), Error> {
         let store = &self.target.shared.tables;
         let ttl_ms = table.def().ttl_s.and_then(|seconds| i64::try_from(seconds).ok()?.checked_mul(1000));
-        let expired_ms = ttl_ms.and_then(|ttl_ms| store.clock().now_ms().checked_sub(ttl_ms));
-        let (mut writes, mut rows, mut refused) = (store.write_set(), 0u64, Vec::new());
-        let commit = |writes: &mut WriteSet| -> Result<(), TableError> {
-            store.commit(&std::mem::replace(writes, store.write_set()), None, Durability::Buffered).map(drop)
+        let expired_ms = ttl_ms.and_then(|ttl_ms| store.now_ms().checked_sub(ttl_ms));
+        let (mut writes, mut rows, mut refused) = (store.batch(), 0u64, Vec::new());
+        let commit = |writes: &mut Box<dyn WriteBatch>| -> Result<(), TableError> {
+            std::mem::replace(writes, store.batch()).commit(Durability::Buffered).map(drop)
         };
         let examined = self.source.tables.examine(table, &self.context, &mut |row| {
             if expired_ms.is_some_and(|limit_ms| row.written_ms <= limit_ms) {
                 return Ok(());
             }
-            match writes.put_again(target, &row.values, row.written_ms) {
-                Ok(_) => rows += 1,
+            let change = RowChange::Put { new: &row.values, old: OldRow::Unknown, written_ms: Some(row.written_ms) };
+            match writes.apply(target, &[change], None) {
+                Ok(()) => rows += 1,
                 Err(error) => refused.push(error),
             }
             if writes.bytes() >= COMMIT_BYTES { commit(&mut writes) } else { Ok(()) }

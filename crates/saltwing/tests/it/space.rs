@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use saltwing::{Database, StoreKind, params};
+use saltwing_access::Clock;
 use saltwing_store::conformance::SmallDisk;
-use saltwing_table::Clock;
 
 use crate::{code, texts};
 

@@ -1,8 +1,22 @@
 //! What is wrong with stored tables, as data: for checks and for salvage.
 
 use std::fmt;
+use std::sync::Arc;
 
-use saltwing_types::TableId;
+use saltwing_types::{TableId, Value};
+
+use crate::{ScanContext, Table, TableError, TableStore};
+
+/// A store that can be read where it is damaged.
+pub trait Examine: TableStore {
+    /// Reads everything that is stored of a table, and checks it: parts of blocks against their checksums and their
+    /// directory, the order of keys, keys against values, and values against the types of their columns. `take` gets the
+    /// rows that can be read, in key order, expired ones included.
+    ///
+    /// # Errors
+    /// Those of `take`; as [`ScanContext::check`]. Damage is no error.
+    fn examine(&self, table: &Arc<Table>, context: &ScanContext, take: TakeRow<'_>) -> Result<Examined, TableError>;
+}
 
 /// One thing that is wrong in a store, where it is, and what cannot be read because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,25 +51,20 @@ pub enum Loss {
 
 impl Damage {
     /// Damage that costs no row.
-    pub(crate) fn new(
-        space: &'static str,
-        table: Option<TableId>,
-        place: impl Into<String>,
-        what: impl Into<String>,
-    ) -> Self {
+    pub fn new(space: &'static str, table: Option<TableId>, place: impl Into<String>, what: impl Into<String>) -> Self {
         Self { table, space, place: place.into(), what: what.into(), loss: Loss::Nothing }
     }
 
     /// The same with rows lost.
     #[must_use]
-    pub(crate) fn losing(self, loss: Loss) -> Self {
+    pub fn losing(self, loss: Loss) -> Self {
         Self { loss, ..self }
     }
 }
 
 impl Loss {
     /// This many rows with these keys.
-    pub(crate) fn rows(count: u64, first: String, last: String) -> Self {
+    pub fn rows(count: u64, first: String, last: String) -> Self {
         Self::Rows { count, keys: Some((first, last)) }
     }
 }
@@ -77,13 +86,38 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Bytes as text: `00ff`, of long ones the first 32.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const SHOWN_MAX: usize = 32;
-    let shown = bytes.get(..SHOWN_MAX).unwrap_or(bytes);
-    let mut out: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
-    if shown.len() < bytes.len() {
-        out.push_str("..");
-    }
-    out
+/// What a walk over a table came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Examined {
+    /// Rows that can be read, expired ones included.
+    pub rows: u64,
+    /// Blocks and runs, damaged ones included.
+    pub blocks: u64,
+    /// Bytes of their parts and of recent rows, as far as they can be read.
+    pub bytes: u64,
+    /// What is wrong.
+    pub damages: Vec<Damage>,
 }
+
+impl Examined {
+    /// Adds what another walk came to.
+    pub fn add(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.blocks += other.blocks;
+        self.bytes += other.bytes;
+        self.damages.extend(other.damages);
+    }
+}
+
+/// A row of a table that can be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadableRow {
+    /// A value for each column.
+    pub values: Vec<Value>,
+    /// When it was written, in milliseconds since 1970.
+    pub written_ms: i64,
+}
+
+/// Takes a row that can be read; an error ends the walk.
+pub type TakeRow<'a> = &'a mut dyn FnMut(ReadableRow) -> Result<(), TableError>;

@@ -1,0 +1,113 @@
+//! Reading: snapshots, and what comes out of them.
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use saltwing_expr::RowValues;
+use saltwing_types::Value;
+
+use crate::{
+    ColumnEstimate, Division, Estimate, Projection, RangeSample, ScanContext, ScanRoute, ScanSpec, Table, TableError,
+    Totals,
+};
+
+/// All rows at one moment: it never changes, and nobody waits for it.
+///
+/// What it sees cannot be reclaimed: keep it for a statement or a transaction, not for hours. Take it before the
+/// definitions of the tables that it is read by: rows are read by their own definition or a later one, never by an
+/// earlier one ([`TableError::DefinitionChanged`]).
+pub trait Snapshot: Send + Sync {
+    /// The time by which rows expire, in milliseconds since 1970.
+    fn now_ms(&self) -> i64;
+
+    /// Starts a scan.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`]; the store's.
+    fn scan(&self, spec: &ScanSpec, route: ScanRoute, context: ScanContext) -> Result<Box<dyn RowSource>, TableError>;
+
+    /// The row of this physical key: a value for each column; `None` if it is not there.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scan`].
+    fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError>;
+
+    /// Whether there is a row of this physical key.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scan`].
+    fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError>;
+
+    /// A scan in parts, which one behind the other read what it reads, in its order; in one part if it cannot be
+    /// divided, or has few rows. A part can be read on a later snapshot, too.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    fn split(&self, table: &Table, route: &ScanRoute, division: Division) -> Result<Vec<ScanRoute>, TableError>;
+
+    /// About how many rows lie in some ranges: nothing is read for it.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    fn estimate(&self, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError>;
+
+    /// What is known of the values of these columns, by index: nothing is read for it.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError>;
+
+    /// Whether [`RowSource::totals`] of such a scan adds rows up where they are. A store that declines decodes their columns,
+    /// as the statement would.
+    ///
+    /// # Errors
+    /// What compiling the scan fails with.
+    fn adds_up(&self, spec: &ScanSpec) -> Result<bool, TableError>;
+
+    /// Whether [`RowSource::totals`] of such a scan probably reads few rows, as the store knows what many rows have together.
+    ///
+    /// # Errors
+    /// [`TableError::DefinitionChanged`].
+    fn knows_totals(&self, spec: &ScanSpec) -> Result<bool, TableError>;
+}
+
+/// Rows as they are read. Of the three ways to read them, a caller takes one from the first row to the last.
+pub trait RowSource: Send {
+    /// The schema of the columns: those asked for, named as declared.
+    fn schema(&self) -> &SchemaRef;
+
+    /// The columns of the next rows, never of none, and how many rows they have; `None` at the end.
+    ///
+    /// # Errors
+    /// What the store or the filter fail with; cancel, timeout and budget.
+    fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError>;
+
+    /// Adds the next rows to `values`, which has these columns; `false` at the end.
+    ///
+    /// # Law
+    /// They are the values that [`RowSource::next_columns`] gives, where the scan puts out these columns.
+    ///
+    /// # Errors
+    /// As [`RowSource::next_columns`].
+    fn next_values(&mut self, columns: &Projection, values: &mut RowValues) -> Result<bool, TableError>;
+
+    /// Reads to the end, and adds up what the rows have.
+    ///
+    /// # Law
+    /// They are the totals of the columns that [`RowSource::next_columns`] gives.
+    ///
+    /// # Errors
+    /// As [`RowSource::next_columns`].
+    fn totals(&mut self) -> Result<Totals, TableError>;
+}
+
+impl dyn RowSource + '_ {
+    /// As [`RowSource::next_columns`], as a batch.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
+        let Some((columns, rows)) = self.next_columns()? else { return Ok(None) };
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(Some(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?))
+    }
+}

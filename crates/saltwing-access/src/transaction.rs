@@ -1,0 +1,123 @@
+//! Writing: batches, and transactions.
+
+use std::sync::Arc;
+
+use saltwing_store::Durability;
+use saltwing_types::Value;
+
+use crate::{Snapshot, Table, TableError};
+
+/// The number of a commit; they grow by one from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct CommitNo(pub u64);
+
+/// The row that a change replaces, as far as the statement knows it.
+#[derive(Clone, Copy, Debug)]
+pub enum OldRow<'a> {
+    /// The statement has not looked.
+    Unknown,
+    /// There is none.
+    Absent,
+    /// A value for each column.
+    Present(&'a [Value]),
+}
+
+/// What becomes of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum RowChange<'a> {
+    /// The row is written whole.
+    Put {
+        /// A value for each column, brought to its type; key columns are taken from it, too.
+        new: &'a [Value],
+        /// The row before.
+        old: OldRow<'a>,
+        /// When it was written, in milliseconds since 1970, if that was before: it does not live longer for it.
+        written_ms: Option<i64>,
+    },
+    /// The row is deleted, whether it is there or not.
+    Delete {
+        /// Its physical key.
+        key: &'a [u8],
+        /// The row before.
+        old: OldRow<'a>,
+    },
+}
+
+impl<'a> RowChange<'a> {
+    /// A row that is written whole, whatever was there.
+    pub fn put(new: &'a [Value]) -> Self {
+        Self::Put { new, old: OldRow::Unknown, written_ms: None }
+    }
+
+    /// A row that is deleted by its physical key.
+    pub fn delete(key: &'a [u8]) -> Self {
+        Self::Delete { key, old: OldRow::Unknown }
+    }
+}
+
+/// Changes of rows of any tables that are committed together.
+pub trait WriteBatch: Send {
+    /// Adds changes of rows of a table; of several changes of one row the last one counts. `keys` gets the physical key of
+    /// each row, in their order.
+    ///
+    /// # Errors
+    /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`] where the key values have no key;
+    /// [`TableError::ValueTooLarge`]. The changes before the one at fault are in the batch.
+    fn apply(
+        &mut self,
+        table: &Arc<Table>,
+        changes: &[RowChange<'_>],
+        keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), TableError>;
+
+    /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
+    /// as deletions may.
+    fn free_space(&mut self);
+
+    /// How many rows are written.
+    fn rows(&self) -> usize;
+
+    /// How many bytes the rows take, encoded as the commit stores them.
+    fn bytes(&self) -> usize;
+
+    /// Writes all or none of it.
+    ///
+    /// # Errors
+    /// [`TableError::Conflict`] and [`TableError::SnapshotTooOld`] of a transaction: nothing is written;
+    /// [`TableError::DefinitionChanged`] if a table has another definition by now; the store's.
+    fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError>;
+}
+
+impl dyn WriteBatch + '_ {
+    /// Writes a row whole, whatever was there.
+    ///
+    /// # Errors
+    /// As [`WriteBatch::apply`].
+    pub fn put(&mut self, table: &Arc<Table>, row: impl AsRef<[Value]>) -> Result<(), TableError> {
+        self.apply(table, &[RowChange::put(row.as_ref())], None)
+    }
+
+    /// Deletes a row by its physical key, whether it is there or not.
+    ///
+    /// # Errors
+    /// As [`WriteBatch::apply`].
+    pub fn delete(&mut self, table: &Arc<Table>, key: impl AsRef<[u8]>) -> Result<(), TableError> {
+        self.apply(table, &[RowChange::delete(key.as_ref())], None)
+    }
+}
+
+/// Reads and writes that belong to one snapshot: the commit fails if another commit wrote one of the keys since.
+pub trait Transaction: WriteBatch {
+    /// The snapshot of the beginning.
+    fn snapshot(&self) -> &Arc<dyn Snapshot>;
+
+    /// The snapshot by which rows are looked up by their keys: that of the beginning, and behind the first part what is
+    /// committed by now, the parts before included.
+    fn latest(&self) -> &Arc<dyn Snapshot>;
+
+    /// Commits the changes so far, as one part. The transaction goes on, with the same snapshot and without changes.
+    ///
+    /// # Errors
+    /// As [`WriteBatch::commit`].
+    fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError>;
+}

@@ -1,0 +1,180 @@
+//! Batches and transactions of the store in this process.
+
+use std::sync::Arc;
+
+use saltwing_access::{CommitNo, Durability, RowChange, Snapshot, Table, TableError, Transaction, WriteBatch};
+use saltwing_store::Announced;
+
+use crate::packed::Packed;
+use crate::packed::delta_record::keyed_rows;
+use crate::write_set::WriteSet;
+use crate::{CommitLog, ReadToken, ReadView};
+
+/// Where commits go.
+#[derive(Clone)]
+pub(crate) struct Committer {
+    pub(crate) packed: Arc<Packed>,
+    pub(crate) log: Arc<CommitLog>,
+}
+
+impl Committer {
+    pub(crate) fn batch(&self) -> EmbeddedBatch {
+        EmbeddedBatch { writes: self.write_set(), committer: self.clone() }
+    }
+
+    /// Everything committed so far, and what a commit on it is checked against: while the token lives, later commits are
+    /// remembered.
+    pub(crate) fn begin(&self) -> EmbeddedTransaction {
+        let (rows, token) = self.packed.moment(|| self.log.begin());
+        let snapshot: Arc<dyn Snapshot> = Arc::new(ReadView::new(rows, &self.packed));
+        EmbeddedTransaction { batch: self.batch(), latest: snapshot.clone(), snapshot, token }
+    }
+
+    fn write_set(&self) -> WriteSet {
+        WriteSet::new(self.packed.clock().now_ms(), self.packed.tables.clone())
+    }
+
+    /// Writes rows, all or none: with a token, only if no other commit wrote one of the keys since.
+    fn commit(
+        &self,
+        writes: &WriteSet,
+        read_at: Option<&ReadToken>,
+        durability: Durability,
+    ) -> Result<CommitNo, TableError> {
+        if writes.takes_space() {
+            self.packed.refuse_when_nearly_full()?;
+        }
+        let records = writes.records();
+        let keys = || records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)));
+        let check = || {
+            self.check_definitions(writes)?;
+            match read_at {
+                Some(token) => self.log.check(token, keys(), |id| writes.table_name(id)),
+                None => Ok(()),
+            }
+        };
+        let record = || self.log.record(keys(), read_at);
+        let (number, announced) = self.packed.write(&records, durability, check, record)?;
+        // Outside the lock, so that commits at the same time share one sync.
+        announced.map_or(Ok(()), Announced::wait)?;
+        Ok(number)
+    }
+
+    /// Rows are written by the newest definition of their table only.
+    fn check_definitions(&self, writes: &WriteSet) -> Result<(), TableError> {
+        let tables = self.packed.tables.read();
+        for table in writes.tables() {
+            // One that is not open was dropped, or has another number since it was truncated.
+            if tables.get(&table.def().id).is_none_or(|newest| newest.version() != table.version()) {
+                return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) struct EmbeddedBatch {
+    committer: Committer,
+    writes: WriteSet,
+}
+
+impl WriteBatch for EmbeddedBatch {
+    fn apply(
+        &mut self,
+        table: &Arc<Table>,
+        changes: &[RowChange<'_>],
+        mut keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), TableError> {
+        for change in changes {
+            match *change {
+                RowChange::Put { new, written_ms, .. } => {
+                    let key = self.writes.put(table, new, written_ms)?;
+                    if let Some(keys) = &mut keys {
+                        keys.push(key);
+                    }
+                }
+                RowChange::Delete { key, .. } => {
+                    self.writes.delete(table, key);
+                    if let Some(keys) = &mut keys {
+                        keys.push(key.to_vec());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn free_space(&mut self) {
+        self.writes.free_space();
+    }
+
+    fn rows(&self) -> usize {
+        self.writes.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.writes.bytes()
+    }
+
+    fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
+        self.committer.commit(&self.writes, None, durability)
+    }
+}
+
+pub(crate) struct EmbeddedTransaction {
+    batch: EmbeddedBatch,
+    snapshot: Arc<dyn Snapshot>,
+    latest: Arc<dyn Snapshot>,
+    token: ReadToken,
+}
+
+impl WriteBatch for EmbeddedTransaction {
+    fn apply(
+        &mut self,
+        table: &Arc<Table>,
+        changes: &[RowChange<'_>],
+        keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), TableError> {
+        self.batch.apply(table, changes, keys)
+    }
+
+    fn free_space(&mut self) {
+        self.batch.free_space();
+    }
+
+    fn rows(&self) -> usize {
+        self.batch.rows()
+    }
+
+    fn bytes(&self) -> usize {
+        self.batch.bytes()
+    }
+
+    fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
+        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, token } = *self;
+        // What the snapshots alone still see can be given back.
+        drop((snapshot, latest));
+        match writes.is_empty() {
+            true => Ok(token.at()),
+            false => committer.commit(&writes, Some(&token), durability),
+        }
+    }
+}
+
+impl Transaction for EmbeddedTransaction {
+    fn snapshot(&self) -> &Arc<dyn Snapshot> {
+        &self.snapshot
+    }
+
+    fn latest(&self) -> &Arc<dyn Snapshot> {
+        &self.latest
+    }
+
+    fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError> {
+        let EmbeddedBatch { committer, writes } = &mut self.batch;
+        let number = committer.commit(writes, Some(&self.token), durability)?;
+        *writes = committer.write_set();
+        self.latest = Arc::new(ReadView::newest(&committer.packed));
+        Ok(number)
+    }
+}
