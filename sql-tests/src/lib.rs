@@ -37,7 +37,7 @@ mod update;
 pub use files::{Selection, select};
 pub use report::{Failure, FileReport, Totals};
 pub use runner::{run_file, run_files};
-pub use target::{Executor, Options, has_relational_engine};
+pub use target::{Executor, Options, Store, has_relational_engine};
 pub use update::update_file;
 
 /// What keeps a run from starting; a record that fails is a [`Failure`] instead.

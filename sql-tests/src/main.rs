@@ -9,16 +9,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use saltwing::StoreKind;
-use sql_tests::{Error, Executor, FileReport, Options, Totals, run_files, select, update_file};
+use sql_tests::{Error, Executor, FileReport, Options, Store, Totals, run_files, select, update_file};
 
 /// Runs sqllogictest files, each on a fresh database.
 #[derive(Parser)]
 #[command(name = "sql-tests")]
 struct Arguments {
-    /// The store: redb, fjall, sled or memory.
-    #[arg(long, default_value = "redb", value_parser = |s: &str| StoreKind::by_name(s).ok_or("redb, fjall, sled or memory"))]
-    store: StoreKind,
+    /// The store: redb, fjall, sled, memory or fake-remote.
+    #[arg(long, default_value = "redb", value_parser = |s: &str| Store::by_name(s).ok_or("redb, fjall, sled, memory or fake-remote"))]
+    store: Store,
     /// Buckets of every table that names no SALT_BUCKETS; 0 is none.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]
     salt: u16,

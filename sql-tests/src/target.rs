@@ -1,12 +1,17 @@
 //! The database that a file runs on.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use fake_remote::{AtomicScope, Faults, RemoteStore};
 use saltwing::blocking::Connection;
 use saltwing::{Builder, Database, ErrorCode, StoreKind};
 use tempfile::TempDir;
 
 use crate::Error;
+
+/// Repeats the faults of the fake cluster.
+const FAULTS_SEED: u64 = 7;
 
 /// Which executor runs the queries of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,11 +41,41 @@ impl Executor {
     }
 }
 
+/// What a file's tables are kept by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// A store of this process.
+    Embedded(StoreKind),
+    /// A cluster that is not there, with many faults: see `fake_remote`.
+    FakeRemote,
+}
+
+impl From<StoreKind> for Store {
+    fn from(kind: StoreKind) -> Self {
+        Self::Embedded(kind)
+    }
+}
+
+impl Store {
+    /// The name, which is a label in files too.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedded(kind) => kind.as_str(),
+            Self::FakeRemote => "fake-remote",
+        }
+    }
+
+    /// The store of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        if name == "fake-remote" { Some(Self::FakeRemote) } else { StoreKind::by_name(name).map(Self::Embedded) }
+    }
+}
+
 /// How files are run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The store below.
-    pub store: StoreKind,
+    pub store: Store,
     /// Buckets of every table that names none; 0 is none.
     pub salt: u16,
     /// Who runs queries. DDL and DML are run as the library chooses.
@@ -53,8 +88,8 @@ pub struct Options {
 
 impl Options {
     /// A store without salt, as the library runs it.
-    pub fn of(store: StoreKind) -> Self {
-        Self { store, salt: 0, executor: Executor::Auto, full_scan: None, tiny_layout: false }
+    pub fn of(store: impl Into<Store>) -> Self {
+        Self { store: store.into(), salt: 0, executor: Executor::Auto, full_scan: None, tiny_layout: false }
     }
 }
 
@@ -63,6 +98,7 @@ pub(crate) struct Target {
     connections: HashMap<String, Connection>,
     database: Database,
     executor: Executor,
+    is_remote: bool,
     // Goes last: the database is closed by then.
     _directory: Option<TempDir>,
 }
@@ -70,23 +106,36 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn open(options: &Options) -> Result<Self, Error> {
         let directory = match options.store {
-            StoreKind::Memory => None,
-            _ => Some(TempDir::new().map_err(|source| Error::File { path: "a temporary directory".into(), source })?),
+            Store::Embedded(StoreKind::Memory) | Store::FakeRemote => None,
+            Store::Embedded(_) => {
+                Some(TempDir::new().map_err(|source| Error::File { path: "a temporary directory".into(), source })?)
+            }
         };
         let builder: Builder = match &directory {
             None => Database::memory_builder(),
             Some(directory) => Database::builder(directory.path()),
         };
         // Nothing here has to outlive the process: no write waits for the disk.
-        let mut builder = builder.store(options.store).default_salt_buckets(options.salt).buffered();
+        let mut builder = builder.default_salt_buckets(options.salt).buffered();
         if let Some(policy) = &options.full_scan {
             builder = builder.full_scan(policy)?;
         }
         if options.tiny_layout {
             builder = builder.tiny_layout().threads_from_rows(16);
         }
-        let database = builder.open()?;
-        Ok(Self { connections: HashMap::new(), database, executor: options.executor, _directory: directory })
+        let database = match options.store {
+            Store::Embedded(kind) => builder.store(kind).open()?,
+            Store::FakeRemote => {
+                builder.open_over(Arc::new(RemoteStore::new(AtomicScope::Store, Faults::often(FAULTS_SEED))))?
+            }
+        };
+        Ok(Self {
+            connections: HashMap::new(),
+            database,
+            executor: options.executor,
+            is_remote: options.store == Store::FakeRemote,
+            _directory: directory,
+        })
     }
 
     /// The connection of this name, made when it is first named.
@@ -96,6 +145,9 @@ impl Target {
 
     /// What a check of the database finds, where that is anything.
     pub(crate) fn damage(&self) -> Result<Option<String>, Error> {
+        if self.is_remote {
+            return Ok(None);
+        }
         let report = self.database.check()?;
         let faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
         Ok((!faults.is_empty()).then(|| format!("a check of the database finds: {}", faults.join("; "))))

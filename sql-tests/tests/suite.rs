@@ -9,8 +9,9 @@
 
 use std::path::{Path, PathBuf};
 
-use saltwing::StoreKind::{self, Fjall, Memory, Redb, Sled};
+use saltwing::StoreKind::{Fjall, Memory, Redb, Sled};
 use sql_tests::Executor::{Auto, DataFusion, Direct};
+use sql_tests::Store::{self, FakeRemote};
 use sql_tests::{Executor, Options, has_relational_engine, run_files, select};
 
 /// By whom it is run, the statement, and what is wrong.
@@ -31,11 +32,12 @@ fn root() -> PathBuf {
 }
 
 /// Store, salt, executor, and whether the layout is tiny.
-type Combination = (StoreKind, u16, Executor, bool);
+type Combination = (Store, u16, Executor, bool);
 
 /// Every store meets every salt, every executor every store, and all of them the tiny layout.
 fn chosen() -> Vec<Combination> {
-    vec![
+    let remote = [(FakeRemote, 0, Auto, false), (FakeRemote, 7, DataFusion, false), (FakeRemote, 3, Direct, false)];
+    let embedded = [
         (Memory, 0, Auto, false),
         (Memory, 1, Direct, true),
         (Memory, 7, DataFusion, true),
@@ -46,11 +48,14 @@ fn chosen() -> Vec<Combination> {
         (Redb, 256, DataFusion, false),
         (Fjall, 7, Auto, true),
         (Sled, 7, Auto, true),
-    ]
+    ];
+    let embedded = embedded.map(|(kind, salt, executor, tiny)| (Store::from(kind), salt, executor, tiny));
+    embedded.into_iter().chain(remote).collect()
 }
 
 fn all() -> Vec<Combination> {
-    let pairs = [Memory, Redb, Fjall, Sled].into_iter().flat_map(|store| SALTS.map(|salt| (store, salt)));
+    let stores = [Memory, Redb, Fjall, Sled].map(Store::from);
+    let pairs = stores.into_iter().chain([FakeRemote]).flat_map(|store| SALTS.map(|salt| (store, salt)));
     let triples = pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
     triples.flat_map(|(store, salt, executor)| [false, true].map(|tiny| (store, salt, executor, tiny))).collect()
 }

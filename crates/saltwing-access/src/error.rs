@@ -50,6 +50,20 @@ pub enum TableError {
         /// Row key in hex.
         key: String,
     },
+    /// A commit of more rows than the store writes at once.
+    #[error("{store} writes one row at once, and the statement writes {rows} or more")]
+    NotAtomic {
+        /// The store's name.
+        store: &'static str,
+        /// Rows of the commit.
+        rows: usize,
+    },
+    /// A commit of which no answer came: it is there as a whole, or not at all.
+    #[error("{store} gave no answer to the commit: it may have been written, or not")]
+    CommitUnknown {
+        /// The store's name.
+        store: &'static str,
+    },
     /// A table was altered under a statement.
     #[error("the definition of {table} was changed while the statement ran")]
     DefinitionChanged {
@@ -143,8 +157,9 @@ impl TableError {
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
-            Self::OtherLayout => ErrorCode::NotSupported,
+            Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::MergeStalled => ErrorCode::Io,
+            Self::CommitUnknown { .. } => ErrorCode::CommitUnknown,
             Self::Batch(_) | Self::NoSuchTable(_) => ErrorCode::Bug,
         }
     }

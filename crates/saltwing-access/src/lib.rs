@@ -9,6 +9,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod context;
 mod damage;
 mod error;

@@ -44,6 +44,19 @@ pub struct Capabilities {
     pub durability: DurabilityScope,
 }
 
+impl Capabilities {
+    /// Checks that a commit may have that many rows.
+    ///
+    /// # Errors
+    /// [`TableError::NotAtomic`].
+    pub fn check_rows(&self, rows: usize) -> Result<(), TableError> {
+        match self.atomic {
+            AtomicScope::Row if rows > 1 => Err(TableError::NotAtomic { store: self.name, rows }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A row that was read by its key.
 #[derive(Clone, Debug)]
 pub struct PointRow {

@@ -151,6 +151,7 @@ impl<'a> Attempt<'a> {
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
         self.transaction.apply(table, &[change], keys)?;
+        self.store.capabilities().check_rows(self.transaction.rows())?;
         self.limits.check(&*self.transaction)?;
         let bytes = self.transaction.bytes();
         if bytes > self.reserved.bytes() + UNCOUNTED_BYTES {

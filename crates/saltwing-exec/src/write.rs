@@ -70,6 +70,7 @@ impl Writer<'_> {
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
         let of_all = |error| RowFailure { row: None, error };
+        self.store.capabilities().check_rows(rows.len()).map_err(|error| of_all(error.into()))?;
         let first_id = match target.table.def().has_hidden_key() {
             true => Some(self.store.allocate_row_ids(&target.table, rows.len()).map_err(|e| of_all(e.into()))?.start),
             false => None,

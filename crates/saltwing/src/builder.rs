@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use saltwing_access::{Clock, Durability, SystemClock, Threads};
+use saltwing_access::{Clock, Durability, SystemClock, TableStore, Threads};
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
 use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv};
@@ -288,6 +288,15 @@ impl Builder {
     pub fn open(self) -> Result<Database, Error> {
         let kv = self.open_store()?;
         Database::start(kv, self)
+    }
+
+    /// Opens a database over a store of tables that is not one of this crate's own. Of the options, those about files, the
+    /// layout of rows and the clock do not count. COMPACT, SHOW STORAGE, backups and checks are not possible.
+    ///
+    /// # Errors
+    /// As [`Builder::open`], and those of the store.
+    pub fn open_over(self, tables: Arc<dyn TableStore>) -> Result<Database, Error> {
+        Database::over(tables, self)
     }
 
     pub(crate) fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {

@@ -26,8 +26,8 @@ pub struct Database {
 
 pub(crate) struct Shared {
     pub(crate) tables: Arc<dyn TableStore>,
-    /// The same, for what only storage in this process has: merges, sweeps, checks, backups.
-    pub(crate) storage: Arc<EmbeddedTables>,
+    /// The same, where it is the storage of this process: merges, sweeps, checks and backups are its alone.
+    storage: Option<Arc<EmbeddedTables>>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) options: Builder,
     /// Where the database lies, without links.
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     runtime: OnceLock<Runtime>,
     #[cfg(feature = "datafusion")]
     pub(crate) engine: Arc<saltwing_datafusion::Engine>,
-    _sweeper: Option<Sweeper>,
+    sweeper: Option<Sweeper>,
 }
 
 impl Database {
@@ -76,8 +76,8 @@ impl Database {
             Error::new(ErrorCode::Io, format!("the database's directory cannot be looked at: {error}"))
         })?;
         let storage = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
-        let tables: Arc<dyn TableStore> = storage.clone();
-        let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
+        let mut shared = Shared::over(storage.clone(), options)?;
+        let (options, catalog) = (&shared.options, &shared.catalog);
         if !options.readonly {
             storage.start_merging()?;
         }
@@ -89,23 +89,17 @@ impl Database {
                 None
             }
         };
-        let memory = Arc::new(Memory::new(options.memory_limit));
-        #[cfg(feature = "datafusion")]
-        let engine = crate::relational::engine(&options, &memory)?;
-        let shared = Shared {
-            tables,
-            storage,
-            catalog,
-            options,
-            directory,
-            memory,
-            statements: StatementCache::default(),
-            notices,
-            runtime: OnceLock::new(),
-            #[cfg(feature = "datafusion")]
-            engine,
-            _sweeper: sweeper,
-        };
+        (shared.storage, shared.directory, shared.notices, shared.sweeper) =
+            (Some(storage), directory, notices, sweeper);
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// As [`Builder::open_over`].
+    pub(crate) fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
+        let shared = Shared::over(tables, options)?;
+        if !shared.options.readonly {
+            shared.catalog.finish_drops()?;
+        }
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -132,7 +126,7 @@ impl Database {
     /// The store's.
     pub fn sweep(&self) -> Result<u64, Error> {
         self.shared.catalog.finish_drops()?;
-        Ok(self.shared.storage.sweep()?)
+        self.shared.storage.as_ref().map_or(Ok(0), |storage| Ok(storage.sweep()?))
     }
 
     /// Brings everything to the disk, so that the next opening is fast. Dropping does the same, but tells no errors.
@@ -141,7 +135,10 @@ impl Database {
     /// The store's.
     pub fn close(self) -> Result<(), Error> {
         // Merging what is above the limits is for who may write.
-        if self.shared.options.readonly { Ok(()) } else { Ok(self.shared.storage.close()?) }
+        match &self.shared.storage {
+            Some(storage) if !self.shared.options.readonly => Ok(storage.close()?),
+            _ => Ok(()),
+        }
     }
 
     /// The library's own threads, started when they are first needed.
@@ -169,15 +166,50 @@ impl Database {
     }
 }
 
+impl Shared {
+    /// A database over the tables of a store, without storage of this process.
+    fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
+        let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
+        let memory = Arc::new(Memory::new(options.memory_limit));
+        Ok(Self {
+            #[cfg(feature = "datafusion")]
+            engine: crate::relational::engine(&options, &memory)?,
+            tables,
+            storage: None,
+            catalog,
+            options,
+            directory: None,
+            memory,
+            statements: StatementCache::default(),
+            notices: Vec::new(),
+            runtime: OnceLock::new(),
+            sweeper: None,
+        })
+    }
+
+    /// The storage of this process.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotSupported`] where the tables are elsewhere.
+    pub(crate) fn storage(&self, what: &str) -> Result<&Arc<EmbeddedTables>, Error> {
+        self.storage.as_ref().ok_or_else(|| {
+            let store = self.tables.capabilities().name;
+            Error::new(ErrorCode::NotSupported, format!("{what} is not possible on the store {store}"))
+        })
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
+        // A sweep works on the storage that is closed below.
+        self.sweeper = None;
         // A runtime must not be waited for where it may be dropped: in async code.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-        if !self.options.readonly {
+        if let Some(storage) = self.storage.as_ref().filter(|_| !self.options.readonly) {
             // Nothing acknowledged hangs on this: it makes the next opening fast.
-            let _ = self.storage.close();
+            let _ = storage.close();
         }
     }
 }

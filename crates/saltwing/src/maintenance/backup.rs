@@ -40,7 +40,7 @@ impl Database {
 
     fn write_backup(&self, path: &Path, context: &ScanContext) -> Result<BackupReport, Error> {
         self.refuse_own_directory(path)?;
-        self.shared.storage.at_one_moment(|kv| {
+        self.shared.storage("a backup")?.at_one_moment(|kv| {
             let mut writer = BackupWriter::create(path)?;
             let mut count = 0u64;
             for space in SPACES {

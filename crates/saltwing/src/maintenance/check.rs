@@ -84,7 +84,7 @@ impl Database {
     /// # Errors
     /// The store's. What is wrong is in the report.
     pub fn check(&self) -> Result<CheckReport, Error> {
-        let (storage, context) = (&self.shared.storage, ScanContext::new(Budget::default()));
+        let (storage, context) = (self.shared.storage("a check")?, ScanContext::new(Budget::default()));
         storage.at_one_moment(|kv| check(kv, storage.clock().clone(), &context))
     }
 }

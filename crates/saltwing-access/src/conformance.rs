@@ -1,0 +1,413 @@
+//! What every store of tables must do: histories of rows against a map, snapshots, conflicts, expiry, limits.
+//!
+//! A store calls [`check`] in its tests, with a function that opens an empty one.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use saltwing_expr::value_at;
+use saltwing_types::table::TableHistory;
+use saltwing_types::{
+    ColumnDef, ErrorCode, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName,
+    Value,
+};
+
+use crate::{
+    Budget, Clock, Direction, Division, Durability, KeySet, Projection, RowChange, RowSource, ScanContext, ScanOrder,
+    ScanRoute, ScanSpec, Table, TableError, TableStore,
+};
+
+/// Opens an empty store on a clock.
+pub type Open<'a> = &'a dyn Fn(Arc<ManualClock>) -> Arc<dyn TableStore>;
+
+/// A clock that stands where it is put, in milliseconds since 1970.
+#[derive(Debug, Default)]
+pub struct ManualClock(pub AtomicI64);
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Checks a store whose commits write rows of any tables at once.
+pub fn check(open: Open<'_>) {
+    rows_are_those_of_a_map(open);
+    a_snapshot_stays_as_it_was(open);
+    the_first_committer_wins(open);
+    parts_of_a_transaction_do_not_conflict(open);
+    rows_expire(open);
+    definitions_change(open);
+    budgets_and_cancel_stop_a_scan(open);
+    row_ids_are_new(open);
+    nothing_is_lost_between_threads(open);
+}
+
+/// Key (k INTEGER [DESC], s VARCHAR), values v INTEGER and, in families of their own, f.a VARCHAR and g.b BIGINT.
+pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
+    let column = |name: &str, ty, family: Option<usize>| ColumnDef {
+        name: name.into(),
+        ty,
+        nullable: name != "k",
+        default: None,
+        family,
+        slot: 0,
+        hidden: false,
+    };
+    let key = |column, name: &str, ty, order| KeyColumn {
+        source: KeySource::Column(column),
+        name: name.into(),
+        ty,
+        order,
+        nullable: column == 1,
+    };
+    TableDef {
+        id: TableId(100),
+        name: TableName::bare("t"),
+        columns: vec![
+            column("k", SqlType::Integer, None),
+            column("s", SqlType::Varchar(None), None),
+            column("v", SqlType::Integer, Some(0)),
+            column("a", SqlType::Varchar(None), Some(1)),
+            column("b", SqlType::BigInt, Some(2)),
+        ],
+        key: KeySchema {
+            columns: vec![
+                key(0, "k", SqlType::Integer, if desc { SortOrder::Desc } else { SortOrder::Asc }),
+                key(1, "s", SqlType::Varchar(None), SortOrder::Asc),
+            ],
+            salt: (salt > 0).then_some(Salt { buckets: salt, by: None }),
+        },
+        key_name: None,
+        families: vec![None, Some("f".into()), Some("g".into())],
+        ttl_s,
+        options: Vec::new(),
+        history: TableHistory::default(),
+    }
+}
+
+/// All rows, in the order of their keys.
+pub fn everything() -> ScanRoute {
+    ScanRoute { order: ScanOrder::Merged, ..ScanRoute::of(KeySet::all()) }
+}
+
+/// A scan of these columns of all rows that there are now.
+pub fn scan(
+    store: &dyn TableStore,
+    table: &Arc<Table>,
+    columns: &[usize],
+    route: ScanRoute,
+    context: ScanContext,
+) -> Box<dyn RowSource> {
+    let spec = ScanSpec::new(table, columns.to_vec(), Vec::new()).unwrap();
+    store.snapshot().unwrap().scan(&spec, route, context).unwrap()
+}
+
+/// The rows that such a scan gives.
+pub fn read(
+    store: &dyn TableStore,
+    table: &Arc<Table>,
+    columns: &[usize],
+    route: ScanRoute,
+    context: &ScanContext,
+) -> Vec<Vec<Value>> {
+    let mut scan = scan(store, table, columns, route, context.clone());
+    let mut rows = Vec::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in 0..batch.num_rows() {
+            let value = |(i, c): (usize, &usize)| value_at(batch.column(i), row, table.column_type(*c)).unwrap();
+            rows.push(columns.iter().enumerate().map(value).collect());
+        }
+    }
+    rows
+}
+
+/// A context without limits.
+pub fn context() -> ScanContext {
+    ScanContext::new(Budget::default())
+}
+
+/// A row of [`table_def`].
+pub fn row(k: i64, s: Option<&str>, v: Option<i64>, a: Option<&str>, b: Option<i64>) -> Vec<Value> {
+    let int = |v: Option<i64>| v.map_or(Value::Null, Value::Int);
+    let text = |t: Option<&str>| t.map_or(Value::Null, Value::text);
+    vec![Value::Int(k), text(s), int(v), text(a), int(b)]
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(Vec<Value>),
+    Delete(i64, Option<&'static str>),
+    Read { reverse: bool, columns: Vec<usize>, limit: Option<u64> },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || prop_oneof![Just(None), Just(Some("a")), Just(Some("ab")), Just(Some("b"))];
+    let int = || proptest::option::of(0i64..3);
+    let put = (-3i64..4, text(), int(), text(), int()).prop_map(|(k, s, v, a, b)| Step::Put(row(k, s, v, a, b)));
+    let delete = (-3i64..4, text()).prop_map(|(k, s)| Step::Delete(k, s));
+    let columns = proptest::sample::subsequence(vec![0usize, 1, 2, 3, 4], 0..=5).prop_shuffle();
+    let read = (any::<bool>(), columns, proptest::option::of(0u64..6))
+        .prop_map(|(reverse, columns, limit)| Step::Read { reverse, columns, limit });
+    prop_oneof![5 => put, 2 => delete, 2 => read]
+}
+
+fn empty(open: Open<'_>, def: TableDef) -> (Arc<dyn TableStore>, Arc<Table>) {
+    let store = open(Arc::default());
+    let table = store.open_table(Table::new(Arc::new(def)).unwrap());
+    (store, table)
+}
+
+fn put_all(store: &dyn TableStore, table: &Arc<Table>, keys: impl Iterator<Item = i64>) {
+    let mut batch = store.batch();
+    keys.for_each(|k| batch.put(table, row(k, None, Some(k % 7), None, None)).unwrap());
+    batch.commit(Durability::Buffered).unwrap();
+}
+
+fn rows_are_those_of_a_map(open: Open<'_>) {
+    let config = Config::with_cases(Config::default().cases.div_ceil(4));
+    let histories = (vec(step(), 1..60), prop_oneof![Just(0u16), Just(1), Just(7)], any::<bool>());
+    let outcome = TestRunner::new(config).run(&histories, |(steps, salt, desc)| {
+        let (store, table) = empty(open, table_def(salt, desc, None));
+        let mut model: BTreeMap<Vec<u8>, Vec<Value>> = BTreeMap::new();
+        for step in steps {
+            looks_right(&*store, &table, &mut model, step, salt)?;
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+fn looks_right(
+    store: &dyn TableStore,
+    table: &Arc<Table>,
+    model: &mut BTreeMap<Vec<u8>, Vec<Value>>,
+    step: Step,
+    salt: u16,
+) -> Result<(), TestCaseError> {
+    match step {
+        Step::Put(row) => {
+            let mut writes = store.batch();
+            writes.put(table, &row).unwrap();
+            writes.commit(Durability::Buffered).unwrap();
+            let found = store.snapshot().unwrap().get(&Projection::all(table), &table.row_key(&row).unwrap()).unwrap();
+            prop_assert_eq!(found.as_ref(), Some(&row));
+            model.insert(table.codec().encode_logical(&row[..2]).unwrap(), row);
+        }
+        Step::Delete(k, s) => {
+            let key = [Value::Int(k), s.map_or(Value::Null, Value::text)];
+            let physical = table.codec().encode(&key).unwrap();
+            let mut writes = store.batch();
+            writes.delete(table, &physical).unwrap();
+            writes.commit(Durability::Buffered).unwrap();
+            prop_assert!(!store.snapshot().unwrap().contains(table, &physical).unwrap());
+            model.remove(&table.codec().encode_logical(&key).unwrap());
+        }
+        Step::Read { reverse, columns, limit } => {
+            let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+            let (context, route) = (context(), ScanRoute { direction, limit, ..everything() });
+            let rows = read(store, table, &columns, route.clone(), &context);
+            let mut expected: Vec<Vec<Value>> =
+                model.values().map(|row| columns.iter().map(|&c| row[c].clone()).collect()).collect();
+            if reverse {
+                expected.reverse();
+            }
+            let all = expected.len();
+            expected.truncate(limit.map_or(all, |n| n as usize));
+            let keys_read = context.counters.keys_read.load(Ordering::Relaxed);
+            let keys_most = limit.map_or(all as u64, |n| if n == 0 { 0 } else { n + u64::from(salt.max(1)) - 1 });
+            prop_assert_eq!(&rows, &expected);
+            prop_assert!(keys_read <= keys_most, "{} keys read", keys_read);
+            // Rows without columns have no values to be counted by.
+            if !columns.is_empty() {
+                prop_assert_eq!(as_values(store, table, &columns, route), expected);
+            }
+            let parts = in_parts(store, table, &columns);
+            prop_assert_eq!(parts.len(), model.len());
+        }
+    }
+    Ok(())
+}
+
+/// What [`read`] gives, by rows of values.
+fn as_values(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize], route: ScanRoute) -> Vec<Vec<Value>> {
+    let projection = Projection::new(table, columns.iter().copied());
+    let mut scan = scan(store, table, columns, route, context());
+    let (mut values, mut all) = (saltwing_expr::RowValues::new(columns.len()), Vec::new());
+    while scan.next_values(&projection, &mut values).unwrap() {
+        let row = |row: usize| (0..columns.len()).map(|column| values.column(column).nth(row).unwrap()).collect();
+        all.extend((0..values.rows()).map(row).collect::<Vec<Vec<Value>>>());
+        values.clear();
+    }
+    all
+}
+
+/// All rows, read in parts.
+fn in_parts(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize]) -> Vec<Vec<Value>> {
+    let snapshot = store.snapshot().unwrap();
+    let whole = ScanRoute::of(KeySet::all());
+    let parts = snapshot.split(table, &whole, Division { rows_each: 2, rows_min: 0 }).unwrap();
+    let of_part = |route: ScanRoute| read(store, table, columns, route, &context());
+    let rows: Vec<Vec<Value>> = parts.into_iter().flat_map(of_part).collect();
+    assert_eq!(rows, of_part(whole), "the parts, one behind the other, are the whole");
+    rows
+}
+
+fn a_snapshot_stays_as_it_was(open: Open<'_>) {
+    let (store, table) = empty(open, table_def(3, false, None));
+    put_all(&*store, &table, 0..100);
+    let before = store.snapshot().unwrap();
+    let mut scan = scan(&*store, &table, &[0], everything(), context());
+    let mut writes = store.batch();
+    for k in 0..100 {
+        writes.delete(&table, table.codec().encode(&[Value::Int(k), Value::Null]).unwrap()).unwrap();
+    }
+    writes.commit(Durability::Buffered).unwrap();
+    let mut seen = 0;
+    while let Some((_, rows)) = scan.next_columns().unwrap() {
+        seen += rows;
+    }
+    assert_eq!(seen, 100);
+    assert!(before.contains(&table, &key_of(&table, 5)).unwrap());
+    assert_eq!(read(&*store, &table, &[0], everything(), &context()).len(), 0);
+}
+
+fn key_of(table: &Table, k: i64) -> Vec<u8> {
+    table.codec().encode(&[Value::Int(k), Value::Null]).unwrap().to_vec()
+}
+
+fn the_first_committer_wins(open: Open<'_>) {
+    let (store, table) = empty(open, table_def(0, false, None));
+    let begin = |v| {
+        let mut transaction = store.begin().unwrap();
+        transaction.apply(&table, &[RowChange::put(&row(1, None, Some(v), None, None))], None).unwrap();
+        transaction
+    };
+    let (first, second) = (begin(1), begin(2));
+    first.commit(Durability::Synced).unwrap();
+    assert!(matches!(second.commit(Durability::Synced), Err(TableError::Conflict { .. })));
+    begin(3).commit(Durability::Synced).unwrap();
+    assert_eq!(read(&*store, &table, &[2], everything(), &context()), [[Value::Int(3)]]);
+}
+
+fn parts_of_a_transaction_do_not_conflict(open: Open<'_>) {
+    let (store, table) = empty(open, table_def(0, false, None));
+    let put = |v: i64| row(1, None, Some(v), None, None);
+    let mut transaction = store.begin().unwrap();
+    for v in 1..4 {
+        transaction.apply(&table, &[RowChange::put(&put(v))], None).unwrap();
+        transaction.commit_part(Durability::Buffered).unwrap();
+        let key = key_of(&table, 1);
+        assert!(!transaction.snapshot().contains(&table, &key).unwrap(), "the snapshot is that of the beginning");
+        assert_eq!(transaction.latest().get(&Projection::all(&table), &key).unwrap(), Some(put(v)));
+    }
+    put_all(&*store, &table, 1..2);
+    transaction.apply(&table, &[RowChange::put(&put(9))], None).unwrap();
+    assert!(matches!(transaction.commit(Durability::Buffered), Err(TableError::Conflict { .. })));
+}
+
+fn rows_expire(open: Open<'_>) {
+    let clock = Arc::new(ManualClock::default());
+    let store = open(clock.clone());
+    let table = store.open_table(Table::new(Arc::new(table_def(0, false, Some(10)))).unwrap());
+    let keys = || read(&*store, &table, &[0], everything(), &context()).len();
+    put_all(&*store, &table, 1..2);
+    clock.0.store(9_999, Ordering::Relaxed);
+    let before = store.snapshot().unwrap();
+    put_all(&*store, &table, 2..3);
+    assert_eq!(keys(), 2);
+    clock.0.store(10_000, Ordering::Relaxed);
+    assert_eq!(keys(), 1);
+    let old = key_of(&table, 1);
+    assert!(!store.snapshot().unwrap().contains(&table, &old).unwrap());
+    assert!(store.point(&Projection::all(&table), &old).unwrap().is_none());
+    assert!(before.contains(&table, &old).unwrap(), "a snapshot has its time");
+}
+
+fn definitions_change(open: Open<'_>) {
+    let (store, old) = empty(open, table_def(0, false, None));
+    put_all(&*store, &old, 0..5);
+    let (before, transaction) = (store.snapshot().unwrap(), store.begin().unwrap());
+    let mut def = table_def(0, false, None);
+    let (added, slot) = (ColumnDef { name: "w".into(), slot: 1, ..def.columns[2].clone() }, 5);
+    def.columns.push(added);
+    def.history.version += 1;
+    let new = store.open_table(Table::new(Arc::new(def)).unwrap());
+    for mut batch in [store.batch(), transaction] {
+        batch.put(&old, row(1, None, Some(9), None, None)).unwrap();
+        assert!(matches!(batch.commit(Durability::Buffered), Err(TableError::DefinitionChanged { .. })));
+    }
+    let key = key_of(&old, 3);
+    assert_eq!(before.get(&Projection::all(&old), &key).unwrap().unwrap()[2], Value::Int(3));
+    let after = store.snapshot().unwrap();
+    assert!(matches!(after.get(&Projection::all(&old), &key), Err(TableError::DefinitionChanged { .. })));
+    let row = after.get(&Projection::all(&new), &key).unwrap().unwrap();
+    assert_eq!((&row[2], &row[slot]), (&Value::Int(3), &Value::Null));
+    store.close_table(new.def().id);
+    let mut late = store.batch();
+    late.put(&new, row).unwrap();
+    assert!(matches!(late.commit(Durability::Buffered), Err(TableError::DefinitionChanged { .. })));
+}
+
+fn budgets_and_cancel_stop_a_scan(open: Open<'_>) {
+    let (store, table) = empty(open, table_def(0, false, None));
+    put_all(&*store, &table, 0..5000);
+    let run = |context: ScanContext| {
+        let mut scan = scan(&*store, &table, &[0], everything(), context);
+        loop {
+            match scan.next_columns() {
+                Ok(Some(_)) => {}
+                Ok(None) => return None,
+                Err(error) => return Some(error.code()),
+            }
+        }
+    };
+    assert_eq!(run(context()), None);
+    let limited = |budget: Budget| run(ScanContext::new(budget));
+    assert_eq!(limited(Budget { rows_max: Some(2000), ..Budget::default() }), Some(ErrorCode::BudgetExceeded));
+    assert_eq!(limited(Budget { bytes_max: Some(1000), ..Budget::default() }), Some(ErrorCode::BudgetExceeded));
+    let cancelled = context();
+    cancelled.cancel();
+    assert_eq!(run(cancelled), Some(ErrorCode::Cancelled));
+}
+
+fn row_ids_are_new(open: Open<'_>) {
+    let (store, table) = empty(open, table_def(0, false, None));
+    let (first, second) = (store.allocate_row_ids(&table, 10).unwrap(), store.allocate_row_ids(&table, 5).unwrap());
+    assert_eq!((first.end - first.start, second.end - second.start), (10, 5));
+    assert!(first.start > 0 && first.end <= second.start);
+}
+
+/// Threads that add to one row, each in transactions that are tried again after a conflict.
+fn nothing_is_lost_between_threads(open: Open<'_>) {
+    const THREADS: i64 = 4;
+    const ADDED: i64 = 25;
+    let (store, table) = empty(open, table_def(0, false, None));
+    let (key, all) = (key_of(&table, 1), Projection::all(&table));
+    let add = || loop {
+        let mut transaction = store.begin().unwrap();
+        let old = transaction.snapshot().get(&all, &key).unwrap();
+        let sum = match old.as_ref().map(|row| &row[2]) {
+            Some(Value::Int(sum)) => sum + 1,
+            _ => 1,
+        };
+        transaction.apply(&table, &[RowChange::put(&row(1, None, Some(sum), None, None))], None).unwrap();
+        match transaction.commit(Durability::Buffered) {
+            Ok(_) => return,
+            Err(TableError::Conflict { .. } | TableError::SnapshotTooOld) => {}
+            Err(error) => panic!("{error}"),
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| (0..ADDED).for_each(|_| add()));
+        }
+    });
+    assert_eq!(read(&*store, &table, &[2], everything(), &context()), [[Value::Int(THREADS * ADDED)]]);
+}

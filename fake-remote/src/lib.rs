@@ -1,0 +1,31 @@
+//! A store of tables as a cluster would be one, in this process: it proves that the border (`saltwing-access`) fits more than the
+//! embedded storage.
+//!
+//! ```text
+//!  statements ── border ──> client: snapshots, scans, transactions ── calls ──> cluster: regions of rows, with versions
+//!                           locates regions, tries failed calls again           splits, merges and moves them meanwhile
+//! ```
+//!
+//! A scan reads a page of rows a call. Before each call regions may change at random, and the call may fail: the client
+//! locates the region again and goes on behind the last row that it has. A commit carries a number of its own, so that it
+//! can be sent again when its answer was lost.
+//!
+//! # Profiles
+//! * [`AtomicScope::Store`]: a commit writes rows of any tables at once.
+//! * [`AtomicScope::Row`]: a commit of several rows is refused, except of the catalog's own tables, which a cluster keeps in
+//!   one region.
+//!
+//! # Left to others
+//! Speed, durability, and giving space back: old versions stay.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod chance;
+mod cluster;
+mod rows;
+mod scan;
+mod store;
+mod transaction;
+
+pub use saltwing_access::AtomicScope;
+pub use store::{Faults, RemoteStore};

@@ -1,0 +1,294 @@
+//! A scan: pages of regions, bucket after bucket or merged.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::SchemaRef;
+use saltwing_access::{
+    Buckets, Direction, KeySet, Projection, RangeIter, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table,
+    TableError, Total, Totals,
+};
+use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
+use saltwing_types::{Expr, Value};
+
+use crate::cluster::{CallError, Cluster, Keys, StoredRow};
+use crate::rows::value;
+use crate::store::Link;
+
+/// Most rows of a page.
+const PAGE_ROWS: usize = 16;
+/// Most rows of a batch.
+const BATCH_ROWS: usize = 1024;
+
+type Row = (Vec<u8>, Arc<StoredRow>);
+
+pub(crate) struct RemoteScan {
+    table: Arc<Table>,
+    columns: Vec<usize>,
+    /// Columns that the filter reads.
+    filtered: Vec<usize>,
+    filter: Option<Filter>,
+    schema: SchemaRef,
+    /// Those to be read, in order; of a merged scan all are read by turns.
+    buckets: VecDeque<BucketScan>,
+    is_merged: bool,
+    direction: Direction,
+    remaining: Option<u64>,
+    batch_rows: usize,
+    context: ScanContext,
+}
+
+/// What a scan reads in one bucket.
+struct BucketScan {
+    link: Link,
+    table: Arc<Table>,
+    bucket: Option<u8>,
+    direction: Direction,
+    ranges: RangeIter,
+    /// What is left of the range that is read.
+    current: Option<Keys>,
+    page: VecDeque<Row>,
+    page_rows: usize,
+    context: ScanContext,
+}
+
+impl RemoteScan {
+    pub(crate) fn new(
+        link: &Link,
+        spec: &ScanSpec,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Self, TableError> {
+        let ScanRoute { keys, direction, order, limit, first_batch } = route;
+        let table = spec.table();
+        let page_rows = limit.or(first_batch).map_or(PAGE_ROWS, |rows| rows.clamp(1, PAGE_ROWS as u64) as usize);
+        let of_bucket = |bucket: Option<u8>, ranges: RangeIter| BucketScan {
+            link: link.clone(),
+            table: table.clone(),
+            bucket,
+            direction,
+            ranges,
+            current: None,
+            page: VecDeque::new(),
+            page_rows,
+            context: context.clone(),
+        };
+        let buckets: VecDeque<BucketScan> = match keys {
+            KeySet::Range(keys) => {
+                let bucket = keys.bucket;
+                [of_bucket(bucket, Box::new(std::iter::once(keys.logical())))].into()
+            }
+            KeySet::Ranges { ranges, buckets } => {
+                let of = |bucket| of_bucket(bucket, ranges.ranges(bucket, direction));
+                Buckets::of(&buckets, &table.def().key).into_iter().map(of).collect()
+            }
+        };
+        let filtered = spec.filter().iter().flat_map(Expr::columns).collect();
+        let filter = if spec.is_filtered() { Some(Filter::new(spec.filter().to_vec())?) } else { None };
+        let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS as u64) as usize);
+        Ok(Self {
+            table: table.clone(),
+            columns: spec.columns().to_vec(),
+            filtered,
+            filter,
+            schema: spec.schema().clone(),
+            is_merged: order == ScanOrder::Merged && buckets.len() > 1,
+            buckets,
+            direction,
+            remaining: limit,
+            batch_rows,
+            context,
+        })
+    }
+
+    /// The next row, whatever the filter says.
+    fn next_row(&mut self) -> Result<Option<Row>, TableError> {
+        if !self.is_merged {
+            while let Some(bucket) = self.buckets.front_mut() {
+                match bucket.next()? {
+                    Some(row) => return Ok(Some(row)),
+                    None => drop(self.buckets.pop_front()),
+                }
+            }
+            return Ok(None);
+        }
+        let mut first: Option<(usize, Vec<u8>)> = None;
+        for (place, bucket) in self.buckets.iter_mut().enumerate() {
+            let skipped = usize::from(bucket.bucket.is_some());
+            let Some((key, _)) = bucket.peek()? else { continue };
+            let logical = key.get(skipped..).unwrap_or_default();
+            if first.as_ref().is_none_or(|(_, known)| self.direction.is_before(logical, known)) {
+                first = Some((place, logical.to_vec()));
+            }
+        }
+        match first.and_then(|(place, _)| self.buckets.get_mut(place)) {
+            Some(bucket) => bucket.next(),
+            None => Ok(None),
+        }
+    }
+
+    /// The next rows that meet the filter; none at the end.
+    fn next_rows(&mut self) -> Result<Vec<Row>, TableError> {
+        loop {
+            self.context.check()?;
+            let wanted = match (&self.filter, self.remaining) {
+                (None, Some(remaining)) => remaining.min(BATCH_ROWS as u64) as usize,
+                _ => self.batch_rows,
+            };
+            let mut rows = Vec::new();
+            while self.remaining != Some(0) && rows.len() < wanted {
+                let Some((key, row)) = self.next_row()? else { break };
+                self.context.charge(1, (key.len() + row.cells.len()) as u64)?;
+                rows.push((key, row));
+            }
+            let is_end = rows.len() < wanted || wanted == 0;
+            self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS);
+            let mut kept = self.filtered(rows)?;
+            if let Some(remaining) = &mut self.remaining {
+                kept.truncate(usize::try_from(*remaining).unwrap_or(usize::MAX));
+                *remaining -= kept.len() as u64;
+            }
+            if is_end {
+                self.buckets.clear();
+            }
+            if is_end || !kept.is_empty() {
+                self.context.counters.rows_out.fetch_add(kept.len() as u64, Relaxed);
+                self.context.counters.batches.fetch_add(u64::from(!kept.is_empty()), Relaxed);
+                return Ok(kept);
+            }
+        }
+    }
+
+    fn filtered(&self, rows: Vec<Row>) -> Result<Vec<Row>, TableError> {
+        let Some(filter) = self.filter.as_ref().filter(|_| !rows.is_empty()) else { return Ok(rows) };
+        let mut columns: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
+        for &column in &self.filtered {
+            if let Some(place) = columns.get_mut(column) {
+                *place = Some(self.column(column, &rows)?);
+            }
+        }
+        let mask = filter.mask(&columns, rows.len())?;
+        Ok(rows.into_iter().zip(mask.values()).filter_map(|(row, meets)| meets.then_some(row)).collect())
+    }
+
+    fn column(&self, column: usize, rows: &[Row]) -> Result<ArrayRef, TableError> {
+        let mut builder = ColumnBuilder::new(self.table.column_type(column), rows.len());
+        for (key, row) in rows {
+            let name = || self.table.def().columns.get(column).map(|c| format!("{}.{}", self.table.def().name, c.name));
+            let appended = builder.append_value(&value(&self.table, column, key, row)?);
+            appended.map_err(|source| TableError::Value { column: name(), source })?;
+        }
+        Ok(builder.finish())
+    }
+}
+
+impl RowSource for RemoteScan {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        let rows = self.next_rows()?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let columns = self.columns.iter().map(|&column| self.column(column, &rows)).collect::<Result<_, _>>()?;
+        Ok(Some((columns, rows.len())))
+    }
+
+    fn next_values(&mut self, columns: &Projection, values: &mut RowValues) -> Result<bool, TableError> {
+        let rows = self.next_rows()?;
+        for (key, row) in &rows {
+            let of = |&column: &usize| value(&self.table, column, key, row);
+            values.push_row(columns.columns().iter().map(of).collect::<Result<Vec<Value>, _>>()?);
+        }
+        Ok(!rows.is_empty())
+    }
+
+    fn totals(&mut self) -> Result<Totals, TableError> {
+        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.columns.len()] };
+        while let Some((columns, rows)) = self.next_columns()? {
+            totals.rows += rows as u64;
+            for ((array, &column), total) in columns.iter().zip(&self.columns).zip(&mut totals.columns) {
+                for row in 0..rows {
+                    *total = total.with(&value_at(array, row, self.table.column_type(column))?, 1);
+                }
+            }
+        }
+        Ok(totals)
+    }
+}
+
+impl BucketScan {
+    fn next(&mut self) -> Result<Option<Row>, TableError> {
+        self.fill()?;
+        Ok(self.page.pop_front())
+    }
+
+    fn peek(&mut self) -> Result<Option<&Row>, TableError> {
+        self.fill()?;
+        Ok(self.page.front())
+    }
+
+    /// Reads pages until there is a row, or nothing left.
+    fn fill(&mut self) -> Result<(), TableError> {
+        while self.page.is_empty() {
+            self.context.check()?;
+            let Some(keys) = self.current.take() else {
+                let Some(range) = self.ranges.next() else { return Ok(()) };
+                if let Some(bucket) = self.bucket {
+                    self.context.counters.touch_bucket(bucket);
+                } else {
+                    self.context.counters.touch_bucket(0);
+                }
+                if !self.ranges.continues() {
+                    self.context.counters.count_seek();
+                }
+                let range = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+                self.current = Some(range.into_bounds());
+                continue;
+            };
+            self.current = self.read_page(keys)?;
+            self.page_rows = (self.page_rows * 2).min(PAGE_ROWS);
+        }
+        Ok(())
+    }
+
+    /// Reads a page of these keys, however often that takes; what is left of them.
+    fn read_page(&mut self, keys: Keys) -> Result<Option<Keys>, TableError> {
+        let id = self.table.def().id;
+        let (region, (page, is_last)) = self.link.call(&self.context, || {
+            let place = match self.direction {
+                Direction::Forward => Some(&keys.0[..]),
+                Direction::Reverse => keys.1.as_deref(),
+            };
+            let region = self.link.cluster.locate(id, place, self.direction);
+            let page = self.link.cluster.page(&region, &keys, self.direction, self.link.at, self.page_rows)?;
+            Ok::<_, CallError>((region, page))
+        })?;
+        let last = page.last().map(|(key, _)| key.clone());
+        let is_alive = |row: &Row| {
+            let expired_ms = self.table.expired_ms(self.link.now_ms);
+            expired_ms.is_none_or(|limit| row.1.written_ms > limit)
+        };
+        self.page.extend(page.into_iter().filter(is_alive));
+        let (from, to) = keys;
+        let rest = match (self.direction, is_last) {
+            // Behind the last row of the page.
+            (Direction::Forward, false) => last.map(|last| ([&last[..], &[0]].concat(), to)),
+            (Direction::Reverse, false) => last.map(|last| (from, Some(last))),
+            // In the next region.
+            (Direction::Forward, true) => {
+                let end = region.end.filter(|end| to.as_ref().is_none_or(|to| end < to));
+                end.map(|end| (end, to))
+            }
+            (Direction::Reverse, true) => {
+                let start = Cluster::start_of(&region);
+                (!start.is_empty() && *start > *from).then(|| (from, Some(start.to_vec())))
+            }
+        };
+        Ok(rest)
+    }
+}

@@ -1,0 +1,161 @@
+//! Batches and transactions of a client.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use saltwing_access::{
+    AtomicScope, CommitNo, Durability, RowChange, Snapshot, Table, TableError, Transaction, WriteBatch,
+};
+
+use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
+use crate::rows::stored;
+use crate::store::{Client, NAME, RemoteSnapshot};
+
+/// Ids of tables below are the catalog's own.
+const FIRST_USER_TABLE: u32 = 100;
+
+pub(crate) struct RemoteBatch {
+    pub(crate) client: Arc<Client>,
+    changes: Vec<Change>,
+    tables: Vec<Arc<Table>>,
+    bytes: usize,
+}
+
+impl RemoteBatch {
+    pub(crate) fn new(client: Arc<Client>) -> Self {
+        Self { client, changes: Vec::new(), tables: Vec::new(), bytes: 0 }
+    }
+
+    fn name_of(&self, id: saltwing_types::TableId) -> String {
+        let found = self.tables.iter().find(|table| table.def().id == id);
+        found.map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
+    }
+
+    fn send(&self, read_at: Option<&ReadAt>) -> Result<CommitNo, TableError> {
+        let is_catalog = self.changes.iter().all(|(table, ..)| table.0 < FIRST_USER_TABLE);
+        let rows_max = if self.client.atomic == AtomicScope::Row && !is_catalog { 1 } else { usize::MAX };
+        let number = self.client.next_commit();
+        let (changes, tables) = (&self.changes[..], &self.tables[..]);
+        let commit = Commit { number, changes, tables, read_at, rows_max };
+        let answer = self.client.retried(|| match self.client.cluster.commit(&commit) {
+            Err(CallError::NoAnswer) if self.client.gives_up() => Ok(None),
+            answer => answer.map(Some),
+        });
+        match answer {
+            None => Err(TableError::CommitUnknown { store: NAME }),
+            Some(Ok(no)) => Ok(CommitNo(no)),
+            Some(Err(Refused::Conflict { table, key })) => {
+                Err(TableError::Conflict { table: self.name_of(table), key: saltwing_types::text::hex(&key) })
+            }
+            Some(Err(Refused::Definition { table })) => {
+                Err(TableError::DefinitionChanged { table: self.name_of(table) })
+            }
+            Some(Err(Refused::NotAtomic)) => Err(TableError::NotAtomic { store: NAME, rows: self.changes.len() }),
+        }
+    }
+}
+
+impl WriteBatch for RemoteBatch {
+    fn apply(
+        &mut self,
+        table: &Arc<Table>,
+        changes: &[RowChange<'_>],
+        mut keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), TableError> {
+        if !self.tables.iter().any(|known| Arc::ptr_eq(known, table)) {
+            self.tables.push(table.clone());
+        }
+        for change in changes {
+            let (key, row) = match *change {
+                RowChange::Put { new, written_ms, .. } => {
+                    let written_ms = written_ms.unwrap_or_else(|| self.client.now_ms());
+                    let row = stored(table, new, written_ms)?;
+                    (table.row_key(new)?, Some(Arc::new(row)))
+                }
+                RowChange::Delete { key, .. } => (key.to_vec(), None),
+            };
+            if let Some(keys) = &mut keys {
+                keys.push(key.clone());
+            }
+            self.bytes += key.len() + row.as_ref().map_or(0, |row| 16 * row.cells.len());
+            self.changes.push((table.def().id, key, row));
+        }
+        Ok(())
+    }
+
+    fn free_space(&mut self) {}
+
+    fn rows(&self) -> usize {
+        self.changes.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn commit(self: Box<Self>, _: Durability) -> Result<CommitNo, TableError> {
+        self.send(None)
+    }
+}
+
+pub(crate) struct RemoteTransaction {
+    batch: RemoteBatch,
+    snapshot: Arc<dyn Snapshot>,
+    latest: Arc<dyn Snapshot>,
+    read_at: ReadAt,
+}
+
+impl RemoteTransaction {
+    pub(crate) fn new(client: Arc<Client>) -> Self {
+        let snapshot = RemoteSnapshot::new(&client);
+        let read_at = ReadAt { commit: snapshot.at(), own: HashSet::new() };
+        let snapshot: Arc<dyn Snapshot> = Arc::new(snapshot);
+        Self { batch: RemoteBatch::new(client), latest: snapshot.clone(), snapshot, read_at }
+    }
+}
+
+impl WriteBatch for RemoteTransaction {
+    fn apply(
+        &mut self,
+        table: &Arc<Table>,
+        changes: &[RowChange<'_>],
+        keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), TableError> {
+        self.batch.apply(table, changes, keys)
+    }
+
+    fn free_space(&mut self) {}
+
+    fn rows(&self) -> usize {
+        self.batch.rows()
+    }
+
+    fn bytes(&self) -> usize {
+        self.batch.bytes()
+    }
+
+    fn commit(self: Box<Self>, _: Durability) -> Result<CommitNo, TableError> {
+        match self.batch.changes.is_empty() {
+            true => Ok(CommitNo(self.read_at.commit)),
+            false => self.batch.send(Some(&self.read_at)),
+        }
+    }
+}
+
+impl Transaction for RemoteTransaction {
+    fn snapshot(&self) -> &Arc<dyn Snapshot> {
+        &self.snapshot
+    }
+
+    fn latest(&self) -> &Arc<dyn Snapshot> {
+        &self.latest
+    }
+
+    fn commit_part(&mut self, _: Durability) -> Result<CommitNo, TableError> {
+        let number = self.batch.send(Some(&self.read_at))?;
+        self.read_at.own.insert(number.0);
+        self.batch = RemoteBatch::new(self.batch.client.clone());
+        self.latest = Arc::new(RemoteSnapshot::new(&self.batch.client));
+        Ok(number)
+    }
+}
