@@ -11,7 +11,7 @@ use saltwing::Value;
 use saltwing_access::SystemClock;
 use saltwing_bind::access::{PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, BoundSelect, Params, create_table, query};
-use saltwing_catalog::{Catalog, CatalogView};
+use saltwing_catalog::{Catalog, CatalogReader};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, parse_one};
 use saltwing_store::MemoryStore;
@@ -63,7 +63,7 @@ pub fn run(bench: &mut Bench) -> Result<()> {
         let values: Vec<Value> = (0..case.values).map(|i| Value::Int(i as i64 * 37)).collect();
         let text = with_values(&open, &values);
         let parsed = select(&text)?;
-        let template = SelectTemplate::new(bound(&select(&open)?, &catalog, Params::Open)?).ok_or("no template")?;
+        let template = SelectTemplate::new(bound(&select(&open)?, &*catalog, Params::Open)?).ok_or("no template")?;
         // One key or one range of a prepared statement is encoded without a plan.
         let is_part = template.part_plan().is_some();
         let from_template = || -> Result<()> {
@@ -74,15 +74,15 @@ pub fn run(bench: &mut Bench) -> Result<()> {
             }
             Ok(())
         };
-        measure(bench, case, "", || plan_of(&select(&text)?, &catalog))?;
-        measure(bench, case, "_bind", || plan_of(&parsed, &catalog))?;
+        measure(bench, case, "", || plan_of(&select(&text)?, &*catalog))?;
+        measure(bench, case, "_bind", || plan_of(&parsed, &*catalog))?;
         measure(bench, case, "_template", from_template)?;
     }
     Ok(())
 }
 
 /// A catalog with one table.
-fn catalog() -> Result<Arc<CatalogView>> {
+fn catalog() -> Result<Arc<dyn CatalogReader>> {
     let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock))?);
     let catalog = Catalog::boot(tables, false)?;
     let Statement::CreateTable(create) = parse_one(CREATE)?.statement else { return Err("not a table".into()) };
@@ -107,14 +107,14 @@ fn select(text: &str) -> Result<QueryStatement> {
     }
 }
 
-fn bound(statement: &QueryStatement, catalog: &CatalogView, params: Params<'_>) -> Result<BoundSelect> {
+fn bound(statement: &QueryStatement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundSelect> {
     match query(statement, catalog, params, &[])? {
         BoundQuery::Single(bound) => Ok(*bound),
         BoundQuery::Relational => Err("not a query of one table".into()),
     }
 }
 
-fn plan_of(statement: &QueryStatement, catalog: &CatalogView) -> Result<()> {
+fn plan_of(statement: &QueryStatement, catalog: &dyn CatalogReader) -> Result<()> {
     let planned = plan_select(bound(statement, catalog, Params::Given(&[]))?)?;
     first_range(&planned.ok_or("the rows would have to be sorted")?)
 }

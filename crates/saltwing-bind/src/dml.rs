@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
@@ -91,7 +91,12 @@ pub struct BoundDelete {
 ///
 /// # Errors
 /// [`BindErrorKind`] with the place; for a value, with its column.
-pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: Params<'_>) -> Result<BoundUpsert> {
+pub fn upsert(
+    statement: &Upsert,
+    insert: bool,
+    catalog: &dyn CatalogReader,
+    params: Params<'_>,
+) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
     let columns = target_columns(&table, statement.columns.as_deref())?;
     let mut computed = Vec::new();
@@ -136,7 +141,7 @@ pub fn upsert(statement: &Upsert, insert: bool, catalog: &CatalogView, params: P
 ///
 /// # Errors
 /// [`BindErrorKind`] with the place.
-pub fn delete(statement: &Delete, catalog: &CatalogView, params: Params<'_>) -> Result<BoundDelete> {
+pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundDelete> {
     let table = resolve(catalog, &statement.table)?;
     let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
     let lowerer = Lowerer { scope: &scope, params, subqueries: &[], collector: None };
@@ -262,7 +267,7 @@ fn bind_value(
 }
 
 /// The table of a DML statement's name.
-pub(crate) fn table_of(catalog: &CatalogView, name: &TableRef) -> Result<Arc<Table>> {
+pub(crate) fn table_of(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
     let schema = name.schema.as_ref().map(|s| s.text.as_str());
     catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
 }

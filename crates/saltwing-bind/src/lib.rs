@@ -25,7 +25,7 @@ mod table_option;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::TableRef;
 use saltwing_types::Expr;
@@ -50,7 +50,7 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 ///
 /// # Errors
 /// That of the catalog, with the place.
-pub fn resolve(catalog: &CatalogView, name: &TableRef) -> Result<Arc<Table>> {
+pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
     dml::table_of(catalog, name)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
@@ -108,7 +108,7 @@ pub enum BoundQuery {
 /// What is wrong with a query over one table: the relational engine would find it too, with less to say.
 pub fn query(
     statement: &QueryStatement,
-    catalog: &CatalogView,
+    catalog: &dyn CatalogReader,
     params: Params<'_>,
     subqueries: &[Subquery],
 ) -> Result<BoundQuery> {

@@ -12,8 +12,8 @@ use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
-use crate::view::key;
-use crate::{CatalogError, CatalogView, INFORMATION_SCHEMA};
+use crate::view::{Definitions, key};
+use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA};
 
 /// The newest format of the catalog's rows that this version reads and writes.
 ///
@@ -49,7 +49,7 @@ pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 pub struct Catalog {
     store: Arc<dyn TableStore>,
     own: OwnTables,
-    view: RwLock<Arc<CatalogView>>,
+    view: RwLock<Arc<Definitions>>,
     /// One change at a time.
     changing: Mutex<()>,
 }
@@ -73,7 +73,7 @@ impl Catalog {
         let own = OwnTables::register(&*store)?;
         let catalog = Self { store, own, view: RwLock::default(), changing: Mutex::default() };
         catalog.check_format(readonly)?;
-        let mut view = CatalogView { version: 1, ..CatalogView::default() };
+        let mut view = Definitions { version: 1, ..Definitions::default() };
         for row in catalog.rows(&catalog.own.schemas)? {
             let name = text(&row, 0)?;
             view.schemas.insert(name.to_lowercase(), name);
@@ -107,7 +107,11 @@ impl Catalog {
     }
 
     /// The catalog as it is now.
-    pub fn snapshot(&self) -> Arc<CatalogView> {
+    pub fn snapshot(&self) -> Arc<dyn CatalogReader> {
+        self.definitions()
+    }
+
+    fn definitions(&self) -> Arc<Definitions> {
         self.view.read().clone()
     }
 
@@ -117,7 +121,7 @@ impl Catalog {
     /// [`CatalogError::DuplicateTable`], [`CatalogError::ReservedName`]; the store's.
     pub fn create_table(&self, mut def: TableDef) -> Result<Arc<Table>, CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = CatalogView::clone(&self.snapshot());
+        let mut view = Definitions::clone(&self.definitions());
         let schema = def.name.schema.clone();
         if let Some(existing) = view.tables.get(&key(schema.as_deref(), &def.name.name)) {
             let existing = existing.def().name.to_string();
@@ -180,7 +184,7 @@ impl Catalog {
         writes.commit(Durability::Synced)?;
         // Held while the table changes: who is refused for an old definition finds the new one here.
         let mut current = self.view.write();
-        let mut view = CatalogView::clone(&current);
+        let mut view = Definitions::clone(&current);
         view.insert(self.store.open_table(table));
         view.version += 1;
         *current = Arc::new(view);
@@ -211,7 +215,7 @@ impl Catalog {
         {
             // Held while the tables change: who is refused for the old one finds the new one here.
             let mut current = self.view.write();
-            let mut view = CatalogView::clone(&current);
+            let mut view = Definitions::clone(&current);
             view.insert(self.store.open_table(next));
             self.store.close_table(old);
             view.version += 1;
@@ -228,7 +232,7 @@ impl Catalog {
     /// the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
     pub fn drop_table(&self, schema: Option<&str>, name: &str) -> Result<bool, CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = CatalogView::clone(&self.snapshot());
+        let mut view = Definitions::clone(&self.definitions());
         let table = view.resolve(schema, name)?;
         let def = table.def();
         let mut writes = self.store.batch();
@@ -249,7 +253,7 @@ impl Catalog {
     /// [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`]; the store's.
     pub fn create_schema(&self, name: &str) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = CatalogView::clone(&self.snapshot());
+        let mut view = Definitions::clone(&self.definitions());
         if view.has_schema(name) {
             return Err(CatalogError::DuplicateSchema(name.into()));
         }
@@ -266,7 +270,7 @@ impl Catalog {
     /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`]; the store's.
     pub fn drop_schema(&self, name: &str) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = CatalogView::clone(&self.snapshot());
+        let mut view = Definitions::clone(&self.definitions());
         let lower = name.to_lowercase();
         let Some(spelt) = view.schemas.remove(&lower) else { return Err(CatalogError::NoSuchSchema(name.into())) };
         let tables = view.tables.keys().filter(|(schema, _)| *schema == lower).count();
@@ -281,7 +285,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn put_schema(&self, view: &mut CatalogView, writes: &mut dyn WriteBatch, name: &str) -> Result<(), CatalogError> {
+    fn put_schema(&self, view: &mut Definitions, writes: &mut dyn WriteBatch, name: &str) -> Result<(), CatalogError> {
         let lower = name.to_lowercase();
         if lower == INFORMATION_SCHEMA {
             return Err(CatalogError::ReservedName(name.into()));
@@ -293,7 +297,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn publish(&self, mut view: CatalogView) {
+    fn publish(&self, mut view: Definitions) {
         view.version += 1;
         *self.view.write() = Arc::new(view);
     }

@@ -12,7 +12,7 @@
 //! 2. A change is one commit, synced: after a crash it is there whole or not at all.
 //! 3. A table id is never used again.
 //!
-//! [`Catalog::snapshot`] gives a consistent picture that later changes leave alone.
+//! [`Catalog::snapshot`] gives the [`CatalogReader`] of one moment.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -26,4 +26,4 @@ pub use boot::{CATALOG_FORMAT, Catalog};
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
 pub use readable::ReadableCatalog;
-pub use view::CatalogView;
+pub use view::CatalogReader;

@@ -9,10 +9,33 @@ use saltwing_types::TableName;
 use crate::CatalogError;
 use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
 
-/// Tables and schemas at one moment.
+/// A catalog at one moment: later changes leave it alone. Statements are bound by it.
+///
+/// A trait, as the catalog of another system can stand here.
+pub trait CatalogReader: Send + Sync {
+    /// Grows with every change: a statement that was prepared on one version is valid for it alone.
+    fn version(&self) -> u64;
+
+    /// The table of this name, in any case.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
+    /// [`CatalogError::View`] for a view of the catalog itself.
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
+
+    /// Whether there is such a schema, in any case.
+    fn has_schema(&self, schema: &str) -> bool;
+
+    /// All tables, by schema and name.
+    fn tables(&self) -> Vec<Arc<Table>>;
+
+    /// All schemas but the default one, as spelt.
+    fn schemas(&self) -> Vec<String>;
+}
+
+/// The tables and schemas that are kept as rows.
 #[derive(Clone, Debug, Default)]
-pub struct CatalogView {
-    /// Grows with every change: a statement prepared on one version is valid for it alone.
+pub(crate) struct Definitions {
     pub(crate) version: u64,
     /// By lower-case name; the value is as spelt.
     pub(crate) schemas: BTreeMap<String, String>,
@@ -20,18 +43,12 @@ pub struct CatalogView {
     pub(crate) tables: BTreeMap<(String, String), Arc<Table>>,
 }
 
-impl CatalogView {
-    /// Grows with every change.
-    pub fn version(&self) -> u64 {
+impl CatalogReader for Definitions {
+    fn version(&self) -> u64 {
         self.version
     }
 
-    /// The table of this name, in any case.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
-    /// [`CatalogError::View`] for a view of the catalog itself.
-    pub fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
         if let Some(table) = self.tables.get(&key(schema, name)) {
             return Ok(table.clone());
         }
@@ -49,22 +66,21 @@ impl CatalogView {
         Err(CatalogError::NoSuchTable { name: asked, nearest })
     }
 
-    /// Whether there is such a schema, in any case.
-    pub fn has_schema(&self, schema: &str) -> bool {
+    fn has_schema(&self, schema: &str) -> bool {
         let lower = schema.to_lowercase();
         lower == INFORMATION_SCHEMA || self.schemas.contains_key(&lower)
     }
 
-    /// All tables, by schema and name.
-    pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
-        self.tables.values()
+    fn tables(&self) -> Vec<Arc<Table>> {
+        self.tables.values().cloned().collect()
     }
 
-    /// All schemas but the default one, as spelt.
-    pub fn schemas(&self) -> impl Iterator<Item = &str> {
-        self.schemas.values().map(String::as_str)
+    fn schemas(&self) -> Vec<String> {
+        self.schemas.values().cloned().collect()
     }
+}
 
+impl Definitions {
     pub(crate) fn insert(&mut self, table: Arc<Table>) {
         let name = &table.def().name;
         if let Some(schema) = &name.schema {

@@ -57,7 +57,7 @@ fn def(schema: Option<&str>, name: &str) -> TableDef {
 }
 
 fn names(catalog: &Catalog) -> Vec<String> {
-    catalog.snapshot().tables().map(|t| t.def().name.to_string()).collect()
+    catalog.snapshot().tables().iter().map(|t| t.def().name.to_string()).collect()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_snapshot_stays_as_it_was() {
     let catalog = boot(&memory());
     let before = catalog.snapshot();
     catalog.create_table(def(None, "t")).unwrap();
-    assert_eq!(before.tables().count(), 0);
+    assert_eq!(before.tables().len(), 0);
     assert!(catalog.snapshot().version() > before.version());
 }
 

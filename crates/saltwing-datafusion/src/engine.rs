@@ -22,7 +22,7 @@ use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use saltwing_access::{Counters, Memory, ScanContext, Snapshot};
 use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
@@ -105,7 +105,7 @@ pub struct QueryRequest<'a> {
     /// What its placeholders stand for that are no parameters.
     pub subqueries: &'a [Subquery],
     /// Tables by name.
-    pub catalog: &'a Arc<CatalogView>,
+    pub catalog: &'a Arc<dyn CatalogReader>,
     /// What the statement sees.
     pub snapshot: Arc<dyn Snapshot>,
     /// Its budget and cancel.
@@ -129,7 +129,7 @@ struct OwnedRequest {
     /// `None` where they are not given.
     params: Option<Vec<Value>>,
     subqueries: Vec<Subquery>,
-    catalog: Arc<CatalogView>,
+    catalog: Arc<dyn CatalogReader>,
     snapshot: Arc<dyn Snapshot>,
     context: ScanContext,
     guard: Guard,
@@ -288,7 +288,7 @@ impl Engine {
 
     fn plan_renaming(&self, request: &QueryRequest<'_>, renaming: Renaming) -> Result<Planned, RelationalError> {
         let QueryRequest { query, items, catalog, params, subqueries, .. } = request;
-        let prepared = prepare(query, items, catalog, (*params, subqueries), renaming)?;
+        let prepared = prepare(query, items, &***catalog, (*params, subqueries), renaming)?;
         let (ambiguous, calls) = (prepared.ambiguous.clone(), prepared.calls.clone());
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
@@ -334,7 +334,7 @@ impl Engine {
         let names = Names {
             session: &self.session,
             table_functions: &self.table_functions,
-            catalog: request.catalog,
+            catalog: &**request.catalog,
             reading: reading.clone(),
             operations,
             with_hidden: names_hidden,

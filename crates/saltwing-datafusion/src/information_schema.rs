@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
-use saltwing_catalog::{CatalogError, CatalogView, INFORMATION_SCHEMA, VIEWS, catalog_view};
+use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SqlType, Value};
 
@@ -20,7 +20,7 @@ const CATALOG: &str = "saltwing";
 ///
 /// # Errors
 /// No such table.
-pub(crate) fn table(name: &str, catalog: &CatalogView) -> Result<Arc<dyn TableProvider>> {
+pub(crate) fn table(name: &str, catalog: &dyn CatalogReader) -> Result<Arc<dyn TableProvider>> {
     let Some(view) = catalog_view(Some(INFORMATION_SCHEMA), name) else {
         let name = format!("{INFORMATION_SCHEMA}.{name}");
         let known: Vec<String> = VIEWS.iter().map(|view| format!("{INFORMATION_SCHEMA}.{}", view.name)).collect();
@@ -64,22 +64,22 @@ fn schema_name(schema: Option<&String>) -> Value {
     schema.map_or(Value::Null, Value::text)
 }
 
-fn schemata(catalog: &CatalogView) -> Vec<Vec<Value>> {
-    let names = catalog.schemas().chain([INFORMATION_SCHEMA]);
+fn schemata(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let names = catalog.schemas().into_iter().chain([INFORMATION_SCHEMA.to_owned()]);
     names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect()
 }
 
-fn tables(catalog: &CatalogView) -> Vec<Vec<Value>> {
+fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
     let row = |schema: Value, name: &str, kind: &str| {
         vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind)]
     };
-    let own =
-        catalog.tables().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
+    let own = catalog.tables();
+    let own = own.iter().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
     let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW"));
     own.chain(views).collect()
 }
 
-fn columns(catalog: &CatalogView) -> Vec<Vec<Value>> {
+fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for table in catalog.tables() {
         let def = table.def();

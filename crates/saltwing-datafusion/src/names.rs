@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
     AggregateUDF, Expr as PlanExpr, HigherOrderUDF, ScalarUDF, TableSource as Source, WindowUDF,
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
-use saltwing_catalog::{CatalogView, INFORMATION_SCHEMA};
+use saltwing_catalog::{CatalogReader, INFORMATION_SCHEMA};
 use saltwing_sql::cast_type;
 use saltwing_types::Span;
 
@@ -33,7 +33,7 @@ pub(crate) struct Names<'a> {
     /// Functions and settings, the same for all statements.
     pub(crate) session: &'a SessionState,
     pub(crate) table_functions: &'a HashMap<String, Arc<TableFunction>>,
-    pub(crate) catalog: &'a CatalogView,
+    pub(crate) catalog: &'a dyn CatalogReader,
     pub(crate) reading: Arc<Reading>,
     pub(crate) operations: Operations,
     /// Whether hidden columns are named.

@@ -88,7 +88,7 @@ impl Session {
             },
             Statement::Delete(delete) => {
                 let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
-                match self.plan_delete(delete, &self.catalog(), given)? {
+                match self.plan_delete(delete, &*self.catalog(), given)? {
                     Some(access) => Ok(direct(vec![AccessReport { access, counters: None }])),
                     None => self.explain_query(&saltwing_bind::row_key_query(delete)?, params),
                 }

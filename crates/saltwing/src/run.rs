@@ -9,7 +9,7 @@ use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
     create_table, delete, query, resolve, upsert,
 };
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, RunningSelect, SelectPlan, Writer};
 use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{Statement, TableRef};
@@ -30,7 +30,7 @@ pub(crate) struct QueryRun<'a> {
     pub(crate) subqueries: Vec<Subquery>,
     /// Taken before the catalog: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,
-    pub(crate) catalog: Arc<CatalogView>,
+    pub(crate) catalog: Arc<dyn CatalogReader>,
     pub(crate) guard: Guard,
     pub(crate) executor: ExecutorChoice,
     /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
@@ -50,7 +50,7 @@ pub(crate) enum Purpose {
 }
 
 impl Session {
-    pub(crate) fn catalog(&self) -> Arc<CatalogView> {
+    pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
         self.database().shared.catalog.snapshot()
     }
 
@@ -72,7 +72,7 @@ impl Session {
                 for name in &truncate.tables {
                     context.check()?;
                     // Tells what is wrong with the name at its place.
-                    resolve(&self.catalog(), name)?;
+                    resolve(&*self.catalog(), name)?;
                     let schema = name.schema.as_ref().map(|s| s.text.as_str());
                     let truncated = catalog.truncate_table(schema, &name.name.text);
                     let is_freed = truncated.map_err(|e| Error::from(e).at(Some(name.span())))?;
@@ -132,7 +132,7 @@ impl Session {
             Statement::Upsert(upserted) | Statement::Insert(upserted) => {
                 let is_insert = matches!(statement, Statement::Insert(_));
                 let verb = if is_insert { HintVerb::Insert } else { HintVerb::Upsert };
-                let bound = upsert(upserted, is_insert, &catalog, Params::Open)?;
+                let bound = upsert(upserted, is_insert, &*catalog, Params::Open)?;
                 match bound.source {
                     BoundSource::Rows(_) if bound.computed.is_empty() => Ok(()),
                     BoundSource::Rows(_) => {
@@ -142,7 +142,7 @@ impl Session {
                     BoundSource::Query(query) => self.check_query(&upserted.source_query(&query), verb),
                 }
             }
-            Statement::Delete(statement) => match self.plan_delete(statement, &catalog, Params::Open)? {
+            Statement::Delete(statement) => match self.plan_delete(statement, &*catalog, Params::Open)? {
                 Some(access) => Ok(access.judge().map(drop)?),
                 None => self.check_query(&saltwing_bind::row_key_query(statement)?, HintVerb::Delete),
             },
@@ -223,7 +223,7 @@ impl Session {
             return kept();
         }
         let catalog = self.catalog();
-        let Some(ReadyPlan { plan, part }) = known.planned(statement, &catalog, params) else {
+        let Some(ReadyPlan { plan, part }) = known.planned(statement, &*catalog, params) else {
             let is_kept = settings.executor == ExecutorChoice::Auto && known.is_relational();
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
@@ -279,7 +279,7 @@ impl Session {
         if choice == ExecutorChoice::DataFusion {
             return Ok(None);
         }
-        let planned = match query(&run.statement, &run.catalog, run.params, &run.subqueries)? {
+        let planned = match query(&run.statement, &*run.catalog, run.params, &run.subqueries)? {
             BoundQuery::Relational => None,
             BoundQuery::Single(bound) => plan_select(*bound)?,
         };
@@ -328,7 +328,7 @@ impl Session {
         self.writable()?;
         let catalog = self.catalog();
         let context = self.begin();
-        let BoundUpsert { target, source, computed } = upsert(statement, insert, &catalog, Params::Given(params))?;
+        let BoundUpsert { target, source, computed } = upsert(statement, insert, &*catalog, Params::Given(params))?;
         match source {
             BoundSource::Rows(rows) if !computed.is_empty() || !target.computed_defaults.is_empty() => {
                 let computing = self.computing(&statement.hints, params, &context);
@@ -393,7 +393,7 @@ impl Session {
     pub(crate) fn plan_delete(
         &self,
         statement: &Delete,
-        catalog: &CatalogView,
+        catalog: &dyn CatalogReader,
         params: Params<'_>,
     ) -> Result<Option<TableAccess>, Error> {
         let bound = delete(statement, catalog, params)?;
@@ -410,7 +410,7 @@ impl Session {
     fn run_delete(&self, statement: &Delete, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
-        match self.plan_delete(statement, &self.catalog(), Params::Given(params))? {
+        match self.plan_delete(statement, &*self.catalog(), Params::Given(params))? {
             Some(access) => {
                 let mut notices: Vec<String> = access.judge()?.into_iter().collect();
                 let rows_affected = self.writer().delete(&access, &context)?;
@@ -433,7 +433,7 @@ impl Session {
             if run.executor == ExecutorChoice::Direct {
                 run.executor = ExecutorChoice::Auto;
             }
-            let table = resolve(&run.catalog, &statement.table)?;
+            let table = resolve(&*run.catalog, &statement.table)?;
             let rows = self.start_run(run, context.clone())?;
             let ((), notices) = rows.drain(|batches| transaction.delete_batches(&table, batches))?;
             Ok::<_, Error>(notices)
@@ -444,7 +444,7 @@ impl Session {
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
         self.writable()?;
         let shared = &self.database().shared;
-        let exists = resolve(&shared.catalog.snapshot(), &create.table).is_ok();
+        let exists = resolve(&*shared.catalog.snapshot(), &create.table).is_ok();
         if exists && create.if_not_exists {
             let notices = vec![format!("table {} exists already", create.table)];
             return Ok(ExecResult { rows_affected: 0, notices }.into());
@@ -462,7 +462,7 @@ impl Session {
         self.writable()?;
         let name = &alter.table;
         // Tells what is wrong with the name at its place.
-        resolve(&self.catalog(), name)?;
+        resolve(&*self.catalog(), name)?;
         let mut notices = Vec::new();
         let change = |table: &Arc<Table>| -> Result<_, Error> {
             let altered = alter_table(alter, table)?;

@@ -21,7 +21,8 @@ impl Session {
             return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
         }
         let pattern = pattern(show.like.as_deref())?;
-        let rows = catalog.tables().map(|t| &t.def().name).filter(|name| {
+        let tables = catalog.tables();
+        let rows = tables.iter().map(|t| &t.def().name).filter(|name| {
             let same = |s: &saltwing_sql::Name| {
                 name.schema.as_ref().is_some_and(|n| n.to_lowercase() == s.text.to_lowercase())
             };
@@ -34,8 +35,8 @@ impl Session {
     pub(crate) fn show_schemas(&self, show: &ShowSchemas) -> Result<RowsOutcome, Error> {
         let catalog = self.catalog();
         let pattern = pattern(show.like.as_deref())?;
-        let names = catalog.schemas().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
-        text_rows("schema_name", names.map(str::to_owned).collect())
+        let names = catalog.schemas().into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
+        text_rows("schema_name", names.collect())
     }
 
     pub(crate) fn show_setting(&self, name: Option<&SettingName>) -> Result<RowsOutcome, Error> {
@@ -53,7 +54,7 @@ impl Session {
                 .at(Some(name.span()))
                 .with_help(Some("DESCRIBE shows its columns")));
         }
-        let table = resolve(&self.catalog(), name)?;
+        let table = resolve(&*self.catalog(), name)?;
         text_rows("create_table", vec![create_table_text(table.def())])
     }
 
@@ -65,7 +66,7 @@ impl Session {
             };
             return table_rows(&COLUMNS, view.columns.iter().map(row).collect());
         }
-        let table = resolve(&self.catalog(), name)?;
+        let table = resolve(&*self.catalog(), name)?;
         let def = table.def();
         let mut rows: Vec<Vec<Option<String>>> =
             def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();

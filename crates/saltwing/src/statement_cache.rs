@@ -12,7 +12,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_bind::access::{KeyPart, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, Params, check_hints, query};
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Parsed, Statement, parameter_count, parse_one};
@@ -77,7 +77,7 @@ impl CachedStatement {
     pub(crate) fn planned(
         &self,
         statement: &QueryStatement,
-        catalog: &CatalogView,
+        catalog: &dyn CatalogReader,
         values: &[Value],
     ) -> Option<ReadyPlan> {
         let known = self.plan.lock().clone().filter(|plan| plan.version == catalog.version());
@@ -109,7 +109,7 @@ impl CachedStatement {
 }
 
 /// What can be planned of a query before it has values. What is wrong with it is told where it runs.
-fn kind(statement: &QueryStatement, catalog: &CatalogView, has_parameters: bool) -> PlanKind {
+fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
     let bound = match query(statement, catalog, params, &[]) {
         Ok(BoundQuery::Single(bound)) => bound,

@@ -55,8 +55,8 @@ impl Session {
     pub(crate) fn show_storage(&self, name: Option<&TableRef>) -> Result<RowsOutcome, Error> {
         let catalog = self.catalog();
         let tables: Vec<Arc<Table>> = match name {
-            Some(name) => vec![resolve(&catalog, name)?],
-            None => catalog.tables().cloned().collect(),
+            Some(name) => vec![resolve(&*catalog, name)?],
+            None => catalog.tables(),
         };
         let stats = self.database().shared.storage("SHOW STORAGE")?.storage_stats();
         // A table that was dropped meanwhile has no numbers any more.
@@ -73,7 +73,7 @@ impl Session {
         self.writable()?;
         let context = self.begin();
         let catalog = self.catalog();
-        let tables = compact.tables.iter().map(|name| resolve(&catalog, name)).collect::<Result<Vec<_>, _>>()?;
+        let tables = compact.tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
         for table in tables {
             self.database().shared.storage("COMPACT")?.compact(table.def().id, &context)?;
         }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
 
 use super::items::factor_name;
@@ -28,13 +28,13 @@ struct Relation {
 
 impl Scope {
     /// The tables of a FROM clause; `is_cte` tells names that are no tables of the catalog.
-    pub(super) fn of(from: &[TableWithJoins], catalog: &CatalogView, is_cte: &dyn Fn(&str) -> bool) -> Self {
+    pub(super) fn of(from: &[TableWithJoins], catalog: &dyn CatalogReader, is_cte: &dyn Fn(&str) -> bool) -> Self {
         let mut scope = Self::default();
         from.iter().for_each(|table| scope.add(table, catalog, is_cte));
         scope
     }
 
-    fn add(&mut self, table: &TableWithJoins, catalog: &CatalogView, is_cte: &dyn Fn(&str) -> bool) {
+    fn add(&mut self, table: &TableWithJoins, catalog: &dyn CatalogReader, is_cte: &dyn Fn(&str) -> bool) {
         for factor in std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)) {
             if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
                 self.add(table_with_joins, catalog, is_cte);

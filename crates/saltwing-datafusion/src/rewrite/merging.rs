@@ -11,7 +11,7 @@
 
 use std::ops::ControlFlow;
 
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::SourceText;
 use sqlparser::ast::{
     Expr, Ident, JoinConstraint, OrderBy, OrderByKind, Query, Select, SelectItem, SelectItemQualifiedWildcardKind,
@@ -60,7 +60,11 @@ fn merges(table: &TableWithJoins) -> bool {
 ///
 /// # Errors
 /// Columns that a side of such a join lacks, or has twice.
-pub(super) fn merge_columns(query: &mut Query, catalog: &CatalogView, items: &[SourceText]) -> Result<Vec<SourceText>> {
+pub(super) fn merge_columns(
+    query: &mut Query,
+    catalog: &dyn CatalogReader,
+    items: &[SourceText],
+) -> Result<Vec<SourceText>> {
     let mut merging = Merging {
         relations: Relations { catalog, ctes: Vec::new() },
         result: super::first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),

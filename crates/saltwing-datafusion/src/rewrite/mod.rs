@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
 use saltwing_bind::{Params, Subquery};
-use saltwing_catalog::CatalogView;
+use saltwing_catalog::CatalogReader;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
@@ -78,7 +78,7 @@ pub(crate) enum Renaming {
 pub(crate) fn prepare(
     query: &Query,
     items: &[SourceText],
-    catalog: &CatalogView,
+    catalog: &dyn CatalogReader,
     (params, subqueries): (Params<'_>, &[Subquery]),
     renaming: Renaming,
 ) -> Result<Prepared> {
@@ -171,7 +171,7 @@ struct Rewriter<'a> {
     names_hidden: bool,
     /// Names of WITH tables anywhere in the statement.
     ctes: HashSet<String>,
-    catalog: &'a CatalogView,
+    catalog: &'a dyn CatalogReader,
     /// The SELECT that names the result's columns. Only ever compared.
     result: *const Select,
     /// The texts of its items.

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use saltwing_catalog::{CatalogView, catalog_view};
+use saltwing_catalog::{CatalogReader, catalog_view};
 use saltwing_sql::expr_span;
 use sqlparser::ast::{
     BinaryOperator, Cte, ExcludeSelectItem, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query, Select,
@@ -182,7 +182,7 @@ fn kept(operator: &JoinOperator) -> Kept {
 /// What the names of tables stand for.
 #[derive(Clone)]
 pub(super) struct Relations<'a> {
-    pub(super) catalog: &'a CatalogView,
+    pub(super) catalog: &'a dyn CatalogReader,
     /// WITH tables, the innermost last, by their names in lower case.
     pub(super) ctes: Vec<(String, Outputs)>,
 }

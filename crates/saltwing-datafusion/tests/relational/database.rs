@@ -66,7 +66,7 @@ impl Database {
                 self.catalog.create_table(bound.def).unwrap();
             }
             Statement::Upsert(upsert) => {
-                let bound = saltwing_bind::upsert(&upsert, false, &self.catalog.snapshot(), Params::Given(&[]));
+                let bound = saltwing_bind::upsert(&upsert, false, &*self.catalog.snapshot(), Params::Given(&[]));
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
                 let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };

@@ -71,7 +71,7 @@ impl Session {
         bytes_total: Option<u64>,
         context: &ScanContext,
     ) -> Result<ExecResult, Error> {
-        let table = resolve(&self.catalog(), &copy.table)?;
+        let table = resolve(&*self.catalog(), &copy.table)?;
         let mut columns = target_columns(&table, copy.columns.as_deref())?;
         let file = file_of(copy);
         let stopped = |error: Error| context.check().err().map_or(error, Error::from);
@@ -381,7 +381,7 @@ impl Load<'_> {
 
     /// Finds the columns again where the table was altered; whether it was.
     fn rebind(&mut self) -> Result<bool, Error> {
-        let table = resolve(&self.session.catalog(), &self.copy.table)?;
+        let table = resolve(&*self.session.catalog(), &self.copy.table)?;
         let (old, new) = (self.target.table.def(), table.def());
         if (old.id, old.history.version) == (new.id, new.history.version) {
             return Ok(false);
