@@ -12,7 +12,7 @@ use crate::packed::Summary;
 use crate::packed::delta::TableRows;
 use crate::points::{KEYS_AT_ONCE, Keys, find_all};
 use crate::skip::Skipper;
-use crate::walk::{Piece, Pieces, Walk, WalkRules};
+use crate::walk::{RowSegment, RowSegments, Walk, WalkRules};
 
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
 /// are mostly not there, and products of lists above all, then cost as many steps as there are rows at most.
@@ -37,7 +37,7 @@ pub(crate) struct BucketScan {
     range: Option<KeyRange>,
     /// Physical keys that are looked for together, and their rows.
     keys: Keys,
-    found: VecDeque<Piece>,
+    found: VecDeque<RowSegment>,
     /// Ranges entered since the last row.
     misses: u32,
     /// Ranges taken, for [`CHECK_RANGES`].
@@ -95,7 +95,7 @@ impl BucketScan {
     }
 
     /// The next visible rows, `most` at most.
-    pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
         if let Some(first) = self.first.take() {
             self.count_entered();
             self.walk = Some(first);
@@ -128,7 +128,7 @@ impl BucketScan {
 
     /// As [`BucketScan::next`], with the pieces behind it that are found already, of `most` rows in all at most: where rows
     /// of deltas and blocks lie mixed, there are many. Whether there was one.
-    pub(crate) fn next_several(&mut self, most: usize, out: &mut Pieces) -> Result<bool, TableError> {
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut RowSegments) -> Result<bool, TableError> {
         let Some(first) = self.next(most)? else { return Ok(false) };
         let most = most - first.len();
         out.push(first);
@@ -238,7 +238,7 @@ impl BucketScan {
         }
     }
 
-    /// Whether the whole range comes before `key` in the direction of travel.
+    /// Whether the whole range comes before `key` in the direction of the scan.
     fn lies_before(&self, range: &KeyRange, key: &[u8]) -> bool {
         match self.rules.direction {
             Direction::Forward => range.end().is_some_and(|end| end <= key),

@@ -16,13 +16,13 @@ use std::ops::Range;
 use saltwing_types::{ColumnRef, CompareOp, SqlType};
 
 use crate::StoredTable;
+use crate::column_location::ColumnLocation;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn};
 use crate::packed::{
     NumberRanges, Share, Summary, decimal_number, float_number_narrow, int_number, keep, keep_each, text_number,
     timestamp_number,
 };
 use crate::row_format::{self, SlotBytes, slot_bytes, slot_int};
-use crate::source::Source;
 
 /// What a condition is for a row. As bits, AND of them is SQL's AND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ enum Test {
 
 impl Condition {
     fn new(table: &StoredTable, column: &ColumnRef, test: Test, wanted: bool) -> Option<Self> {
-        let Source::Stored { family, slot } = Source::of(table, column.index) else { return None };
+        let ColumnLocation::Slot { family, slot } = ColumnLocation::of(table, column.index) else { return None };
         let ty = table.column_type(column.index);
         let mut condition = Self { family, slot, ty, test, wanted, absent: Truth::Unknown };
         let absent = slot_bytes(ty, table.absent(column.index));

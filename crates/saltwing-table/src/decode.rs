@@ -1,4 +1,4 @@
-//! Pieces of a scan into columns: only the columns that are asked for.
+//! RowSegments of a scan into columns: only the columns that are asked for.
 
 mod keys;
 
@@ -11,15 +11,15 @@ use saltwing_types::{SqlType, ValueError, text};
 use smallvec::SmallVec;
 
 use crate::StoredTable;
+use crate::column_location::{ColumnLocation, tail_bytes};
+use crate::column_writer::{ColumnWriter, Run};
 use crate::packed::block::{FixCells, FixPart, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes};
-use crate::sink::{Run, Sink};
-use crate::source::{Source, tail_bytes};
+use crate::row_order::RowSelection;
 use crate::texts::Appended;
-use crate::travel::Picked;
-use crate::walk::Piece;
+use crate::walk::RowSegment;
 
 pub(crate) use keys::corrupt as corrupt_key;
 use keys::{KeyDecoder, KeyUse};
@@ -37,12 +37,12 @@ pub(crate) struct DecodedColumns {
 pub(crate) struct DecodedColumn {
     pub(crate) index: usize,
     pub(crate) ty: SqlType,
-    pub(crate) source: Source,
+    pub(crate) source: ColumnLocation,
 }
 
 impl DecodedColumn {
     pub(crate) fn of(table: &StoredTable, index: usize) -> Self {
-        Self { index, ty: table.column_type(index), source: Source::of(table, index) }
+        Self { index, ty: table.column_type(index), source: ColumnLocation::of(table, index) }
     }
 }
 
@@ -52,7 +52,7 @@ impl DecodedColumns {
         let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
         let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
         for column in &all {
-            if let Source::Stored { family, .. } = column.source {
+            if let ColumnLocation::Slot { family, .. } = column.source {
                 let var_wanted = row_format::width(column.ty).is_none();
                 match families.iter_mut().find(|known| known.family == family) {
                     Some(known) => known.var_wanted |= var_wanted,
@@ -60,8 +60,8 @@ impl DecodedColumns {
                 }
             }
         }
-        let reads_keys = all.iter().any(|column| !matches!(column.source, Source::Stored { .. }));
-        let has_leading = all.iter().any(|column| matches!(column.source, Source::Leading { .. }));
+        let reads_keys = all.iter().any(|column| !matches!(column.source, ColumnLocation::Slot { .. }));
+        let has_leading = all.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
         let keys = reads_keys.then(|| KeyUse { has_leading, tail_bytes: tail_bytes(table) });
         Self { all, families, keys }
     }
@@ -81,8 +81,8 @@ const HELD_MIN: usize = 2;
 
 struct Column {
     index: usize,
-    source: Source,
-    sink: Sink,
+    source: ColumnLocation,
+    sink: ColumnWriter,
 }
 
 /// A family of which columns are read, and whether one of variable width is.
@@ -110,7 +110,7 @@ struct Parts {
 /// Rows of one place.
 enum Rows<'p> {
     /// Of a block, and where it is among those that are held.
-    Block(&'p Arc<BlockRef>, usize, Picked<'p>),
+    Block(&'p Arc<BlockRef>, usize, RowSelection<'p>),
     /// A row of a delta.
     Recent(&'p [u8], &'p StoredRow),
 }
@@ -121,7 +121,7 @@ type Several<'p> = SmallVec<[Rows<'p>; 2]>;
 impl RowDecoder {
     /// A decoder of these columns.
     pub(crate) fn new(columns: &DecodedColumns) -> Self {
-        let column = |c: &DecodedColumn| Column { index: c.index, source: c.source, sink: Sink::new(c.ty) };
+        let column = |c: &DecodedColumn| Column { index: c.index, source: c.source, sink: ColumnWriter::new(c.ty) };
         Self {
             columns: columns.all.iter().map(column).collect(),
             keys: columns.keys.map(KeyDecoder::new),
@@ -140,18 +140,18 @@ impl RowDecoder {
     pub(crate) fn append(
         &mut self,
         table: &StoredTable,
-        pieces: &[Piece],
+        pieces: &[RowSegment],
         direction: Direction,
     ) -> Result<(), TableError> {
         self.hold_few();
         let mut several = Several::with_capacity(pieces.len());
         for piece in pieces {
             match piece {
-                Piece::Row { key, row } => several.push(Rows::Recent(key, row)),
-                Piece::Block { block, rows, .. } => {
-                    several.push(Rows::Block(block, self.hold(block)?, Picked::Run(rows.clone(), direction)));
+                RowSegment::Row { key, row } => several.push(Rows::Recent(key, row)),
+                RowSegment::Block { block, rows, .. } => {
+                    several.push(Rows::Block(block, self.hold(block)?, RowSelection::Run(rows.clone(), direction)));
                 }
-                Piece::Passed(_) => {}
+                RowSegment::Pruned(_) => {}
             }
         }
         self.append_several(table, &several)
@@ -162,7 +162,7 @@ impl RowDecoder {
         &mut self,
         table: &StoredTable,
         block: &Arc<BlockRef>,
-        rows: Picked<'_>,
+        rows: RowSelection<'_>,
     ) -> Result<(), TableError> {
         self.hold_few();
         let held = self.hold(block)?;
@@ -220,7 +220,7 @@ impl RowDecoder {
         let recent = recent_rows(table, family, several)?;
         for Column { index, source, sink } in columns.iter_mut() {
             let slot = match *source {
-                Source::Stored { family: of, slot } if of == family => slot,
+                ColumnLocation::Slot { family: of, slot } if of == family => slot,
                 _ => continue,
             };
             let mut recent = recent.iter();
@@ -268,7 +268,12 @@ fn recent_rows<'p>(
 }
 
 /// Adds what a row of a delta has in a slot; `slot` is `None` where the row has nothing of the family.
-fn append_recent(table: &StoredTable, index: usize, slot: Option<Option<SlotBytes<'_>>>, sink: &mut Sink) -> Appended {
+fn append_recent(
+    table: &StoredTable,
+    index: usize,
+    slot: Option<Option<SlotBytes<'_>>>,
+    sink: &mut ColumnWriter,
+) -> Appended {
     match slot.unwrap_or(Some(SlotBytes::Absent))? {
         SlotBytes::Null => {
             sink.push_null();
@@ -284,8 +289,8 @@ fn append_stored(
     table: &StoredTable,
     (index, slot): (usize, u16),
     parts: Option<&Parts>,
-    rows: &Picked<'_>,
-    sink: &mut Sink,
+    rows: &RowSelection<'_>,
+    sink: &mut ColumnWriter,
 ) -> Appended {
     let fix = parts.and_then(|parts| parts.fix.as_deref());
     let Some((fix, column)) = fix.and_then(|fix| Some((fix, fix.column(slot)?))) else {

@@ -17,6 +17,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod bucket;
+mod column_location;
+mod column_writer;
 mod commit;
 mod condition;
 mod conditions;
@@ -29,21 +31,19 @@ mod packed;
 mod points;
 mod row_format;
 mod row_id;
+mod row_order;
 mod row_values;
 mod scan;
 mod selection;
 mod selector;
 mod shape;
-mod sink;
 mod skip;
-mod source;
+mod snapshot;
 mod store;
 mod table;
 mod texts;
 mod totals;
 mod transaction;
-mod travel;
-mod view;
 mod walk;
 mod write_set;
 
@@ -51,5 +51,5 @@ pub use packed::{LayoutOptions, Merging, SPACES, StorageStats, TableStorage, is_
 pub use store::EmbeddedTables;
 
 pub(crate) use commit::{CommitLog, ReadToken};
+pub(crate) use snapshot::EmbeddedSnapshot;
 pub(crate) use table::StoredTable;
-pub(crate) use view::ReadView;

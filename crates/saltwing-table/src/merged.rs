@@ -7,8 +7,8 @@ use saltwing_access::TableError;
 use saltwing_store::Direction;
 
 use crate::bucket::BucketScan;
-use crate::travel::{nth, take_first};
-use crate::walk::Piece;
+use crate::row_order::{nth, take_first};
+use crate::walk::RowSegment;
 
 /// Merges buckets in row-key order.
 pub(crate) struct Merge {
@@ -23,16 +23,16 @@ pub(crate) struct Merge {
 
 /// Rows of one bucket that are put out next, and the key of their first without the bucket byte.
 struct Head {
-    piece: Piece,
+    piece: RowSegment,
     key: Vec<u8>,
     bucket: usize,
     direction: Direction,
 }
 
 impl Ord for Head {
-    /// The heap puts out its greatest: the first row in the direction of travel. What has no key goes first.
+    /// The heap puts out its greatest: the first row in the direction of the scan. What has no key goes first.
     fn cmp(&self, other: &Self) -> Ordering {
-        let passed = |head: &Self| matches!(head.piece, Piece::Passed(_));
+        let passed = |head: &Self| matches!(head.piece, RowSegment::Pruned(_));
         let by_key = self.key.cmp(&other.key);
         let by_key = if self.direction == Direction::Forward { by_key.reverse() } else { by_key };
         passed(self).cmp(&passed(other)).then(by_key).then(other.bucket.cmp(&self.bucket))
@@ -59,7 +59,7 @@ impl Merge {
         Self { scans, heads: BinaryHeap::new(), direction, to_fill, key: Vec::new() }
     }
 
-    pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
         while let Some(bucket) = self.to_fill.pop() {
             if let Some(scan) = self.scans.get_mut(bucket)
                 && let Some(piece) = scan.next(usize::MAX)?
@@ -84,7 +84,7 @@ impl Merge {
     /// How many rows of a head, one at least, come before those of all other buckets.
     fn rows_before_others(&mut self, head: &Head, most: usize) -> Result<usize, TableError> {
         let count = head.piece.len().min(most.max(1));
-        let (Piece::Block { block, rows, .. }, Some(other)) = (&head.piece, self.heads.peek()) else {
+        let (RowSegment::Block { block, rows, .. }, Some(other)) = (&head.piece, self.heads.peek()) else {
             return Ok(count);
         };
         let rows = take_first(&mut rows.clone(), self.direction, count);
@@ -107,7 +107,7 @@ impl Merge {
 }
 
 /// The key of the first row without its bucket byte: what order across buckets goes by.
-fn logical_key(piece: &Piece, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
+fn logical_key(piece: &RowSegment, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
     piece.first_key(direction, key)?;
     if !key.is_empty() {
         key.remove(0);

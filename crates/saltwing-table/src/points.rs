@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::packed::block_ref::{BlockRef, PartsInMemory};
 use crate::packed::delta::TableRows;
-use crate::walk::{Found, Piece, place_in};
+use crate::walk::{Found, RowSegment, place_in};
 
 /// Keys whose steps are taken side by side.
 pub(crate) const KEYS_AT_ONCE: usize = 32;
@@ -71,7 +71,7 @@ pub(crate) fn find_all(
         found.push(place.map_or(Ok(None), |place| place.read(key, expired_ms))?);
     }
     let in_blocks = found.iter().flatten().filter_map(|found| match &found.piece {
-        Piece::Block { block, rows, .. } => Some((&**block, rows.start)),
+        RowSegment::Block { block, rows, .. } => Some((&**block, rows.start)),
         _ => None,
     });
     look(in_blocks.collect(), &[|parts, row| parts.look_at_row(row), |parts, row| parts.look_into_row(row)]);

@@ -12,16 +12,16 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, Value};
 
 use crate::StoredTable;
+use crate::column_location::{ColumnLocation, tail_bytes};
 use crate::decode::{corrupt, corrupt_key};
 use crate::packed::OpenTables;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn, VarPart};
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
 use crate::row_format::{self, SlotBytes, slot_value};
+use crate::row_order::{nth, take_first};
 use crate::scan::Scan;
-use crate::source::{Source, tail_bytes};
-use crate::travel::{nth, take_first};
-use crate::walk::{Found, Piece, Pieces};
+use crate::walk::{Found, RowSegment, RowSegments};
 
 /// Rows that come together as values, but for the last ones: who takes them finds them in the nearest cache.
 const ROWS_TOGETHER_MIN: u64 = 64;
@@ -42,7 +42,7 @@ pub(crate) struct RowShape {
 struct RowColumn {
     index: usize,
     ty: SqlType,
-    source: Source,
+    source: ColumnLocation,
 }
 
 struct Group {
@@ -54,7 +54,7 @@ struct Group {
 impl RowColumn {
     /// Family and slot, where it is stored.
     fn stored(&self) -> Option<(usize, u16)> {
-        if let Source::Stored { family, slot } = self.source { Some((family, slot)) } else { None }
+        if let ColumnLocation::Slot { family, slot } = self.source { Some((family, slot)) } else { None }
     }
 
     fn family(&self) -> Option<usize> {
@@ -84,10 +84,10 @@ impl RowShape {
     pub(crate) fn new(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
         let column = |index: usize| {
             let ty = table.column_type(index);
-            RowColumn { index, ty, source: Source::of(table, index) }
+            RowColumn { index, ty, source: ColumnLocation::of(table, index) }
         };
         let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
-        let reads_leading = columns.iter().any(|column| matches!(column.source, Source::Leading { .. }));
+        let reads_leading = columns.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
         let mut end = 0;
         let group = |group: &[RowColumn]| {
             let start = end;
@@ -114,7 +114,7 @@ impl RowShape {
     pub(crate) fn values(&self, found: Found) -> Result<RowValues, TableError> {
         let Found { piece, lead } = found;
         let (mut values, mut reader) = (RowValues::new(self.columns.len()), RowReader::default());
-        if let Piece::Block { block, .. } = &piece {
+        if let RowSegment::Block { block, .. } = &piece {
             reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
         }
         self.append(&piece, Direction::Forward, &mut reader, &mut values)?;
@@ -124,15 +124,15 @@ impl RowShape {
     /// Adds the values of some rows.
     fn append(
         &self,
-        piece: &Piece,
+        piece: &RowSegment,
         direction: Direction,
         reader: &mut RowReader,
         values: &mut RowValues,
     ) -> Result<(), TableError> {
         match piece {
-            Piece::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
-            Piece::Block { block, rows, .. } => self.append_block(block, rows, direction, reader, values),
-            Piece::Passed(_) => Ok(()),
+            RowSegment::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
+            RowSegment::Block { block, rows, .. } => self.append_block(block, rows, direction, reader, values),
+            RowSegment::Pruned(_) => Ok(()),
         }
     }
 
@@ -187,19 +187,19 @@ impl RowShape {
         mut cells: ColumnCells<'_>,
     ) -> Result<(), TableError> {
         match column.source {
-            Source::Tail { position, codec, from_end, width } => {
+            ColumnLocation::KeySuffix { position, codec, from_end, width } => {
                 let put = put_tails(lead, rows, direction, (from_end, width), codec, &mut cells);
                 let (prefix, suffix) = lead.key(nth(rows, direction, 0));
                 put.map_err(|bad| corrupt_key(&self.table, &[prefix, suffix], position, bad))
             }
-            Source::RowKey => {
+            ColumnLocation::RowKey => {
                 for i in 0..rows.len() {
                     let (prefix, suffix) = lead.key(nth(rows, direction, i));
                     cells.put(Value::Bytes([prefix, suffix].concat()));
                 }
                 Ok(())
             }
-            Source::Leading { .. } | Source::Stored { .. } => Ok(()),
+            ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => Ok(()),
         }
     }
 
@@ -222,7 +222,7 @@ impl RowShape {
             lead.key_into(nth(&same, direction, 0), key);
             self.table.codec().split(key, slices)?;
             for (place, column) in self.columns.iter().enumerate() {
-                let Source::Leading { position, codec } = column.source else { continue };
+                let ColumnLocation::KeyPrefix { position, codec } = column.source else { continue };
                 let mut cells = values.column_mut(first, place);
                 put_key(&self.table, key, slices, (position, codec), scratch, &mut cells)?;
                 cells.repeat(repeats - 1);
@@ -241,17 +241,21 @@ impl RowShape {
         values: &mut RowValues,
     ) -> Result<(), TableError> {
         let table = &*self.table;
-        if self.columns.iter().any(|column| matches!(column.source, Source::Leading { .. } | Source::Tail { .. })) {
+        if self
+            .columns
+            .iter()
+            .any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. } | ColumnLocation::KeySuffix { .. }))
+        {
             table.codec().split(key, slices)?;
         }
         let at = values.add(1);
         for (place, column) in self.columns.iter().enumerate() {
             values.column_mut(at, place).put(match column.source {
-                Source::RowKey => Value::Bytes(key.to_vec()),
-                Source::Leading { position, .. } | Source::Tail { position, .. } => {
+                ColumnLocation::RowKey => Value::Bytes(key.to_vec()),
+                ColumnLocation::KeyPrefix { position, .. } | ColumnLocation::KeySuffix { position, .. } => {
                     table.codec().decode_column(key, slices, position)?
                 }
-                Source::Stored { family, slot } => {
+                ColumnLocation::Slot { family, slot } => {
                     recent_slot(table, key, row, (family, slot), |stored| match stored {
                         SlotBytes::Null => Some(Value::Null),
                         SlotBytes::Absent => Some(table.absent(column.index).clone()),
@@ -398,7 +402,7 @@ impl Scan {
 
     fn read_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
         let mut read = 0;
-        let mut pieces = Pieces::new();
+        let mut pieces = RowSegments::new();
         while !self.done && read < ROWS_TOGETHER_MIN {
             if read == 0 {
                 self.context.check()?;

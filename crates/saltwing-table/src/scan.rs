@@ -15,13 +15,13 @@ use crate::conditions::Conditions;
 use crate::decode::RowDecoder;
 use crate::merged::Merge;
 use crate::packed::Summary;
+use crate::row_order::RowSelection;
 use crate::row_values::{RowReader, RowShape};
 use crate::selector::Selector;
 use crate::shape::ScanShape;
 use crate::skip::Skipper;
-use crate::travel::Picked;
-use crate::walk::{Piece, Pieces, WalkRules};
-use crate::{ReadView, StoredTable};
+use crate::walk::{RowSegment, RowSegments, WalkRules};
+use crate::{EmbeddedSnapshot, StoredTable};
 
 /// Rows of a full batch.
 pub(crate) const BATCH_ROWS_MAX: usize = 8192;
@@ -55,7 +55,7 @@ pub(crate) enum Rows {
 
 impl Scan {
     pub(crate) fn new(
-        view: &ReadView,
+        view: &EmbeddedSnapshot,
         shape: Arc<ScanShape>,
         route: ScanRoute,
         context: ScanContext,
@@ -153,7 +153,7 @@ impl Scan {
     fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
         let (mut read, mut decoded) = (0, 0);
         self.unknown.clear();
-        let mut pieces = Pieces::new();
+        let mut pieces = RowSegments::new();
         while read < wanted {
             self.rows.next_several((wanted - read).min(CHECK_ROWS), &mut pieces)?;
             if pieces.is_empty() {
@@ -171,15 +171,15 @@ impl Scan {
     }
 
     /// Decodes the rows of pieces, together: how many.
-    fn decode_all(&mut self, pieces: &[Piece], decoded: usize, wanted: usize) -> Result<usize, TableError> {
-        let kept = pieces.iter().filter(|piece| !matches!(piece, Piece::Passed(_))).map(Piece::len).sum();
+    fn decode_all(&mut self, pieces: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+        let kept = pieces.iter().filter(|piece| !matches!(piece, RowSegment::Pruned(_))).map(RowSegment::len).sum();
         self.make_room(decoded, kept, wanted);
         decoder(&mut self.decoder, &self.shape).append(self.shape.table(), pieces, self.direction)?;
         Ok(kept)
     }
 
     /// Decodes those rows of pieces that conditions do not rule out: how many.
-    fn decode_selected(&mut self, pieces: &[Piece], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+    fn decode_selected(&mut self, pieces: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
         let mut all_kept = 0;
         for piece in pieces {
             let kept = self.select(piece)?;
@@ -208,7 +208,7 @@ impl Scan {
     }
 
     /// Counts the blocks of pieces, where parts of them were read that the walk did not ask for.
-    pub(crate) fn count_blocks(&self, pieces: &[Piece], is_read: bool) {
+    pub(crate) fn count_blocks(&self, pieces: &[RowSegment], is_read: bool) {
         if is_read {
             let blocks = pieces.iter().filter(|piece| piece.is_uncounted()).count();
             self.context.counters.count_blocks(blocks as u64);
@@ -216,7 +216,7 @@ impl Scan {
     }
 
     /// Books pieces: how many rows they have.
-    pub(crate) fn book(&self, pieces: &[Piece], is_read: bool) -> Result<usize, TableError> {
+    pub(crate) fn book(&self, pieces: &[RowSegment], is_read: bool) -> Result<usize, TableError> {
         let (mut rows, mut bytes) = (0, 0);
         for piece in pieces {
             rows += piece.len();
@@ -227,21 +227,21 @@ impl Scan {
     }
 
     /// How many rows of a piece are not ruled out before they are decoded.
-    pub(crate) fn select(&mut self, piece: &Piece) -> Result<usize, TableError> {
+    pub(crate) fn select(&mut self, piece: &RowSegment) -> Result<usize, TableError> {
         match (piece, &mut self.selector) {
-            (Piece::Passed(_), _) => Ok(0),
+            (RowSegment::Pruned(_), _) => Ok(0),
             (piece, None) => Ok(piece.len()),
             (piece, Some(selector)) => selector.select(self.shape.table(), piece),
         }
     }
 
     /// Decodes those rows of a piece that were selected of it, which are some.
-    pub(crate) fn decode(&mut self, piece: &Piece) -> Result<(), TableError> {
+    pub(crate) fn decode(&mut self, piece: &RowSegment) -> Result<(), TableError> {
         let decoder = decoder(&mut self.decoder, &self.shape);
         let list = self.selector.as_mut().and_then(|selector| selector.list(piece, self.direction));
         match (piece, list) {
-            (Piece::Block { block, .. }, Some(list)) => {
-                decoder.append_picked(self.shape.table(), block, Picked::List(list))
+            (RowSegment::Block { block, .. }, Some(list)) => {
+                decoder.append_picked(self.shape.table(), block, RowSelection::List(list))
             }
             _ => decoder.append(self.shape.table(), std::slice::from_ref(piece), self.direction),
         }
@@ -303,7 +303,7 @@ fn decoder<'d>(known: &'d mut Option<Box<RowDecoder>>, shape: &ScanShape) -> &'d
 }
 
 fn walk_rules(
-    view: &ReadView,
+    view: &EmbeddedSnapshot,
     table: &StoredTable,
     direction: Direction,
     zones: Option<Arc<Conditions>>,
@@ -322,7 +322,7 @@ impl Rows {
     }
 
     /// The next rows in place of what `out` held, `most` at most and none at the end.
-    pub(crate) fn next_several(&mut self, most: usize, out: &mut Pieces) -> Result<(), TableError> {
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut RowSegments) -> Result<(), TableError> {
         out.clear();
         match self {
             Rows::Merged(merge) => out.extend(merge.next(most)?),

@@ -109,7 +109,7 @@ impl Selection {
         }
     }
 
-    /// The rows that are in, in the direction of travel.
+    /// The rows that are in, in the direction of the scan.
     pub(crate) fn list(&mut self, direction: Direction) -> &[u32] {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
@@ -121,7 +121,7 @@ impl Selection {
         &self.list
     }
 
-    /// Adds which of the rows that are in are unknown: their places among these, in the direction of travel, `shift` and more.
+    /// Adds which of the rows that are in are unknown: their places among these, in the direction of the scan, `shift` and more.
     pub(crate) fn unknown(&self, direction: Direction, shift: usize, out: &mut Vec<usize>) {
         if self.is_empty() || !self.mask.contains(&(Truth::Unknown as u8)) {
             return;

@@ -10,7 +10,7 @@ use crate::condition::Truth;
 use crate::conditions::Conditions;
 use crate::row_values::BlockParts;
 use crate::selection::Selection;
-use crate::walk::Piece;
+use crate::walk::RowSegment;
 
 /// Holds pieces to the conditions that decide before anything is decoded.
 pub(crate) struct Selector {
@@ -28,16 +28,16 @@ impl Selector {
     }
 
     /// How many rows of a piece are to be decoded.
-    pub(crate) fn select(&mut self, table: &StoredTable, piece: &Piece) -> Result<usize, TableError> {
+    pub(crate) fn select(&mut self, table: &StoredTable, piece: &RowSegment) -> Result<usize, TableError> {
         self.row = None;
         match piece {
-            Piece::Passed(_) => Ok(0),
-            Piece::Row { key, row } => {
+            RowSegment::Pruned(_) => Ok(0),
+            RowSegment::Row { key, row } => {
                 let truth = self.conditions.of_row(table, key, row)?;
                 self.row = Some(truth);
                 Ok(usize::from(truth != Truth::False))
             }
-            Piece::Block { block, rows, .. } => {
+            RowSegment::Block { block, rows, .. } => {
                 self.selection.begin(rows.clone());
                 self.conditions.keep(block, &mut self.parts, &mut self.selection)?;
                 Ok(self.selection.len())
@@ -46,28 +46,28 @@ impl Selector {
     }
 
     /// The rows of the piece selected from last, which was one of a block, where they are not all.
-    pub(crate) fn some(&self, piece: &Piece) -> Option<&Selection> {
-        let is_some = matches!(piece, Piece::Block { .. }) && self.selection.len() < self.selection.len_of_all();
+    pub(crate) fn some(&self, piece: &RowSegment) -> Option<&Selection> {
+        let is_some = matches!(piece, RowSegment::Block { .. }) && self.selection.len() < self.selection.len_of_all();
         is_some.then_some(&self.selection)
     }
 
     /// The same, with the parts of the block that were read for it.
-    pub(crate) fn parts_and_some(&mut self, piece: &Piece) -> (&mut BlockParts, Option<&Selection>) {
+    pub(crate) fn parts_and_some(&mut self, piece: &RowSegment) -> (&mut BlockParts, Option<&Selection>) {
         let is_some = self.some(piece).is_some();
         (&mut self.parts, is_some.then_some(&self.selection))
     }
 
-    /// The same as a list, in the direction of travel.
-    pub(crate) fn list(&mut self, piece: &Piece, direction: Direction) -> Option<&[u32]> {
+    /// The same as a list, in the direction of the scan.
+    pub(crate) fn list(&mut self, piece: &RowSegment, direction: Direction) -> Option<&[u32]> {
         self.some(piece).is_some().then(|| self.selection.list(direction))
     }
 
     /// Adds at which places the rows of the piece selected from last are unknown, where the first of them has the place `shift`.
-    pub(crate) fn unknown(&self, piece: &Piece, direction: Direction, shift: usize, out: &mut Vec<usize>) {
+    pub(crate) fn unknown(&self, piece: &RowSegment, direction: Direction, shift: usize, out: &mut Vec<usize>) {
         match piece {
-            Piece::Row { .. } if self.row == Some(Truth::Unknown) => out.push(shift),
-            Piece::Block { .. } => self.selection.unknown(direction, shift, out),
-            Piece::Row { .. } | Piece::Passed(_) => {}
+            RowSegment::Row { .. } if self.row == Some(Truth::Unknown) => out.push(shift),
+            RowSegment::Block { .. } => self.selection.unknown(direction, shift, out),
+            RowSegment::Row { .. } | RowSegment::Pruned(_) => {}
         }
     }
 }

@@ -17,7 +17,7 @@
 use saltwing_access::{KeyStretches, ScanContext, Stretch, TableError};
 use saltwing_store::Direction;
 
-use crate::walk::{Piece, Walk};
+use crate::walk::{RowSegment, Walk};
 
 /// Rows that are passed over by a seek. Fewer are read over.
 const SEEK_ROWS_MIN: usize = 4;
@@ -37,7 +37,7 @@ pub(crate) struct Skipper {
     bucket: Option<u8>,
     context: ScanContext,
     /// Rows of the walk that come next.
-    held: Option<Piece>,
+    held: Option<RowSegment>,
     state: State,
     /// Where the stretch ends, unless it has no end.
     place: Vec<u8>,
@@ -90,7 +90,7 @@ impl Skipper {
     }
 
     /// The next rows of a walk that may be wanted, `most` at most; `None` where it ends.
-    pub(crate) fn next(&mut self, walk: &mut Walk, most: usize) -> Result<Option<Piece>, TableError> {
+    pub(crate) fn next(&mut self, walk: &mut Walk, most: usize) -> Result<Option<RowSegment>, TableError> {
         loop {
             let piece = match self.held.take() {
                 Some(piece) => piece,
@@ -99,7 +99,7 @@ impl Skipper {
                     None => return self.end(),
                 },
             };
-            if matches!(piece, Piece::Passed(_)) {
+            if matches!(piece, RowSegment::Pruned(_)) {
                 return Ok(Some(self.take(piece, most)));
             }
             if self.unasked > 0 {
@@ -126,7 +126,7 @@ impl Skipper {
     }
 
     /// Asks in which stretch the first row of a piece lies, unless that was in vain too often.
-    fn ask(&mut self, piece: &Piece) -> Result<(), TableError> {
+    fn ask(&mut self, piece: &RowSegment) -> Result<(), TableError> {
         if self.questions == QUESTIONS_MAX {
             self.questions = 0;
             self.unasked = self.unasked_next;
@@ -154,7 +154,7 @@ impl Skipper {
     }
 
     /// Passes over the unwanted rows of a piece; where they are many, and it ends with them, the walk goes on at the place.
-    fn pass(&mut self, mut piece: Piece, walk: &mut Walk) -> Result<(), TableError> {
+    fn pass(&mut self, mut piece: RowSegment, walk: &mut Walk) -> Result<(), TableError> {
         let unwanted = self.rows_before_place(&piece)?;
         self.passed += unwanted;
         if unwanted < piece.len() {
@@ -185,7 +185,7 @@ impl Skipper {
     }
 
     /// The walk has no row that may be wanted. What is known of the keys ahead holds for the next walk, too.
-    fn end(&mut self) -> Result<Option<Piece>, TableError> {
+    fn end(&mut self) -> Result<Option<RowSegment>, TableError> {
         let passed = std::mem::take(&mut self.passed);
         if passed > 0 {
             self.context.charge(passed as u64, 0)?;
@@ -194,7 +194,7 @@ impl Skipper {
     }
 
     /// The first rows of a piece, `most` at most; the others are held.
-    fn take(&mut self, mut piece: Piece, most: usize) -> Piece {
+    fn take(&mut self, mut piece: RowSegment, most: usize) -> RowSegment {
         if piece.len() <= most {
             return piece;
         }
@@ -203,8 +203,8 @@ impl Skipper {
         taken
     }
 
-    /// How many rows of a piece lie before the place, in the direction of travel.
-    fn rows_before_place(&self, piece: &Piece) -> Result<usize, TableError> {
+    /// How many rows of a piece lie before the place, in the direction of the scan.
+    fn rows_before_place(&self, piece: &RowSegment) -> Result<usize, TableError> {
         if !self.has_end {
             return Ok(piece.len());
         }

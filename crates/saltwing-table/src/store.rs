@@ -14,8 +14,8 @@ use saltwing_types::TableId;
 use crate::StoredTable;
 use crate::packed::{LayoutOptions, Packed, StorageStats, Worker};
 use crate::row_values::RowShape;
+use crate::snapshot::EmbeddedSnapshot;
 use crate::transaction::Committer;
-use crate::view::ReadView;
 use crate::walk::place;
 
 /// Tables on an [`OrderedKv`] in this process.
@@ -156,7 +156,7 @@ impl TableStore for EmbeddedTables {
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, TableError> {
-        Ok(Arc::new(ReadView::newest(self.packed())))
+        Ok(Arc::new(EmbeddedSnapshot::newest(self.packed())))
     }
 
     fn point(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {

@@ -20,7 +20,7 @@ pub(crate) struct Texts {
 pub(crate) type Appended = Option<Result<(), ValueError>>;
 
 impl Texts {
-    /// Without room it takes no memory, and can take no rows: see `Sink::reserve`.
+    /// Without room it takes no memory, and can take no rows: see `ColumnWriter::reserve`.
     pub(crate) fn new(capacity: usize) -> Self {
         let mut offsets = Vec::new();
         if capacity > 0 {

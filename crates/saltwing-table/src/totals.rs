@@ -10,6 +10,7 @@ use saltwing_types::SqlType;
 use smallvec::SmallVec;
 
 use crate::StoredTable;
+use crate::column_location::ColumnLocation;
 use crate::decode::DecodedColumn;
 use crate::packed::Summary;
 use crate::packed::block::{FixCells, FixColumn, FixPart, Ints, Nulls};
@@ -20,8 +21,7 @@ use crate::row_values::{BlockParts, recent_slot};
 use crate::scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
 use crate::selection::Selection;
 use crate::shape::ScanShape;
-use crate::source::Source;
-use crate::walk::{Piece, Pieces};
+use crate::walk::{RowSegment, RowSegments};
 
 /// Of so many rows, where one is added, they are got one by one.
 const SPARSE: usize = 8;
@@ -35,10 +35,10 @@ impl Scan {
         self.context.check()?;
         let shape = self.shape.clone();
         let added = &shape.columns().all;
-        let are_stored = added.iter().all(|column| matches!(column.source, Source::Stored { .. }));
+        let are_stored = added.iter().all(|column| matches!(column.source, ColumnLocation::Slot { .. }));
         let mut sums = Sums { are_stored, ..Sums::default() };
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
-        let mut pieces = Pieces::new();
+        let mut pieces = RowSegments::new();
         loop {
             self.rows.next_several(CHECK_ROWS, &mut pieces)?;
             if pieces.is_empty() {
@@ -69,7 +69,7 @@ impl Scan {
     fn add_piece(
         &mut self,
         shape: &ScanShape,
-        piece: &Piece,
+        piece: &RowSegment,
         sums: &mut Sums,
         totals: &mut Totals,
     ) -> Result<bool, TableError> {
@@ -78,7 +78,7 @@ impl Scan {
         totals.rows += kept as u64;
         match piece {
             _ if kept == 0 || added.is_empty() => {}
-            Piece::Block { block, rows, .. } if sums.are_stored => {
+            RowSegment::Block { block, rows, .. } if sums.are_stored => {
                 let (parts, some) = match &mut self.selector {
                     None => (&mut sums.parts, None),
                     Some(selector) => selector.parts_and_some(piece),
@@ -87,7 +87,7 @@ impl Scan {
                 let is_read = add_block(table, added, (block, rows), parts, &mut totals.columns)?;
                 return Ok(is_read || shape.is_filtered());
             }
-            Piece::Row { key, row } if sums.are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
+            RowSegment::Row { key, row } if sums.are_stored => add_recent(table, added, key, row, &mut totals.columns)?,
             _ => {
                 if sums.decoded == 0 {
                     self.decoder().begin(kept);
@@ -178,7 +178,7 @@ fn add_block(
     parts.turn_to(block);
     let mut is_read = false;
     for (column, total) in added.iter().zip(totals) {
-        let Source::Stored { family, slot } = column.source else { continue };
+        let ColumnLocation::Slot { family, slot } = column.source else { continue };
         if rows.len() == block.summary.rows as usize
             && let Some(known) = known_total(&block.summary, (family, slot), column.ty)
         {
@@ -202,7 +202,7 @@ pub(crate) fn is_known(block: &Summary, added: &[DecodedColumn]) -> bool {
 }
 
 fn known_of(block: &Summary, column: &DecodedColumn) -> Option<Total> {
-    let Source::Stored { family, slot } = column.source else { return None };
+    let ColumnLocation::Slot { family, slot } = column.source else { return None };
     known_total(block, (family, slot), column.ty)
 }
 
@@ -234,7 +234,7 @@ fn add_recent(
     totals: &mut [Total],
 ) -> Result<(), TableError> {
     for (column, total) in added.iter().zip(totals) {
-        let Source::Stored { family, slot } = column.source else { continue };
+        let ColumnLocation::Slot { family, slot } = column.source else { continue };
         let is_summed = column.ty.is_integer();
         *total = recent_slot(table, key, row, (family, slot), |stored| match stored {
             SlotBytes::Null => Some(*total),

@@ -8,7 +8,7 @@ use saltwing_store::Announced;
 use crate::packed::Packed;
 use crate::packed::delta_record::keyed_rows;
 use crate::write_set::WriteSet;
-use crate::{CommitLog, ReadToken, ReadView};
+use crate::{CommitLog, EmbeddedSnapshot, ReadToken};
 
 /// Where commits go.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl Committer {
     /// remembered.
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
         let (rows, token) = self.packed.moment(|| self.log.begin());
-        let snapshot: Arc<dyn Snapshot> = Arc::new(ReadView::new(rows, &self.packed));
+        let snapshot: Arc<dyn Snapshot> = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
         EmbeddedTransaction { batch: self.batch(), latest: snapshot.clone(), snapshot, token }
     }
 
@@ -174,7 +174,7 @@ impl Transaction for EmbeddedTransaction {
         let EmbeddedBatch { committer, writes } = &mut self.batch;
         let number = committer.commit(writes, Some(&self.token), durability)?;
         *writes = committer.write_set();
-        self.latest = Arc::new(ReadView::newest(&committer.packed));
+        self.latest = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
         Ok(number)
     }
 }

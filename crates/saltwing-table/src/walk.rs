@@ -2,7 +2,7 @@
 
 mod ahead;
 mod overlay;
-mod piece;
+mod segment;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::packed::directory::Entry;
 use crate::packed::run::KeyHash;
 
 use ahead::{Ahead, Look};
-pub(crate) use piece::{Piece, Pieces};
+pub(crate) use segment::{RowSegment, RowSegments};
 
 /// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
 /// walks are short.
@@ -36,7 +36,7 @@ pub(crate) struct WalkRules {
     pub(crate) direction: Direction,
     /// Rows written at or before this are expired.
     pub(crate) expired_ms: Option<i64>,
-    /// Blocks of which no row can meet the filter become [`Piece::Passed`].
+    /// Blocks of which no row can meet the filter become [`RowSegment::Pruned`].
     pub(crate) zones: Option<Arc<Conditions>>,
     pub(crate) counters: Arc<Counters>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Walk {
     /// What the next blocks are needed for: their columns, unless the last one was passed over.
     look: Look,
     done: bool,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<RowSegment>,
     recent: Vec<RecentRow>,
     recent_most: usize,
 }
@@ -90,7 +90,7 @@ impl Walk {
     }
 
     /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
-    pub(crate) fn next(&mut self, most: usize) -> Result<Option<Piece>, TableError> {
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
         loop {
             if let Some(piece) = self.pieces.front_mut() {
                 if piece.len() > most {
@@ -108,7 +108,7 @@ impl Walk {
     }
 
     /// Adds pieces that were found already to `out`, of `most` rows at most.
-    pub(crate) fn add_found(&mut self, mut most: usize, out: &mut Pieces) {
+    pub(crate) fn add_found(&mut self, mut most: usize, out: &mut RowSegments) {
         out.reserve(self.pieces.len().min(most));
         while self.pieces.front().is_some_and(|piece| piece.len() <= most)
             && let Some(piece) = self.pieces.pop_front()
@@ -118,7 +118,7 @@ impl Walk {
         }
     }
 
-    /// Whether the range goes on behind a place, in the direction of travel.
+    /// Whether the range goes on behind a place, in the direction of the scan.
     pub(crate) fn reaches(&self, place: &[u8]) -> bool {
         match self.rules.direction {
             Direction::Forward => self.end.as_deref().is_none_or(|end| place < end),
@@ -131,7 +131,7 @@ impl Walk {
     pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
         let direction = self.rules.direction;
         // Where it lies among rows that were found already, they are not merged again.
-        while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, Piece::Passed(_))) {
+        while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, RowSegment::Pruned(_))) {
             let before = piece.rows_before(place, direction)?;
             if before < piece.len() {
                 // Its keys were read, or the rows before those that are left.
@@ -348,7 +348,7 @@ impl Walk {
         if let Some(row) = row
             && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
         {
-            self.pieces.push_back(Piece::Row { key, row });
+            self.pieces.push_back(RowSegment::Row { key, row });
         }
     }
 
@@ -362,14 +362,14 @@ impl Walk {
         let (oldest, newest) = block.summary.times_ms;
         let Some(limit_ms) = self.rules.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
             match self.pieces.back_mut() {
-                Some(Piece::Block { block: before, rows: added, .. })
+                Some(RowSegment::Block { block: before, rows: added, .. })
                     if before.id == block.id && added.end == rows.start =>
                 {
                     added.end = rows.end;
                 }
                 _ => {
                     let is_counted = lead.is_some();
-                    self.pieces.push_back(Piece::Block { block: block.clone(), rows, is_counted });
+                    self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted });
                 }
             }
             return Ok(());
@@ -398,7 +398,7 @@ impl Walk {
 
     /// Adds rows of a block of which the keys were read.
     fn push_counted(&mut self, block: &Arc<BlockRef>, rows: Range<usize>) {
-        self.pieces.push_back(Piece::Block { block: block.clone(), rows, is_counted: true });
+        self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
     }
 
     /// The pieces are those of one block alone: they are not read when its summary rules them out.
@@ -409,14 +409,14 @@ impl Walk {
         let counters = &self.rules.counters;
         if self.rules.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
             let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
-            self.pieces.push_back(Piece::Passed(rows));
+            self.pieces.push_back(RowSegment::Pruned(rows));
             counters.blocks_skipped.fetch_add(1, Relaxed);
             self.look = Look::Summary;
             return;
         }
         self.look = Look::Columns;
         // Where nothing was read for them, who reads them counts the block.
-        counters.count_blocks(u64::from(!self.pieces.iter().any(Piece::is_uncounted)));
+        counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
         if self.rules.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
         }
@@ -455,14 +455,14 @@ pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Opti
 /// A row that was found by its key.
 pub(crate) struct Found {
     /// It alone.
-    pub(crate) piece: Piece,
+    pub(crate) piece: RowSegment,
     /// The first family's part of its block, where it stands in one.
     pub(crate) lead: Option<Arc<FixPart>>,
 }
 
 impl Found {
     fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
-        Self { piece: Piece::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
+        Self { piece: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
     }
 }
 
@@ -473,7 +473,7 @@ impl Place {
             look_at(block, |parts| parts.look_at_keys());
         }
         let found = self.read(key, expired_ms)?;
-        if let Some(Found { piece: Piece::Block { block, rows, .. }, .. }) = &found {
+        if let Some(Found { piece: RowSegment::Block { block, rows, .. }, .. }) = &found {
             look_at(block, |parts| parts.look_at_row(rows.start) ^ parts.look_into_row(rows.start));
         }
         Ok(found)
@@ -484,7 +484,7 @@ impl Place {
         let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
         match self {
             Self::Recent(row) => {
-                let found = |row| Found { piece: Piece::Row { key: Bytes::new(key), row }, lead: None };
+                let found = |row| Found { piece: RowSegment::Row { key: Bytes::new(key), row }, lead: None };
                 Ok(is_alive(row.time_ms()).then(|| found(row)))
             }
             Self::Block(block) => {

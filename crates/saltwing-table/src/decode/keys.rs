@@ -7,10 +7,10 @@ use saltwing_types::ValueError;
 
 use super::{Column, named};
 use crate::StoredTable;
+use crate::column_location::ColumnLocation;
+use crate::column_writer::ColumnWriter;
 use crate::packed::block::FixPart;
-use crate::sink::Sink;
-use crate::source::Source;
-use crate::travel::Picked;
+use crate::row_order::RowSelection;
 
 /// What is known of a table's keys, and of the columns that come from them.
 #[derive(Clone, Copy)]
@@ -54,13 +54,13 @@ impl KeyDecoder {
     ) -> Result<(), TableError> {
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
-                Source::Tail { position, codec, from_end, width } => {
+                ColumnLocation::KeySuffix { position, codec, from_end, width } => {
                     let end = key.len().checked_sub(from_end).and_then(|at| key.get(at..at + width));
                     let pushed = sink.push_keys(codec, width, std::iter::once(end.unwrap_or_default()));
                     pushed.map_err(|bad| corrupt(table, &[key, &[]], position, bad))?
                 }
-                Source::RowKey => sink.push_bytes([key, &[]]),
-                Source::Leading { .. } | Source::Stored { .. } => continue,
+                ColumnLocation::RowKey => sink.push_bytes([key, &[]]),
+                ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
             };
             pushed.map_err(|source| named(table, *index, source))?;
         }
@@ -73,23 +73,23 @@ impl KeyDecoder {
         table: &StoredTable,
         columns: &mut [Column],
         lead: &FixPart,
-        mut rows: Picked<'_>,
+        mut rows: RowSelection<'_>,
     ) -> Result<(), TableError> {
         if rows.len() == 0 {
             return Ok(());
         }
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
-                Source::Tail { position, codec, from_end, width } => {
+                ColumnLocation::KeySuffix { position, codec, from_end, width } => {
                     let pushed = push_tails(lead, &rows, (from_end, width), codec, sink);
                     let (prefix, suffix) = lead.key(rows.nth(0));
                     pushed.map_err(|bad| corrupt(table, &[prefix, suffix], position, bad))?
                 }
-                Source::RowKey => (0..rows.len()).try_for_each(|i| {
+                ColumnLocation::RowKey => (0..rows.len()).try_for_each(|i| {
                     let (prefix, suffix) = lead.key(rows.nth(i));
                     sink.push_bytes([prefix, suffix])
                 }),
-                Source::Leading { .. } | Source::Stored { .. } => continue,
+                ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
             };
             pushed.map_err(|source| named(table, *index, source))?;
         }
@@ -117,7 +117,7 @@ impl KeyDecoder {
             self.is_repeatable = true;
         }
         for Column { index, source, sink } in columns.iter_mut() {
-            let Source::Leading { position, codec } = *source else { continue };
+            let ColumnLocation::KeyPrefix { position, codec } = *source else { continue };
             let named = |source| named(table, *index, source);
             if is_known {
                 sink.repeat(times).map_err(named)?;
@@ -151,7 +151,7 @@ impl KeyDecoder {
         &mut self,
         table: &StoredTable,
         (position, codec): (usize, ValueCodec),
-        sink: &mut Sink,
+        sink: &mut ColumnWriter,
     ) -> Result<Result<(), ValueError>, TableError> {
         match self.slices.get(&self.key, position) {
             None => {
@@ -169,13 +169,13 @@ impl KeyDecoder {
 /// Adds a column that stands so many bytes before the ends of keys, and takes so many.
 fn push_tails(
     lead: &FixPart,
-    rows: &Picked<'_>,
+    rows: &RowSelection<'_>,
     (from_end, width): (usize, usize),
     codec: ValueCodec,
-    sink: &mut Sink,
+    sink: &mut ColumnWriter,
 ) -> Result<Result<(), ValueError>, BadBytes> {
     match (lead.key_tails(rows.cover(), from_end, width), rows) {
-        (Some(end), Picked::Run(rows, Direction::Forward)) => sink.push_keys(codec, width, rows.clone().map(end)),
+        (Some(end), RowSelection::Run(rows, Direction::Forward)) => sink.push_keys(codec, width, rows.clone().map(end)),
         (Some(end), rows) => sink.push_keys(codec, width, (0..rows.len()).map(|i| end(rows.nth(i)))),
         (None, rows) => {
             let ends = (0..rows.len()).map(|i| lead.key_tail(rows.nth(i), from_end, width));

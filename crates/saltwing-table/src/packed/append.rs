@@ -11,7 +11,7 @@ use super::directory_format::{PartRecord, write_run};
 use super::gather::{Above, above};
 use super::run::{Amount, KeyHash, Run, RunPart, taken_in};
 use super::spaces::{DIR, run_key};
-use super::step::Rewrite;
+use super::step::Compaction;
 
 /// Rows that wait for the run of some neighbouring entries.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl StreamPart {
     }
 }
 
-impl Rewrite<'_> {
+impl Compaction<'_> {
     /// Where an entry's new rows are few beside its block: puts them into a run.
     pub(super) fn append_run(
         &mut self,
@@ -128,7 +128,7 @@ impl Rewrite<'_> {
         let record = write_run(built.id, &built.summary, &filter, &records);
         self.made.1 += record.len() as u64;
         self.batch.put(DIR, run_key(table, built.id), record);
-        let block = built.into_block(Vec::new(), &self.home)?;
+        let block = built.into_block(Vec::new(), &self.context)?;
         let run = Arc::new(Run::new(block, filter));
         self.runs.push((run.clone(), parts.len() as u32));
         for ((StreamPart { index, entry, taken, .. }, range), record) in parts.into_iter().zip(ranges).zip(records) {

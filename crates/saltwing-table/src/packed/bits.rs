@@ -211,7 +211,7 @@ impl Ints {
         i128::from(self.base) * rows.len() as i128 + differences
     }
 
-    /// Hands the integers of `rows` to `take`, in the direction of travel.
+    /// Hands the integers of `rows` to `take`, in the direction of the scan.
     #[inline]
     pub(crate) fn give(&self, part: &[u8], rows: Range<usize>, direction: Direction, mut take: impl FnMut(i64)) {
         let base = self.base;
@@ -258,7 +258,7 @@ impl Ints {
     }
 }
 
-/// Hands items to `take`, in the direction of travel.
+/// Hands items to `take`, in the direction of the scan.
 #[inline]
 fn in_direction<T: Copy>(items: &[T], direction: Direction, mut take: impl FnMut(T)) {
     match direction {

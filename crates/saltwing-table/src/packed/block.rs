@@ -7,12 +7,12 @@
 //!       checksum 4
 //! keys  prefix length 2 | prefix | 0, stride 2, suffixes  or  1, suffix ends (ints), suffixes
 //! var   version 1 | family 1 | columns 2
-//!       a column: slot 2 | lengths (ints) | far values | per chunk: stored 4, raw 4 | chunks
+//!       a column: slot 2 | lengths (ints) | overflow values | per chunk: stored 4, raw 4 | chunks
 //!       checksum 4
 //! ```
 //! Kind 0 is integers, 255 variable width, else the width of raw bytes. A chunk is
 //! 16 rows of one column, lz4 where `stored` is less than `raw`. A value that lies by itself has length 0, and stands
-//! among the far values: count 4 | each: row 4, id 8, bytes 4, its first 16 bytes.
+//! among the overflow values: count 4 | each: row 4, id 8, bytes 4, its first 16 bytes.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ use super::bits::Reader;
 pub(crate) use super::bits::{Ints, Nulls};
 use super::seek::search_by;
 pub(crate) use super::var_part::{VarColumn, VarPart};
-use crate::travel::Picked;
+use crate::row_order::RowSelection;
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 1;
@@ -294,11 +294,11 @@ impl FixPart {
 
     /// How many of some rows, from their first on, or in reverse from their last, have its key, but for its last bytes.
     pub(crate) fn repeats(&self, rows: Range<usize>, direction: Direction, tail_bytes: usize) -> usize {
-        self.repeats_of(&Picked::Run(rows, direction), tail_bytes)
+        self.repeats_of(&RowSelection::Run(rows, direction), tail_bytes)
     }
 
-    /// As [`FixPart::repeats`], of rows in the direction of travel.
-    pub(crate) fn repeats_of(&self, rows: &Picked<'_>, tail_bytes: usize) -> usize {
+    /// As [`FixPart::repeats`], of rows in the direction of the scan.
+    pub(crate) fn repeats_of(&self, rows: &RowSelection<'_>, tail_bytes: usize) -> usize {
         let count = rows.len();
         let Some(keys) = &self.keys else { return count };
         let leading = |i: usize| {

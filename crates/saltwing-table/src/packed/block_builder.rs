@@ -4,8 +4,8 @@ use saltwing_types::SqlType;
 
 use super::bits::{Ints, Nulls, seal};
 use super::block::{FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VERSION_DELETED, VarPart};
-use super::far::HEAD_BYTES;
-use super::var_part::{CHUNK_ROWS, FarName};
+use super::overflow::HEAD_BYTES;
+use super::var_part::{CHUNK_ROWS, OverflowName};
 use super::zone::{Zone, bounds_of, decimal_number, float_number, int_number, text_number, timestamp_number};
 use crate::row_format::{self, slot_int, slot_timestamp};
 
@@ -20,39 +20,39 @@ pub(crate) struct ColumnData {
     /// Whether values are integers, not dates or truths.
     is_summed: bool,
     /// Bytes from which on a value is to lie by itself.
-    far_bytes: usize,
+    overflow_bytes: usize,
 }
 
 #[derive(Debug)]
 enum Cells {
     Ints(Vec<i64>),
     Raw { width: u8, bytes: Vec<u8> },
-    Var { lengths: Vec<i64>, bytes: Vec<u8>, far: Vec<FarValue> },
+    Var { lengths: Vec<i64>, bytes: Vec<u8>, overflow: Vec<OverflowCell> },
 }
 
 /// A value that is to lie by itself, or does.
 #[derive(Debug)]
-struct FarValue {
-    name: FarName,
+struct OverflowCell {
+    name: OverflowName,
     /// The value, as long as it has no number: it is in the store under none.
     value: Option<Vec<u8>>,
 }
 
 impl ColumnData {
     /// An empty column; values of so many bytes are to lie by themselves.
-    pub(crate) fn new(slot: u16, ty: SqlType, far_bytes: usize) -> Self {
+    pub(crate) fn new(slot: u16, ty: SqlType, overflow_bytes: usize) -> Self {
         use SqlType::*;
         let cells = match (ty, row_format::width(ty)) {
             (Float | UnsignedFloat | Double | UnsignedDouble | Timestamp | UnsignedTimestamp | Decimal(_), Some(w)) => {
                 Cells::Raw { width: w as u8, bytes: Vec::new() }
             }
             (_, Some(_)) => Cells::Ints(Vec::new()),
-            (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new(), far: Vec::new() },
+            (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new(), overflow: Vec::new() },
         };
         // CHAR is compared as if padded.
         let is_text = matches!(ty, Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded);
-        let (is_summed, far_bytes) = (ty.is_integer(), far_bytes.max(HEAD_BYTES));
-        Self { slot, nulls: Vec::new(), cells, is_text, is_summed, far_bytes }
+        let (is_summed, overflow_bytes) = (ty.is_integer(), overflow_bytes.max(HEAD_BYTES));
+        Self { slot, nulls: Vec::new(), cells, is_text, is_summed, overflow_bytes }
     }
 
     fn push_null(&mut self) {
@@ -71,10 +71,10 @@ impl ColumnData {
             Cells::Ints(ints) => ints.push(slot_int(value)?),
             Cells::Raw { width, bytes } if value.len() == usize::from(*width) => bytes.extend_from_slice(value),
             Cells::Raw { .. } => return None,
-            Cells::Var { lengths, far, .. } if value.len() >= self.far_bytes => {
+            Cells::Var { lengths, overflow, .. } if value.len() >= self.overflow_bytes => {
                 let head = *value.first_chunk()?;
-                let name = FarName { row: lengths.len() as u32, id: 0, bytes: value.len() as u32, head };
-                far.push(FarValue { name, value: Some(value.to_vec()) });
+                let name = OverflowName { row: lengths.len() as u32, id: 0, bytes: value.len() as u32, head };
+                overflow.push(OverflowCell { name, value: Some(value.to_vec()) });
                 lengths.push(0);
             }
             Cells::Var { lengths, bytes, .. } => {
@@ -87,22 +87,22 @@ impl ColumnData {
     }
 
     /// Brings values to where they lie by themselves: `place` gives each its number.
-    pub(crate) fn place_far(&mut self, mut place: impl FnMut(Vec<u8>) -> u64) {
-        let Cells::Var { far, .. } = &mut self.cells else { return };
-        for far in far {
-            if let Some(value) = far.value.take() {
-                far.name.id = place(value);
+    pub(crate) fn place_overflow(&mut self, mut place: impl FnMut(Vec<u8>) -> u64) {
+        let Cells::Var { overflow, .. } = &mut self.cells else { return };
+        for overflow in overflow {
+            if let Some(value) = overflow.value.take() {
+                overflow.name.id = place(value);
             }
         }
     }
 
     /// The numbers of the values that lie by themselves, when all have one.
-    pub(crate) fn far_ids(&self) -> impl Iterator<Item = u64> {
-        let far = match &self.cells {
-            Cells::Var { far, .. } => far.as_slice(),
+    pub(crate) fn overflow_ids(&self) -> impl Iterator<Item = u64> {
+        let overflow = match &self.cells {
+            Cells::Var { overflow, .. } => overflow.as_slice(),
             _ => &[],
         };
-        far.iter().map(|far| far.name.id)
+        overflow.iter().map(|overflow| overflow.name.id)
     }
 
     /// Adds a value, or NULL; `None` when the bytes are no value of the type.
@@ -131,10 +131,13 @@ impl ColumnData {
             (FixCells::Var, _) => {
                 let var = var?;
                 let column = var.column(self.slot)?;
-                let (Some(name), Cells::Var { lengths, far, .. }) = (column.far(row), &mut self.cells) else {
+                let (Some(name), Cells::Var { lengths, overflow, .. }) = (column.overflow(row), &mut self.cells) else {
                     return self.push(column.value(var.bytes(), row)?);
                 };
-                far.push(FarValue { name: FarName { row: lengths.len() as u32, ..name.clone() }, value: None });
+                overflow.push(OverflowCell {
+                    name: OverflowName { row: lengths.len() as u32, ..name.clone() },
+                    value: None,
+                });
                 lengths.push(0);
             }
             (FixCells::Ints(_), _) => return None,
@@ -159,7 +162,7 @@ impl ColumnData {
                 bounds_of(numbers?.into_iter())
             }
             Cells::Var { .. } if !self.is_text => return None,
-            Cells::Var { lengths, bytes, far } => {
+            Cells::Var { lengths, bytes, overflow } => {
                 let mut numbers = Vec::with_capacity(lengths.len());
                 let mut at = 0;
                 for (length, null) in lengths.iter().zip(&self.nulls) {
@@ -167,7 +170,7 @@ impl ColumnData {
                     numbers.push(if *null { None } else { Some(text_number(bytes.get(at..end)?)) });
                     at = end;
                 }
-                for FarName { row, head, .. } in far.iter().map(|far| &far.name) {
+                for OverflowName { row, head, .. } in overflow.iter().map(|overflow| &overflow.name) {
                     *numbers.get_mut(*row as usize)? = Some(text_number(head));
                 }
                 bounds_of(numbers.into_iter().flatten())
@@ -204,11 +207,11 @@ impl ColumnData {
     }
 
     fn write_var(&self, out: &mut Vec<u8>) -> bool {
-        let Cells::Var { lengths, bytes, far } = &self.cells else { return false };
+        let Cells::Var { lengths, bytes, overflow } = &self.cells else { return false };
         out.extend_from_slice(&self.slot.to_le_bytes());
         Ints::write(lengths, out);
-        out.extend_from_slice(&(far.len() as u32).to_le_bytes());
-        for FarName { row, id, bytes, head } in far.iter().map(|far| &far.name) {
+        out.extend_from_slice(&(overflow.len() as u32).to_le_bytes());
+        for OverflowName { row, id, bytes, head } in overflow.iter().map(|overflow| &overflow.name) {
             out.extend_from_slice(&row.to_le_bytes());
             out.extend_from_slice(&id.to_le_bytes());
             out.extend_from_slice(&bytes.to_le_bytes());

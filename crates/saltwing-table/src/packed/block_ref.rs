@@ -13,8 +13,8 @@ use smallvec::SmallVec;
 use super::OpenTables;
 use super::block::{FixPart, VarPart};
 use super::block_columns::BlockColumns;
-use super::far::Far;
-use super::spaces::{FAR, FIX, VAR, id_key, part_key};
+use super::overflow::OverflowValue;
+use super::spaces::{FIX, OVERFLOW, VAR, id_key, part_key};
 use super::stats::{AllCounters, TableCounters};
 use super::zone::Zone;
 
@@ -33,41 +33,41 @@ pub(crate) struct BlockRef {
     pub(crate) id: u64,
     pub(crate) summary: Summary,
     /// Values of its rows that lie by themselves.
-    pub(super) far: Vec<Arc<Far>>,
-    home: Arc<Home>,
+    pub(super) overflow: Vec<Arc<OverflowValue>>,
+    context: Arc<BlockContext>,
 }
 
 /// Where the blocks of a table come from.
 ///
 /// Who makes many blocks has one for them, and each of several threads its own: they would wait for each other at its count.
-pub(crate) struct Home {
+pub(crate) struct BlockContext {
     table: TableId,
     counters: Arc<TableCounters>,
-    shelf: Arc<Shelf>,
+    cache: Arc<BlockCache>,
 }
 
-impl Home {
-    pub(super) fn new(table: TableId, shelf: &Arc<Shelf>) -> Arc<Self> {
-        Arc::new(Self { table, counters: shelf.counters(table), shelf: shelf.clone() })
+impl BlockContext {
+    pub(super) fn new(table: TableId, cache: &Arc<BlockCache>) -> Arc<Self> {
+        Arc::new(Self { table, counters: cache.counters(table), cache: cache.clone() })
     }
 
     /// The table's name, or its number where its definition is not open.
     fn table_name(&self) -> String {
         // A thread that meets damage may hold the lock already, as a check does: it must not wait behind a writer.
-        let tables = self.shelf.tables.read_recursive();
+        let tables = self.cache.tables.read_recursive();
         tables
             .get(&self.table)
             .map_or_else(|| format!("table number {}", self.table.0), |table| table.def().name.to_string())
     }
 
     /// A value that lies by itself, as stored.
-    pub(super) fn load_far(&self, id: u64) -> Result<Option<Bytes>, StoreError> {
-        self.shelf.kv.get(FAR, &id_key(self.table, id))
+    pub(super) fn load_overflow(&self, id: u64) -> Result<Option<Bytes>, StoreError> {
+        self.cache.kv.get(OVERFLOW, &id_key(self.table, id))
     }
 
     /// Nobody reads a value any more that no block names.
-    pub(super) fn leave_far(&self, id: u64) {
-        self.shelf.return_unread(vec![Unread::far(self.table, id)]);
+    pub(super) fn leave_overflow(&self, id: u64) {
+        self.cache.return_unread(vec![Unread::overflow(self.table, id)]);
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Unread {
 
 impl Unread {
     /// A value that no block names.
-    pub(super) fn far(table: TableId, id: u64) -> Self {
+    pub(super) fn overflow(table: TableId, id: u64) -> Self {
         Self { table, id, families: Vec::new() }
     }
 }
@@ -171,9 +171,14 @@ impl PartsInMemory<'_> {
 }
 
 impl BlockRef {
-    pub(crate) fn new(id: u64, summary: Summary, far: Vec<Arc<Far>>, home: Arc<Home>) -> Self {
+    pub(crate) fn new(
+        id: u64,
+        summary: Summary,
+        overflow: Vec<Arc<OverflowValue>>,
+        context: Arc<BlockContext>,
+    ) -> Self {
         let (used, replaced, hits) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
-        Self { id, summary, far, parts: RwLock::default(), used, hits, replaced, home }
+        Self { id, summary, overflow, parts: RwLock::default(), used, hits, replaced, context }
     }
 
     /// A part was found in memory. Not one atomic step: readers that meet would wait for each other, and a hit
@@ -265,8 +270,8 @@ impl BlockRef {
     }
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
-        self.home.counters.cache_misses.fetch_add(1, Relaxed);
-        Ok(self.home.shelf.kv.get(space, &part_key(self.home.table, self.id, family))?)
+        self.context.counters.cache_misses.fetch_add(1, Relaxed);
+        Ok(self.context.cache.kv.get(space, &part_key(self.context.table, self.id, family))?)
     }
 
     /// Being read for the first time is no use yet: what is read once only goes before what is read again.
@@ -278,12 +283,12 @@ impl BlockRef {
             parts.bytes += size;
             first
         };
-        self.home.shelf.keep(self, size, first);
+        self.context.cache.keep(self, size, first);
     }
 
     /// A value that lies by itself was read into one of the parts.
     pub(super) fn grow(self: &Arc<Self>, size: usize) {
-        self.home.counters.cache_misses.fetch_add(1, Relaxed);
+        self.context.counters.cache_misses.fetch_add(1, Relaxed);
         {
             let mut parts = self.parts.write();
             // The part is no more in memory but for who reads it now.
@@ -292,7 +297,7 @@ impl BlockRef {
             }
             parts.bytes += size;
         }
-        self.home.shelf.keep(self, size, false);
+        self.context.cache.keep(self, size, false);
     }
 
     /// Takes the parts out of memory; who reads them now keeps theirs.
@@ -307,21 +312,21 @@ impl BlockRef {
 
     /// What does not fit, or the failure of the store that it comes from.
     pub(crate) fn damaged(&self, what: &'static str) -> TableError {
-        if let Some(error) = self.far.iter().find_map(|far| far.failure()) {
+        if let Some(error) = self.overflow.iter().find_map(|overflow| overflow.failure()) {
             return error.into();
         }
-        TableError::CorruptBlock { table: self.home.table_name(), block: self.id, what }
+        TableError::CorruptBlock { table: self.context.table_name(), block: self.id, what }
     }
 }
 
 impl Drop for BlockRef {
     fn drop(&mut self) {
         let bytes = self.forget();
-        self.home.shelf.bytes.fetch_sub(bytes, Relaxed);
-        self.home.counters.cache_hits.fetch_add(self.hits(), Relaxed);
+        self.context.cache.bytes.fetch_sub(bytes, Relaxed);
+        self.context.counters.cache_hits.fetch_add(self.hits(), Relaxed);
         if self.replaced.load(Relaxed) {
             let families = self.summary.families().to_vec();
-            self.home.shelf.unread.lock().push(Unread { table: self.home.table, id: self.id, families });
+            self.context.cache.unread.lock().push(Unread { table: self.context.table, id: self.id, families });
         }
     }
 }
@@ -329,7 +334,7 @@ impl Drop for BlockRef {
 /// Where blocks come from: the store, and a bounded memory of what was read.
 ///
 /// The oldest block in memory goes first, unless it was read since it was looked at last.
-pub(crate) struct Shelf {
+pub(crate) struct BlockCache {
     kv: Arc<dyn OrderedKv>,
     bytes_max: usize,
     bytes: AtomicUsize,
@@ -341,7 +346,7 @@ pub(crate) struct Shelf {
     unread: Mutex<Vec<Unread>>,
 }
 
-impl Shelf {
+impl BlockCache {
     pub(crate) fn new(kv: Arc<dyn OrderedKv>, bytes_max: usize) -> Self {
         let (ring, unread) = (Mutex::default(), Mutex::default());
         let (counters, tables) = (AllCounters::default(), Arc::default());
@@ -395,7 +400,7 @@ impl Shelf {
         std::mem::take(&mut *self.unread.lock())
     }
 
-    /// Gives back what [`Shelf::take_unread`] took and could not be deleted.
+    /// Gives back what [`BlockCache::take_unread`] took and could not be deleted.
     pub(crate) fn return_unread(&self, blocks: Vec<Unread>) {
         self.unread.lock().extend(blocks);
     }
@@ -409,10 +414,10 @@ mod tests {
     use crate::packed::block_builder::{RowHeads, fix_part};
 
     /// Blocks of one row, and the bytes of one's part.
-    fn blocks(count: u64, bytes_max: impl Fn(usize) -> usize) -> (Vec<Arc<BlockRef>>, Arc<Shelf>, usize) {
+    fn blocks(count: u64, bytes_max: impl Fn(usize) -> usize) -> (Vec<Arc<BlockRef>>, Arc<BlockCache>, usize) {
         let kv = Arc::new(MemoryStore::new());
         let part = fix_part(0, &RowHeads { keys: vec![b"key"], times: vec![0], deleted: vec![false] }, &[]);
-        let shelf = Arc::new(Shelf::new(kv.clone(), bytes_max(part.len())));
+        let cache = Arc::new(BlockCache::new(kv.clone(), bytes_max(part.len())));
         let summary = Summary {
             rows: 1,
             bytes: 1,
@@ -420,55 +425,55 @@ mod tests {
             times_ms: (0, 0),
             columns: BlockColumns::new(&[0], &[]),
         };
-        let (mut batch, home) = (WriteBatch::new(), Home::new(TableId(1), &shelf));
+        let (mut batch, context) = (WriteBatch::new(), BlockContext::new(TableId(1), &cache));
         let block = |id| {
             batch.put(FIX, part_key(TableId(1), id, 0), part.clone());
-            Arc::new(BlockRef::new(id, summary.clone(), Vec::new(), home.clone()))
+            Arc::new(BlockRef::new(id, summary.clone(), Vec::new(), context.clone()))
         };
         let blocks = (0..count).map(block).collect();
         kv.write(batch, Durability::Buffered).unwrap();
-        (blocks, shelf, part.len())
+        (blocks, cache, part.len())
     }
 
     /// Parts found in memory, by live blocks, and parts read from the store.
-    fn counted(shelf: &Shelf, blocks: &[Arc<BlockRef>]) -> (u64, u64) {
-        let counters = shelf.counters(TableId(1));
+    fn counted(cache: &BlockCache, blocks: &[Arc<BlockRef>]) -> (u64, u64) {
+        let counters = cache.counters(TableId(1));
         let hits = counters.cache_hits.load(Relaxed) + blocks.iter().map(|block| block.hits()).sum::<u64>();
         (hits, counters.cache_misses.load(Relaxed))
     }
 
     #[test]
     fn memory_is_bounded_and_what_is_used_stays() {
-        let (blocks, shelf, size) = blocks(100, |part| 10 * part);
+        let (blocks, cache, size) = blocks(100, |part| 10 * part);
         for block in &blocks {
             block.lead().unwrap();
             blocks[0].lead().unwrap();
-            assert!(shelf.bytes() <= 10 * size);
+            assert!(cache.bytes() <= 10 * size);
         }
-        assert_eq!(counted(&shelf, &blocks), (100, 100), "the block in use is read once");
+        assert_eq!(counted(&cache, &blocks), (100, 100), "the block in use is read once");
         blocks[1].lead().unwrap();
-        assert_eq!(counted(&shelf, &blocks), (100, 101), "others had to go");
+        assert_eq!(counted(&cache, &blocks), (100, 101), "others had to go");
         drop(blocks);
-        assert_eq!(counted(&shelf, &[]), (100, 101), "what is gone has counted");
-        assert_eq!(shelf.bytes(), 0);
+        assert_eq!(counted(&cache, &[]), (100, 101), "what is gone has counted");
+        assert_eq!(cache.bytes(), 0);
     }
 
     #[test]
     fn a_replaced_block_is_unread_when_its_last_reader_goes() {
-        let (mut blocks, shelf, _) = blocks(2, |part| 10 * part);
+        let (mut blocks, cache, _) = blocks(2, |part| 10 * part);
         let reader = blocks[0].clone();
         blocks[0].replace();
         blocks.clear();
-        assert!(shelf.take_unread().is_empty());
+        assert!(cache.take_unread().is_empty());
         drop(reader);
-        let unread = shelf.take_unread();
+        let unread = cache.take_unread();
         assert_eq!(unread.iter().map(|block| (block.id, &block.families[..])).collect::<Vec<_>>(), [(0, &[0u8][..])]);
     }
 
     #[test]
     fn a_missing_part_is_an_error() {
-        let (blocks, shelf, _) = blocks(1, |part| part);
-        let other = BlockRef::new(7, blocks[0].summary.clone(), Vec::new(), Home::new(TableId(1), &shelf));
+        let (blocks, cache, _) = blocks(1, |part| part);
+        let other = BlockRef::new(7, blocks[0].summary.clone(), Vec::new(), BlockContext::new(TableId(1), &cache));
         assert!(matches!(Arc::new(other).lead(), Err(TableError::CorruptBlock { block: 7, .. })));
     }
 }

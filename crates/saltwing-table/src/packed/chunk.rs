@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use saltwing_store::Bytes;
 
-use super::block_ref::Home;
+use super::block_ref::BlockContext;
 use super::entry::{Entry, Size};
 use super::run::{Run, RunPart};
 use super::stored_chunk::StoredChunk;
@@ -53,19 +53,19 @@ pub(super) fn count_before(heads: &[u128], wanted: u128, is_before: impl Fn(usiz
 
 /// Neighbouring entries with ascending fences.
 pub(super) struct Chunk {
-    made: OnceLock<Made>,
+    made: OnceLock<Decoded>,
     pub(super) first_fence: Bytes,
     pub(super) len: usize,
-    pub(super) facts: Facts,
+    pub(super) facts: ChunkStats,
     /// What the zones of its blocks and runs come to, once somebody has asked.
     zones: OnceLock<ZoneSums>,
     /// What its entries are made of; nothing once they are.
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Option<Encoded>>,
 }
 
 /// The entries of a chunk.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct Decoded {
     pub(super) entries: Vec<Arc<Entry>>,
     /// The first bytes of each fence as a number: most look-ups need no more.
     pub(super) heads: Vec<u128>,
@@ -73,7 +73,7 @@ pub(super) struct Made {
 
 /// What is known of a chunk as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct ChunkStats {
     pub(super) size: Size,
     /// When its oldest row was written.
     pub(super) oldest_ms: i64,
@@ -81,7 +81,7 @@ pub(super) struct Facts {
     pub(super) has_many_in_runs: bool,
 }
 
-impl Facts {
+impl ChunkStats {
     /// Those of entries of which some, with their oldest rows, are known.
     fn of(entries: impl Iterator<Item = (Size, i64)>) -> Self {
         let none = Self { size: Size::default(), oldest_ms: i64::MAX, has_many_in_runs: false };
@@ -97,27 +97,27 @@ impl Facts {
 pub(super) type NamedRuns = Vec<(u32, RunPart)>;
 
 /// Entries as opening has found them.
-struct Kept {
+struct Encoded {
     entries: StoredChunk,
     runs: NamedRuns,
-    home: Arc<Home>,
+    context: Arc<BlockContext>,
 }
 
 impl Chunk {
     pub(super) fn new(entries: Vec<Arc<Entry>>) -> Self {
-        let facts = Facts::of(entries.iter().map(|entry| (entry.size(), entry.oldest_ms())));
+        let facts = ChunkStats::of(entries.iter().map(|entry| (entry.size(), entry.oldest_ms())));
         Self {
             first_fence: entries.first().map(|entry| entry.fence.clone()).unwrap_or_default(),
             len: entries.len(),
             facts,
-            made: OnceLock::from(Made::new(entries)),
+            made: OnceLock::from(Decoded::new(entries)),
             zones: OnceLock::new(),
             kept: Mutex::new(None),
         }
     }
 
     /// A chunk of entries as they are stored.
-    fn of_stored(entries: StoredChunk, runs: NamedRuns, home: Arc<Home>) -> Self {
+    fn of_stored(entries: StoredChunk, runs: NamedRuns, context: Arc<BlockContext>) -> Self {
         let mut each: Vec<(Size, i64)> = entries.sizes().collect();
         for (index, part) in &runs {
             if let Some((size, oldest_ms)) = each.get_mut(*index as usize) {
@@ -128,16 +128,16 @@ impl Chunk {
         Self {
             first_fence: Bytes::from(entries.fence(0).unwrap_or_default()),
             len: entries.len(),
-            facts: Facts::of(each.into_iter()),
+            facts: ChunkStats::of(each.into_iter()),
             made: OnceLock::new(),
             zones: OnceLock::new(),
-            kept: Mutex::new(Some(Kept { entries, runs, home })),
+            kept: Mutex::new(Some(Encoded { entries, runs, context })),
         }
     }
 
     /// Its entries.
     #[inline]
-    pub(super) fn made(&self) -> &Made {
+    pub(super) fn made(&self) -> &Decoded {
         match self.made.get() {
             Some(made) => made,
             None => self.make(),
@@ -146,18 +146,18 @@ impl Chunk {
 
     #[cold]
     #[inline(never)]
-    fn make(&self) -> &Made {
-        self.made.get_or_init(|| self.kept.lock().take().map(Kept::make).unwrap_or_default())
+    fn make(&self) -> &Decoded {
+        self.made.get_or_init(|| self.kept.lock().take().map(Encoded::make).unwrap_or_default())
     }
 
     /// Its entries, if they are made.
-    pub(super) fn if_made(&self) -> Option<&Made> {
+    pub(super) fn if_decoded(&self) -> Option<&Decoded> {
         self.made.get()
     }
 
     /// What `look` finds among entries that are not made, and cannot be meanwhile; `None` where they are.
-    fn look<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> Option<T> {
-        if self.if_made().is_some() {
+    fn look<T>(&self, look: impl FnOnce(&mut Encoded) -> T) -> Option<T> {
+        if self.if_decoded().is_some() {
             return None;
         }
         self.kept.lock().as_mut().map(look)
@@ -165,7 +165,7 @@ impl Chunk {
 
     /// A delta may have rows of the entries that own some ascending keys of this chunk's.
     pub(super) fn mark_owners<'k>(&self, mut keys: impl Iterator<Item = &'k [u8]>) {
-        let mark = |kept: &mut Kept| {
+        let mark = |kept: &mut Encoded| {
             let (entries, mut owner) = (&mut kept.entries, 0);
             for key in keys.by_ref() {
                 // Mostly the next key is of the same entry, where keys are many.
@@ -198,14 +198,14 @@ impl Chunk {
     }
 
     /// Has `see` see the runs that its entries name, each as often as it is named.
-    pub(super) fn see_runs(&self, mut see: impl FnMut(&Arc<Run>)) {
+    pub(super) fn visit_runs(&self, mut see: impl FnMut(&Arc<Run>)) {
         if self.look(|kept| kept.runs.iter().for_each(|(_, part)| see(&part.run))).is_none() {
             self.made().entries.iter().flat_map(|entry| &*entry.runs).for_each(|part| see(&part.run));
         }
     }
 }
 
-impl Made {
+impl Decoded {
     fn new(entries: Vec<Arc<Entry>>) -> Self {
         let heads = entries.iter().map(|entry| head(&entry.fence)).collect();
         Self { entries, heads }
@@ -230,15 +230,15 @@ impl Made {
     }
 }
 
-impl Kept {
-    fn make(self) -> Made {
-        let Self { entries, mut runs, home } = self;
+impl Encoded {
+    fn make(self) -> Decoded {
+        let Self { entries, mut runs, context } = self;
         // Stable: of one entry the newest stays in front.
         runs.sort_by_key(|(index, _)| *index);
         let mut runs = runs.into_iter().peekable();
         let mut of_entry =
             |index| std::iter::from_fn(|| runs.next_if(|(of, _)| *of == index).map(|(_, part)| part)).collect();
-        Made::new(entries.make(&home, &mut of_entry))
+        Decoded::new(entries.make(&context, &mut of_entry))
     }
 }
 
@@ -255,8 +255,11 @@ impl DirectoryPart {
     }
 
     /// Entries of some chunks as they are stored, each with the runs that they name.
-    pub(super) fn of_stored(chunks: impl IntoIterator<Item = (StoredChunk, NamedRuns)>, home: &Arc<Home>) -> Self {
-        let chunk = |(entries, runs)| Arc::new(Chunk::of_stored(entries, runs, home.clone()));
+    pub(super) fn of_stored(
+        chunks: impl IntoIterator<Item = (StoredChunk, NamedRuns)>,
+        context: &Arc<BlockContext>,
+    ) -> Self {
+        let chunk = |(entries, runs)| Arc::new(Chunk::of_stored(entries, runs, context.clone()));
         Self(chunks.into_iter().map(chunk).collect())
     }
 }

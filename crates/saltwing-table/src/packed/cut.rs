@@ -10,21 +10,21 @@ use saltwing_store::Bytes;
 use super::block::{FixPart, VarPart};
 use super::block_builder::{ColumnData, RowHeads, fix_part, var_part};
 use super::block_columns::BlockColumns;
-use super::block_ref::{BlockRef, Home, Summary};
+use super::block_ref::{BlockContext, BlockRef, Summary};
 use super::delta::StoredRow;
 use super::directory::Entry;
-use super::far::{Far, far_part};
+use super::overflow::{OverflowValue, overflow_part};
 use super::pieces::piece_ends;
 use super::run::RUNS_MAX;
-use super::spaces::{DIR, FAR, FIX, REPLACED, VAR, dir_key, id_key, id_of, part_key};
-use super::step::Rewrite;
+use super::spaces::{DIR, FIX, OVERFLOW, REPLACED, VAR, dir_key, id_key, id_of, part_key};
+use super::step::Compaction;
 use crate::StoredTable;
 use crate::row_format::{self, FamilyLayout, SlotBytes};
 
 /// Most columns a table whose smallest and largest values a directory keeps.
 const ZONES_MAX: usize = 16;
 /// Values that lie by themselves, a block of a step, from which on they are written before it.
-const FAR_BATCH_VALUES: usize = 4;
+const OVERFLOW_BATCH_VALUES: usize = 4;
 /// How many of the blocks added last may be one that is added again: an entry has as many runs, and a block.
 const PLACES_LOOKED_AT: usize = 2 * RUNS_MAX + 2;
 
@@ -55,7 +55,7 @@ pub(super) struct Pending {
     pub(super) blocks: Vec<Arc<BlockRef>>,
     pub(super) leads: Vec<Arc<FixPart>>,
     /// Values by themselves that the blocks name.
-    pub(super) far: HashMap<u64, Arc<Far>>,
+    pub(super) overflow: HashMap<u64, Arc<OverflowValue>>,
 }
 
 impl RowRef {
@@ -146,21 +146,25 @@ pub(super) struct Built {
     pub(super) id: u64,
     pub(super) summary: Summary,
     /// Values by themselves that it names.
-    far: Vec<u64>,
+    overflow: Vec<u64>,
     first_key: Bytes,
     parts: Vec<(u8, Bytes, Option<Bytes>)>,
 }
 
 impl Built {
     /// The block as a directory names it, with its parts in memory.
-    pub(super) fn into_block(self, far: Vec<Arc<Far>>, home: &Arc<Home>) -> Result<Arc<BlockRef>, TableError> {
-        let block = Arc::new(BlockRef::new(self.id, self.summary, far, home.clone()));
+    pub(super) fn into_block(
+        self,
+        overflow: Vec<Arc<OverflowValue>>,
+        context: &Arc<BlockContext>,
+    ) -> Result<Arc<BlockRef>, TableError> {
+        let block = Arc::new(BlockRef::new(self.id, self.summary, overflow, context.clone()));
         block.keep_made(self.parts)?;
         Ok(block)
     }
 }
 
-impl Rewrite<'_> {
+impl Compaction<'_> {
     /// Makes blocks of about the same size; the first one's fence is `fence`.
     pub(super) fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
         let ends = piece_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
@@ -186,14 +190,14 @@ impl Rewrite<'_> {
         let built = self.build(pending, range, bytes, self.packed.options.value_bytes)?;
         let table = self.table.def().id;
         let fence = if is_first { first_fence.clone() } else { built.first_key.clone() };
-        self.batch.put(DIR, dir_key(table, &fence), built.summary.write(built.id, &built.far));
-        self.named.extend(&built.far);
+        self.batch.put(DIR, dir_key(table, &fence), built.summary.write(built.id, &built.overflow));
+        self.named.extend(&built.overflow);
         let named = |id: u64| {
-            let known = pending.far.get(&id).cloned();
-            known.unwrap_or_else(|| Arc::new(Far::new(id, self.home.clone())))
+            let known = pending.overflow.get(&id).cloned();
+            known.unwrap_or_else(|| Arc::new(OverflowValue::new(id, self.context.clone())))
         };
-        let far = built.far.iter().copied().map(named).collect();
-        let block = built.into_block(far, &self.home)?;
+        let overflow = built.overflow.iter().copied().map(named).collect();
+        let block = built.into_block(overflow, &self.context)?;
         Ok(Arc::new(Entry::new(fence, Some(block))))
     }
 
@@ -203,7 +207,7 @@ impl Rewrite<'_> {
         pending: &Pending,
         range: Range<usize>,
         bytes: usize,
-        far_bytes: usize,
+        overflow_bytes: usize,
     ) -> Result<Built, TableError> {
         let rows = pending.rows.get(range).unwrap_or_default();
         let heads = Heads::of(rows, pending);
@@ -211,17 +215,17 @@ impl Rewrite<'_> {
         let (id, table) = (self.numbers.take(), self.table.clone());
         self.blocks += 1;
         self.made.0 += rows.len() as u64;
-        let (mut families, mut zones, mut far, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut families, mut zones, mut overflow, mut parts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for family in 0..table.family_count() {
-            let mut columns = self.columns(&table, family, rows, pending, far_bytes)?;
+            let mut columns = self.columns(&table, family, rows, pending, overflow_bytes)?;
             if family > 0 && !table.has_default(family) && columns.iter().all(ColumnData::is_all_null) {
                 continue;
             }
             for column in &mut columns {
-                column.place_far(|value| self.add_far(&value));
-                far.extend(column.far_ids());
+                column.place_overflow(|value| self.add_overflow(&value));
+                overflow.extend(column.overflow_ids());
             }
-            self.flush_far()?;
+            self.flush_overflow()?;
             let number = family as u8;
             families.push(number);
             zones.extend(columns.iter().filter_map(ColumnData::zone).map(|zone| (number, zone)));
@@ -246,27 +250,27 @@ impl Rewrite<'_> {
             columns: BlockColumns::new(&families, &zones),
         };
         let first_key = Bytes::new(heads.keys.first().copied().unwrap_or_default());
-        Ok(Built { id, summary, far, first_key, parts })
+        Ok(Built { id, summary, overflow, first_key, parts })
     }
 
     /// Adds a value that lies by itself; its number.
-    fn add_far(&mut self, value: &[u8]) -> u64 {
+    fn add_overflow(&mut self, value: &[u8]) -> u64 {
         let id = self.numbers.take();
-        let part = far_part(value);
+        let part = overflow_part(value);
         self.made.1 += part.len() as u64;
-        self.far.put(FAR, id_key(self.table.def().id, id), part);
+        self.overflow.put(OVERFLOW, id_key(self.table.def().id, id), part);
         id
     }
 
     /// Writes values before the step that names them, where they are many: no batch holds more than a few of them.
     /// Until then the store has them as values that no block names, which go if the step is never written.
-    fn flush_far(&mut self) -> Result<(), TableError> {
+    fn flush_overflow(&mut self) -> Result<(), TableError> {
         let options = &self.packed.options;
-        if self.far.bytes() < FAR_BATCH_VALUES * options.step_blocks * options.value_bytes {
+        if self.overflow.bytes() < OVERFLOW_BATCH_VALUES * options.step_blocks * options.value_bytes {
             return Ok(());
         }
         let table = self.table.def().id;
-        let mut batch = std::mem::take(&mut self.far);
+        let mut batch = std::mem::take(&mut self.overflow);
         let ids: Vec<u64> = batch.mutations().iter().filter_map(|put| id_of(put.key())).collect();
         ids.iter().for_each(|id| batch.put(REPLACED, id_key(table, *id), []));
         // The numbers are taken, whatever becomes of the step.
@@ -285,7 +289,7 @@ impl Rewrite<'_> {
         family: usize,
         rows: &[RowRef],
         pending: &Pending,
-        far_bytes: usize,
+        overflow_bytes: usize,
     ) -> Result<Vec<ColumnData>, TableError> {
         type Parts = (Option<Arc<FixPart>>, Option<Arc<VarPart>>);
         let number = family as u8;
@@ -299,7 +303,7 @@ impl Rewrite<'_> {
         let mut columns = Vec::new();
         for index in table.slot_columns(family) {
             let Some(def) = table.def().columns.get(index) else { continue };
-            let mut column = ColumnData::new(def.slot, def.ty, far_bytes);
+            let mut column = ColumnData::new(def.slot, def.ty, overflow_bytes);
             let absent = row_format::slot_bytes(def.ty, table.absent(index));
             let absent = absent.as_deref();
             for (row, stored) in rows.iter().zip(&stored) {

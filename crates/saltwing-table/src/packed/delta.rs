@@ -88,7 +88,7 @@ impl TableRows {
         self.active.get(key).or_else(|| self.frozen.get(key))
     }
 
-    /// Up to `most` rows of the deltas from `start` to `end`, in the direction of travel; whether these are all.
+    /// Up to `most` rows of the deltas from `start` to `end`, in the direction of the scan; whether these are all.
     pub(crate) fn collect(
         &self,
         start: &[u8],

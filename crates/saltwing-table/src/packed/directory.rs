@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use saltwing_store::Bytes;
 
-use super::chunk::{CHUNK_ENTRIES_MIN, Chunk, DirectoryPart, Facts, count_before, head};
+use super::chunk::{CHUNK_ENTRIES_MIN, Chunk, ChunkStats, DirectoryPart, count_before, head};
 use super::run::Run;
 use super::zone_sum::ZoneSums;
 
@@ -108,20 +108,20 @@ impl Directory {
     }
 
     /// Those entries that somebody may have read since opening, in key order.
-    pub(super) fn seen_entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.chunks.iter().filter_map(|chunk| chunk.if_made()).flat_map(|made| &made.entries)
+    pub(super) fn decoded_entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.chunks.iter().filter_map(|chunk| chunk.if_decoded()).flat_map(|made| &made.entries)
     }
 
     /// Has `see` see the runs that entries name, each as often as it is named.
-    pub(super) fn see_runs(&self, mut see: impl FnMut(&Arc<Run>)) {
-        self.chunks.iter().for_each(|chunk| chunk.see_runs(&mut see));
+    pub(super) fn visit_runs(&self, mut see: impl FnMut(&Arc<Run>)) {
+        self.chunks.iter().for_each(|chunk| chunk.visit_runs(&mut see));
     }
 
     /// The first entry of some that `is_meant` holds for; chunks that `may_have` rules out are not looked into.
     pub(super) fn find(
         &self,
         range: Range<usize>,
-        may_have: impl Fn(&Facts) -> bool,
+        may_have: impl Fn(&ChunkStats) -> bool,
         is_meant: impl Fn(usize, &Entry) -> bool,
     ) -> Option<usize> {
         let mut at = range.start;
@@ -145,7 +145,7 @@ impl Directory {
     pub(super) fn mark_dirty(&self, key: &[u8]) {
         let wanted = head(key);
         let Some(chunk) = self.chunk_of_key(wanted, key) else { return };
-        match chunk.if_made() {
+        match chunk.if_decoded() {
             Some(made) => made.mark_dirty(wanted, key),
             None => chunk.mark_owners(std::iter::once(key)),
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! block  id 8 | rows 4 | bytes of rows 4 | oldest, newest write time 8 + 8 | last key: length 2, bytes
-//!        families and zones (`block_columns.rs`) | ids of values in FAR: count 4, 8 each
+//!        families and zones (`block_columns.rs`) | ids of values in OVERFLOW: count 4, 8 each
 //! entry  block | checksum 4
 //! run    block | filter: a byte a row | entries: count 4, ids of their blocks (ints), rows of each (ints), oldest run
 //!        taken in (ints) | checksum 4
@@ -17,19 +17,19 @@ use saltwing_store::Bytes;
 
 use super::bits::{Ints, Reader, seal};
 use super::block_columns::BlockColumns;
-use super::block_ref::{BlockRef, Home, Summary};
-use super::far::Far;
+use super::block_ref::{BlockContext, BlockRef, Summary};
+use super::overflow::OverflowValue;
 use super::zone::Zone;
 
 impl Summary {
     /// The directory entry of a block that names these values, as stored.
-    pub(super) fn write(&self, id: u64, far: &[u64]) -> Vec<u8> {
+    pub(super) fn write(&self, id: u64, overflow: &[u64]) -> Vec<u8> {
         let mut out = Vec::with_capacity(128);
-        self.put(id, far, &mut out);
+        self.put(id, overflow, &mut out);
         seal(out)
     }
 
-    fn put(&self, id: u64, far: &[u64], out: &mut Vec<u8>) {
+    fn put(&self, id: u64, overflow: &[u64], out: &mut Vec<u8>) {
         out.extend_from_slice(&id.to_le_bytes());
         out.extend_from_slice(&self.rows.to_le_bytes());
         out.extend_from_slice(&self.bytes.to_le_bytes());
@@ -38,8 +38,8 @@ impl Summary {
         out.extend_from_slice(&(self.last_key.len() as u16).to_le_bytes());
         out.extend_from_slice(&self.last_key);
         out.extend_from_slice(self.columns.bytes());
-        out.extend_from_slice(&(far.len() as u32).to_le_bytes());
-        far.iter().for_each(|id| out.extend_from_slice(&id.to_le_bytes()));
+        out.extend_from_slice(&(overflow.len() as u32).to_le_bytes());
+        overflow.iter().for_each(|id| out.extend_from_slice(&id.to_le_bytes()));
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) struct StoredBlock<'a>(&'a [u8]);
 const LAST_KEY_AT: usize = 34;
 
 impl<'a> StoredBlock<'a> {
-    /// Takes a block; its values in `FAR` are left.
+    /// Takes a block; its values in `OVERFLOW` are left.
     fn take(reader: &mut Reader<'a>) -> Option<Self> {
         let bytes = reader.taken(|reader| {
             reader.skip(LAST_KEY_AT - 2)?;
@@ -109,8 +109,8 @@ impl<'a> StoredBlock<'a> {
 /// A directory entry as stored, without its fence, whose checksum and form are right: making the entry of it cannot fail.
 pub(super) struct StoredEntry<'a> {
     pub(super) block: StoredBlock<'a>,
-    /// Ids of the block's values in `FAR`.
-    far: &'a [u8],
+    /// Ids of the block's values in `OVERFLOW`.
+    overflow: &'a [u8],
 }
 
 impl<'a> StoredEntry<'a> {
@@ -118,31 +118,31 @@ impl<'a> StoredEntry<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut reader = Reader::checked(bytes)?;
         let block = StoredBlock::take(&mut reader)?;
-        let far_count = usize::try_from(reader.u32()?).ok()?;
-        let far = reader.bytes(far_count.checked_mul(8)?)?;
-        reader.is_at_end().then_some(Self { block, far })
+        let overflow_count = usize::try_from(reader.u32()?).ok()?;
+        let overflow = reader.bytes(overflow_count.checked_mul(8)?)?;
+        reader.is_at_end().then_some(Self { block, overflow })
     }
 
     /// Those of an entry that was read, of the same bytes: the first so many are the block's, and those from another place
     /// on the ids of its values.
-    pub(super) fn of_read(block: &'a [u8], far: &'a [u8]) -> Self {
-        Self { block: StoredBlock(block), far }
+    pub(super) fn of_read(block: &'a [u8], overflow: &'a [u8]) -> Self {
+        Self { block: StoredBlock(block), overflow }
     }
 
     /// The bytes that make it again.
     pub(super) fn bytes(&self) -> (&'a [u8], &'a [u8]) {
-        (self.block.0, self.far)
+        (self.block.0, self.overflow)
     }
 
-    /// Ids of the block's values in `FAR`.
-    pub(super) fn far_ids(&self) -> impl Iterator<Item = u64> {
-        self.far.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id))
+    /// Ids of the block's values in `OVERFLOW`.
+    pub(super) fn overflow_ids(&self) -> impl Iterator<Item = u64> {
+        self.overflow.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id))
     }
 
     /// Its block.
-    pub(super) fn block_ref(&self, home: &Arc<Home>) -> BlockRef {
-        let far = self.far_ids().map(|id| Arc::new(Far::new(id, home.clone()))).collect();
-        BlockRef::new(self.block.id(), self.block.summary(), far, home.clone())
+    pub(super) fn block_ref(&self, context: &Arc<BlockContext>) -> BlockRef {
+        let overflow = self.overflow_ids().map(|id| Arc::new(OverflowValue::new(id, context.clone()))).collect();
+        BlockRef::new(self.block.id(), self.block.summary(), overflow, context.clone())
     }
 }
 
@@ -174,8 +174,8 @@ pub(super) fn write_run(id: u64, summary: &Summary, filter: &[u8], parts: &[Part
 pub(super) fn read_run(bytes: &[u8]) -> Option<(u64, Summary, Vec<u8>, Vec<PartRecord>)> {
     let mut reader = Reader::checked(bytes)?;
     let block = StoredBlock::take(&mut reader)?;
-    // It has no values in `FAR`.
-    reader.u32().filter(|far| *far == 0)?;
+    // It has no values in `OVERFLOW`.
+    reader.u32().filter(|overflow| *overflow == 0)?;
     let (id, summary) = (block.id(), block.summary());
     let filter = reader.bytes(summary.rows as usize)?.to_vec();
     // Each has a row at least.
@@ -196,7 +196,7 @@ mod tests {
     use saltwing_store::MemoryStore;
     use saltwing_types::TableId;
 
-    use super::super::block_ref::Shelf;
+    use super::super::block_ref::BlockCache;
     use super::*;
 
     #[test]
@@ -214,14 +214,14 @@ mod tests {
             assert!(StoredEntry::read(&stored[..at]).is_none());
         }
         let read = StoredEntry::read(&stored).unwrap();
-        let (block, far) = read.bytes();
-        let shelf = Arc::new(Shelf::new(Arc::new(MemoryStore::new()), 0));
-        for entry in [StoredEntry::of_read(block, far), read] {
+        let (block, overflow) = read.bytes();
+        let cache = Arc::new(BlockCache::new(Arc::new(MemoryStore::new()), 0));
+        for entry in [StoredEntry::of_read(block, overflow), read] {
             assert_eq!((entry.block.id(), entry.block.rows(), entry.block.row_bytes()), (7, 256, 1000));
             assert_eq!((entry.block.times_ms(), entry.block.zones().collect()), ((-1, i64::MAX), vec![(2, zone)]));
-            let block = entry.block_ref(&Home::new(TableId(1), &shelf));
+            let block = entry.block_ref(&BlockContext::new(TableId(1), &cache));
             assert_eq!((block.id, &block.summary), (7, &summary));
-            assert_eq!(block.far.iter().map(|far| far.id).collect::<Vec<_>>(), [9, u64::MAX]);
+            assert_eq!(block.overflow.iter().map(|overflow| overflow.id).collect::<Vec<_>>(), [9, u64::MAX]);
         }
         let part = |block, rows, oldest| PartRecord { block, rows, oldest };
         let parts = vec![part(900, 1, 7), part(3, 250, 5), part(u64::MAX, 5, 0)];

@@ -12,7 +12,7 @@ use super::cut::{Pending, RowRef};
 use super::delta::{RecentRow, StoredRow};
 use super::directory::Entry;
 use super::run::RunPart;
-use super::step::Rewrite;
+use super::step::Compaction;
 
 /// What counts for a key above the block.
 pub(super) enum Above {
@@ -47,7 +47,7 @@ fn key_of(lead: &FixPart, row: usize) -> Bytes {
     Bytes::fused(prefix, suffix)
 }
 
-impl Rewrite<'_> {
+impl Compaction<'_> {
     /// Adds an entry's rows as they are after the merge.
     pub(super) fn gather(
         &mut self,
@@ -77,7 +77,7 @@ impl Rewrite<'_> {
             self.add_above(key, row, pending);
         }
         self.add_block_rows((block, place), &lead, at..lead.rows(), pending);
-        pending.far.extend(block.far.iter().map(|far| (far.id, far.clone())));
+        pending.overflow.extend(block.overflow.iter().map(|overflow| (overflow.id, overflow.clone())));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The layout of a store as far as it can be read: what opening needs, without the damaged pieces.
 //!
 //! ```text
-//!   store below      META  DIR  DELTAS  REPLACED      FIX  VAR  FAR
+//!   store below      META  DIR  DELTAS  REPLACED      FIX  VAR  OVERFLOW
 //!                      │    │     │        │           │    │    │
 //!   image            mended copies where damaged     as they are: a block is checked when it is read
 //! ```
@@ -42,7 +42,7 @@ pub(crate) struct Image {
 #[derive(Default)]
 pub(super) struct Named {
     pub(super) tables: BTreeMap<TableId, NamedByTable>,
-    /// Tables and ids of blocks, runs and values in `FAR` that wait to be deleted.
+    /// Tables and ids of blocks, runs and values in `OVERFLOW` that wait to be deleted.
     pub(super) replaced: HashSet<(TableId, u64)>,
 }
 
@@ -53,8 +53,8 @@ pub(super) struct NamedByTable {
     pub(super) entries: BTreeMap<Bytes, Option<u64>>,
     /// Each run, and whether its record can be read.
     pub(super) runs: BTreeMap<u64, bool>,
-    /// Values in `FAR` that readable entries name.
-    pub(super) far: HashSet<u64>,
+    /// Values in `OVERFLOW` that readable entries name.
+    pub(super) overflow: HashSet<u64>,
 }
 
 impl Image {
@@ -290,7 +290,7 @@ impl Named {
                 of_table.entries.insert(Bytes::new(rest), id);
                 match (entry, id) {
                     (Some(entry), Some(id)) if id < next_id => {
-                        of_table.far.extend(entry.far_ids());
+                        of_table.overflow.extend(entry.overflow_ids());
                         None
                     }
                     (_, Some(id)) => {

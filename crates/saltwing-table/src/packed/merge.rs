@@ -7,14 +7,15 @@ use saltwing_access::TableError;
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
-use super::block_ref::{Home, Unread};
+use super::block_ref::{BlockContext, Unread};
 use super::delta::Delta;
 use super::directory_format::{StoredEntry, read_run};
 use super::meta::{Cursor, Meta};
 use super::spaces::{
-    DIR, DIR_RUN, FAR, FIX, META, META_KEY, REPLACED, VAR, delta_space, id_key, part_key, split_table, table_bounds,
+    DIR, DIR_RUN, FIX, META, META_KEY, OVERFLOW, REPLACED, VAR, delta_space, id_key, part_key, split_table,
+    table_bounds,
 };
-use super::step::Also;
+use super::step::CompactionReason;
 use super::{Merge, Packed};
 
 /// Most keys that are deleted at once.
@@ -33,7 +34,7 @@ impl Packed {
     pub(crate) fn merge_all(&self) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         self.merge_recent(&mut merge, ALWAYS)?;
-        self.bury(&mut merge).map(drop)
+        self.delete_obsolete(&mut merge).map(drop)
     }
 
     /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should
@@ -53,7 +54,7 @@ impl Packed {
         {
             blocks_before = blocks;
         }
-        self.bury(&mut merge)?;
+        self.delete_obsolete(&mut merge)?;
         drop(merge);
         go_on()?;
         Ok(self.kv.reclaim()?)
@@ -62,7 +63,7 @@ impl Packed {
     /// Cuts what does not fit anew, once; how many blocks there are then, if there was any.
     fn compact_once(&self, merge: &mut Merge, table: TableId, go_on: GoOn<'_>) -> Result<Option<u64>, TableError> {
         let (mut cursor, mut is_done) = (Cursor { table, ..Cursor::default() }, false);
-        while self.step(merge, &mut cursor, Also::Misfits(table))?.is_some() {
+        while self.step(merge, &mut cursor, CompactionReason::Undersized(table))?.is_some() {
             is_done = true;
             self.give_back_early(merge)?;
             go_on()?;
@@ -92,7 +93,7 @@ impl Packed {
         if is_full {
             self.merge_recent(&mut merge, ALWAYS)?;
         }
-        self.bury(&mut merge).map(drop)
+        self.delete_obsolete(&mut merge).map(drop)
     }
 
     fn merge_recent(&self, merge: &mut Merge, go_on: GoOn<'_>) -> Result<(), TableError> {
@@ -102,7 +103,7 @@ impl Packed {
     }
 
     /// A step along with a commit.
-    pub(super) fn crawl(&self, full: bool) -> Result<(), TableError> {
+    pub(super) fn compact_inline(&self, full: bool) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         if full && !merge.meta.frozen {
             self.rotate(&mut merge)?;
@@ -110,7 +111,7 @@ impl Packed {
         if merge.meta.frozen {
             self.step_or_finish(&mut merge)?;
         }
-        self.bury(&mut merge).map(drop)
+        self.delete_obsolete(&mut merge).map(drop)
     }
 
     /// Deletes expired rows: how many.
@@ -122,13 +123,13 @@ impl Packed {
             expired += self.finish_frozen(&mut merge, ALWAYS)?;
         }
         let mut cursor = Cursor::default();
-        while let Some(step) = self.step(&mut merge, &mut cursor, Also::Expired)? {
+        while let Some(step) = self.step(&mut merge, &mut cursor, CompactionReason::Expired)? {
             expired += step;
         }
-        let is_any_buried = self.bury(&mut merge)?;
+        let is_any_deleted = self.delete_obsolete(&mut merge)?;
         drop(merge);
         // Blocks of which readers had views at the last sweep go with this one.
-        if is_any_buried {
+        if is_any_deleted {
             self.kv.reclaim()?;
         }
         Ok(expired)
@@ -139,9 +140,9 @@ impl Packed {
         let mut cursor = Cursor::default();
         while !is_over() {
             let mut merge = self.merging.lock();
-            let is_done = merge.meta.frozen || self.step(&mut merge, &mut cursor, Also::Runs)?.is_none();
+            let is_done = merge.meta.frozen || self.step(&mut merge, &mut cursor, CompactionReason::Runs)?.is_none();
             // At once: what it replaces may be as much as the table.
-            self.bury(&mut merge)?;
+            self.delete_obsolete(&mut merge)?;
             if is_done {
                 break;
             }
@@ -172,7 +173,7 @@ impl Packed {
 
     /// Where the device is nearly full, a merge has the space of what it replaces before it goes on.
     fn give_back_early(&self, merge: &mut Merge) -> Result<(), TableError> {
-        if self.is_nearly_full() && self.bury(merge)? {
+        if self.is_nearly_full() && self.delete_obsolete(merge)? {
             self.kv.reclaim()?;
         }
         Ok(())
@@ -205,7 +206,7 @@ impl Packed {
     /// A step of the merge, or its end; how many expired rows were dropped.
     pub(super) fn step_or_finish(&self, merge: &mut Merge) -> Result<u64, TableError> {
         let mut cursor = merge.meta.cursor.clone();
-        match self.step(merge, &mut cursor, Also::None)? {
+        match self.step(merge, &mut cursor, CompactionReason::None)? {
             Some(expired) => Ok(expired),
             None => self.finish(merge).map(|()| 0),
         }
@@ -280,8 +281,8 @@ impl Packed {
     }
 
     /// Deletes the replaced blocks and the values that nobody reads any more; whether there were any.
-    pub(super) fn bury(&self, _merge: &mut Merge) -> Result<bool, TableError> {
-        let mut unread = self.shelf.take_unread();
+    pub(super) fn delete_obsolete(&self, _merge: &mut Merge) -> Result<bool, TableError> {
+        let mut unread = self.cache.take_unread();
         let is_any = !unread.is_empty();
         while !unread.is_empty() {
             let rest = unread.split_off(unread.len().min(BATCH_KEYS));
@@ -292,13 +293,13 @@ impl Packed {
                     batch.delete(VAR, part_key(*table, *id, family));
                 }
                 if families.is_empty() {
-                    batch.delete(FAR, id_key(*table, *id));
+                    batch.delete(OVERFLOW, id_key(*table, *id));
                 }
                 batch.delete(REPLACED, id_key(*table, *id));
             }
             if let Err(error) = self.write_layout(batch) {
-                self.shelf.return_unread(unread);
-                self.shelf.return_unread(rest);
+                self.cache.return_unread(unread);
+                self.cache.return_unread(rest);
                 return Err(error);
             }
             unread = rest;
@@ -309,7 +310,7 @@ impl Packed {
     /// Deletes every row of a table. What was deleted before an error stays so.
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
-        let home = Home::new(table, &self.shelf);
+        let context = BlockContext::new(table, &self.cache);
         let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
         loop {
             let mut batch = WriteBatch::new();
@@ -323,9 +324,9 @@ impl Packed {
                         batch.put(REPLACED, id_key(table, id), summary.families());
                     }
                 } else if let Some(entry) = StoredEntry::read(&value) {
-                    let block = entry.block_ref(&home);
+                    let block = entry.block_ref(&context);
                     batch.put(REPLACED, id_key(table, block.id), block.summary.families());
-                    block.far.iter().for_each(|far| batch.put(REPLACED, id_key(table, far.id), []));
+                    block.overflow.iter().for_each(|overflow| batch.put(REPLACED, id_key(table, overflow.id), []));
                 }
             }
             if batch.is_empty() {
@@ -344,15 +345,15 @@ impl Packed {
             let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
             blocks.for_each(|block| {
                 block.replace();
-                block.far.iter().for_each(|far| far.leave());
+                block.overflow.iter().for_each(|overflow| overflow.leave());
             });
-            rows.directory.see_runs(|run| run.block.replace());
+            rows.directory.visit_runs(|run| run.block.replace());
             self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
         }
         drop(removed);
         // Last: reading its directory entries counts for it.
-        self.shelf.forget_table(table);
-        self.bury(&mut merge)?;
+        self.cache.forget_table(table);
+        self.delete_obsolete(&mut merge)?;
         drop(merge);
         Ok(self.kv.reclaim()?)
     }

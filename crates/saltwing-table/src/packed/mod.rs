@@ -10,7 +10,7 @@
 //! layout of it all stands in `docs/packed-layout.md`.
 //!
 //! # Laws
-//! 1. A [`Moment`] never changes: it holds exactly the commits made before it was taken.
+//! 1. A [`TableMap`] never changes: it holds exactly the commits made before it was taken.
 //! 2. Newest wins: active delta, then frozen delta, then runs, then block.
 //! 3. A merge changes where rows lie, never which rows there are; but for expired ones, which nobody can see.
 //! 4. After a crash in any step the rows are those of the acknowledged commits, and the merge goes on.
@@ -24,6 +24,7 @@ mod bits;
 pub(crate) mod block;
 mod block_builder;
 mod block_columns;
+mod block_ids;
 pub(crate) mod block_ref;
 mod chunk;
 mod cut;
@@ -33,17 +34,16 @@ pub(crate) mod delta_record;
 pub(crate) mod directory;
 mod directory_format;
 mod entry;
-mod far;
 mod gather;
 mod image;
 mod merge;
 mod meta;
 mod named_runs;
 mod number_ranges;
-mod numbers;
 mod one_moment;
 mod options;
 mod orphans;
+mod overflow;
 mod parts;
 mod pieces;
 mod recovery;
@@ -83,7 +83,7 @@ pub(crate) use zone::{
     timestamp_number, timestamp_of,
 };
 
-use block_ref::Shelf;
+use block_ref::BlockCache;
 use delta::TableRows;
 use delta_record::Record;
 use meta::Meta;
@@ -93,7 +93,7 @@ use worker::Signal;
 use crate::StoredTable;
 
 /// All tables' rows at one moment.
-pub(crate) type Moment = OrdMap<u32, TableRows>;
+pub(crate) type TableMap = OrdMap<u32, TableRows>;
 
 /// Tables whose definitions are open.
 pub(crate) type OpenTables = RwLock<HashMap<TableId, Arc<StoredTable>>>;
@@ -103,11 +103,11 @@ pub(crate) struct Packed {
     kv: Arc<dyn OrderedKv>,
     clock: Arc<dyn Clock>,
     options: LayoutOptions,
-    shelf: Arc<Shelf>,
+    cache: Arc<BlockCache>,
     pub(crate) tables: Arc<OpenTables>,
     merging: Mutex<Merge>,
     commits: Mutex<Commits>,
-    rows: RwLock<Moment>,
+    rows: RwLock<TableMap>,
     /// Rows in blocks of all tables.
     base_rows: AtomicU64,
     /// Merges that ended.
@@ -150,7 +150,7 @@ impl Commits {
 
 impl Packed {
     /// All rows committed so far, and what `also` gives of the same moment.
-    pub(crate) fn moment<T>(&self, also: impl FnOnce() -> T) -> (Moment, T) {
+    pub(crate) fn moment<T>(&self, also: impl FnOnce() -> T) -> (TableMap, T) {
         let rows = self.rows.read();
         (rows.clone(), also())
     }
@@ -195,7 +195,7 @@ impl Packed {
         match self.options.merging {
             Merging::Background => self.signal.committed(full),
             // What was committed stays so, whatever becomes of the merge; a later commit tries again.
-            Merging::WithCommits => drop(self.crawl(full)),
+            Merging::WithCommits => drop(self.compact_inline(full)),
         }
         Ok((recorded, announced))
     }
@@ -204,7 +204,7 @@ impl Packed {
         let mut moment = self.rows.write();
         for record in records {
             let of_table = moment.entry(record.table.0).or_default();
-            let counters = self.shelf.counters(record.table);
+            let counters = self.cache.counters(record.table);
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
             for (key, row) in record.rows() {

@@ -26,13 +26,13 @@ use super::directory_format::{PartRecord, write_run};
 use super::image::{Named, NamedByTable, walk};
 use super::run::KeyHash;
 use super::spaces::hex;
-use super::spaces::{FAR, FIX, VAR, dir_key, id_of, label, run_key, split_table};
+use super::spaces::{FIX, OVERFLOW, VAR, dir_key, id_of, label, run_key, split_table};
 
 /// Blocks and values that no record names, by table and id.
 #[derive(Default)]
 pub(super) struct Orphans {
     blocks: BTreeMap<(TableId, u64), Orphan>,
-    far: Vec<(TableId, u64)>,
+    overflow: Vec<(TableId, u64)>,
     damages: Vec<Damage>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Orphans {
 #[derive(Default)]
 struct Orphan {
     families: Vec<u8>,
-    far: Vec<u64>,
+    overflow: Vec<u64>,
     /// The first family's part, if it can be read.
     lead: Option<Arc<FixPart>>,
     bytes: usize,
@@ -59,7 +59,7 @@ impl Orphans {
         let ids: HashSet<(TableId, u64)> = named.tables.iter().flat_map(|(id, of_table)| of_table.ids(*id)).collect();
         let is_known = |table, id| ids.contains(&(table, id)) || named.replaced.contains(&(table, id));
         let mut found = Self::default();
-        let Self { blocks, far, damages } = &mut found;
+        let Self { blocks, overflow, damages } = &mut found;
         let mut strange = |space, key: &Bytes| {
             damages.push(Damage::new(label(space), None, hex(key), "the key is none of a part of a block"));
         };
@@ -84,16 +84,16 @@ impl Orphans {
                 {
                     orphan.bytes += value.len();
                     let part = VarPart::read(value.clone(), family, rows);
-                    orphan.far.extend(part.iter().flat_map(VarPart::far_ids));
+                    orphan.overflow.extend(part.iter().flat_map(VarPart::overflow_ids));
                 }
             }
         })?);
-        gaps.extend(walk(kv, FAR, go_on, &mut |key, _| match split_table(key).zip(id_of(key)) {
-            None => strange(FAR, key),
+        gaps.extend(walk(kv, OVERFLOW, go_on, &mut |key, _| match split_table(key).zip(id_of(key)) {
+            None => strange(OVERFLOW, key),
             Some(((table, _), id)) => {
-                let is_named = named.tables.get(&table).is_some_and(|of_table| of_table.far.contains(&id));
+                let is_named = named.tables.get(&table).is_some_and(|of_table| of_table.overflow.contains(&id));
                 if !is_named && !named.replaced.contains(&(table, id)) {
-                    far.push((table, id));
+                    overflow.push((table, id));
                 }
             }
         })?);
@@ -123,10 +123,10 @@ impl Orphans {
             let what = "no directory entry names the block";
             others.push(Damage::new(label(FIX), Some(*table), format!("block {id}"), what).losing(loss));
         }
-        for (table, id) in self.far {
-            if !named.tables.get(&table).is_some_and(|of_table| of_table.far.contains(&id)) {
+        for (table, id) in self.overflow {
+            if !named.tables.get(&table).is_some_and(|of_table| of_table.overflow.contains(&id)) {
                 let what = "no block names the value";
-                others.push(Damage::new(label(FAR), Some(table), format!("value {id}"), what));
+                others.push(Damage::new(label(OVERFLOW), Some(table), format!("value {id}"), what));
             }
         }
         mended
@@ -151,8 +151,8 @@ impl Orphans {
             let damage = damages.iter_mut().find(|damage| damage.table == Some(table) && damage.place == place);
             let summary = orphan.as_ref().and_then(|(id, orphan)| Some((*id, orphan, orphan.summary()?)));
             if let Some((id, orphan, summary)) = summary {
-                mended.push((dir_key(table, fence), summary.write(id, &orphan.far)));
-                of_table.far.extend(&orphan.far);
+                mended.push((dir_key(table, fence), summary.write(id, &orphan.overflow)));
+                of_table.overflow.extend(&orphan.overflow);
                 of_table.entries.insert(fence.clone(), Some(id));
                 damage.into_iter().for_each(|damage| damage.what.push_str("; its block can"));
             } else if let Some(damage) = damage {

@@ -14,14 +14,14 @@ use std::thread::Builder;
 
 use saltwing_access::TableError;
 
-use super::step::{Also, Rewrite, STEP_ENTRIES};
+use super::step::{Compaction, CompactionReason, STEP_ENTRIES};
 
-impl<'a> Rewrite<'a> {
+impl<'a> Compaction<'a> {
     /// Ranges of entries from `first` on for the threads of one step; at most one where one thread is to do it.
-    pub(super) fn parts(&self, first: usize, also: Also) -> Vec<Range<usize>> {
+    pub(super) fn parts(&self, first: usize, also: CompactionReason) -> Vec<Range<usize>> {
         let options = &self.packed.options;
         // Whole tables are cut by one: small blocks at the ends of parts would stay.
-        if options.merge_threads <= 1 || matches!(also, Also::Misfits(_)) {
+        if options.merge_threads <= 1 || matches!(also, CompactionReason::Undersized(_)) {
             return Vec::new();
         }
         // Few entries are written anew in a step of a table with runs, and a run is to have those of many.
@@ -42,7 +42,11 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Rewrites the entries of some parts, each by a thread; the next entry with work behind them.
-    pub(super) fn rewrite_parts(&mut self, parts: &[Range<usize>], also: Also) -> Result<Option<usize>, TableError> {
+    pub(super) fn rewrite_parts(
+        &mut self,
+        parts: &[Range<usize>],
+        also: CompactionReason,
+    ) -> Result<Option<usize>, TableError> {
         let Some((own, others)) = parts.split_first() else { return Ok(None) };
         std::thread::scope(|scope| {
             let start = |part: &Range<usize>| {
@@ -76,7 +80,7 @@ impl<'a> Rewrite<'a> {
     fn take_over(&mut self, mut other: Self) {
         self.edits.append(&mut other.edits);
         other.batch.into_mutations().into_iter().for_each(|mutation| self.batch.push(mutation));
-        other.far.into_mutations().into_iter().for_each(|put| self.far.push(put));
+        other.overflow.into_mutations().into_iter().for_each(|put| self.overflow.push(put));
         self.replaced.append(&mut other.replaced);
         self.runs.append(&mut other.runs);
         for (id, (run, entries)) in other.left_runs {

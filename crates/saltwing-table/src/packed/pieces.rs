@@ -5,7 +5,7 @@
 //! 2. Blocks that are cut anew for being sparse become fewer: what was compacted is left alone.
 
 use super::options::BlockLimits;
-use super::step::Rewrite;
+use super::step::Compaction;
 
 /// Neighbouring blocks that are cut together.
 const WINDOW_BLOCKS: usize = 16;
@@ -76,7 +76,7 @@ impl BlockLimits {
     }
 }
 
-impl Rewrite<'_> {
+impl Compaction<'_> {
     /// Behind which entry those end that, from this one on, are to be cut anew together.
     pub(super) fn sparse_end(&self, index: usize) -> Option<usize> {
         let size = |index| {

@@ -10,7 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, TableError};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, StoreError};
 
-use super::block_ref::{Shelf, Unread};
+use super::block_ref::{BlockCache, Unread};
 use super::delta::{Delta, RecentRow, TableRows};
 use super::delta_record;
 use super::meta::{Cursor, Meta};
@@ -18,7 +18,7 @@ use super::options::LayoutOptions;
 use super::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
 use super::stored_directory;
 use super::worker::Signal;
-use super::{Commits, Merge, Moment, Packed};
+use super::{Commits, Merge, Packed, TableMap};
 
 impl Packed {
     /// Reads what a store holds.
@@ -30,7 +30,7 @@ impl Packed {
         clock: Arc<dyn Clock>,
         options: LayoutOptions,
     ) -> Result<Self, TableError> {
-        let shelf = Arc::new(Shelf::new(kv.clone(), options.cache_bytes));
+        let cache = Arc::new(BlockCache::new(kv.clone(), options.cache_bytes));
         let stored = kv.get(META, META_KEY)?;
         let has_meta = stored.is_some();
         let meta = match stored {
@@ -45,7 +45,7 @@ impl Packed {
             let read_active = || Generation::read(&*kv, meta.active, &Cursor::default());
             let active =
                 Builder::new().name("saltwing-open".into()).spawn_scoped(scope, read_active).map_err(no_thread)?;
-            let directories = stored_directory::directories(&*kv, &shelf, options.open_entries.max(1))?;
+            let directories = stored_directory::directories(&*kv, &cache, options.open_entries.max(1))?;
             let frozen =
                 meta.frozen_generation().map(|frozen| Generation::read(&*kv, frozen, &meta.cursor)).transpose()?;
             let active = active.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -70,17 +70,17 @@ impl Packed {
                 rows.directory.mark_owners(delta.iter().map(|(key, _)| &**key));
             }
         }
-        shelf.return_unread(replaced(&*kv)?);
+        cache.return_unread(replaced(&*kv)?);
         Ok(Self {
             kv,
             clock,
             options,
-            tables: shelf.tables().clone(),
-            shelf,
+            tables: cache.tables().clone(),
+            cache,
             // A crash may have come between the end of a merge and the clearing of its generation.
             merging: Mutex::new(Merge { clear_next: !meta.frozen, frozen_size, meta }),
             commits: Mutex::new(commits),
-            rows: RwLock::new(tables.into_iter().collect::<Moment>()),
+            rows: RwLock::new(tables.into_iter().collect::<TableMap>()),
             base_rows: AtomicU64::new(base_rows),
             merges: AtomicU64::new(0),
             stalled: AtomicBool::new(false),

@@ -12,7 +12,7 @@
 //! ```
 //! # Laws
 //! 1. Of one key the newest counts: deltas, then runs from the newest on, then the block.
-//! 2. A run names no value of `FAR`.
+//! 2. A run names no value of `OVERFLOW`.
 //! 3. A run is in the store as long as an entry of the newest directory, or of one that a reader has, names it.
 
 use std::ops::Range;

@@ -7,8 +7,8 @@
 //! DIR      table | 0 | fence           -> directory entry
 //!          table | 1 | id 8            -> a run, and whose rows it has
 //! FIX, VAR table | block id 8 | family -> part
-//! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in FAR
-//! FAR      table | id 8                -> a value too long for a block
+//! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in OVERFLOW
+//! OVERFLOW      table | id 8                -> a value too long for a block
 //! ```
 //! Space 10 is kept for older rows, which nothing writes yet.
 
@@ -25,7 +25,7 @@ pub(super) const VAR: Space = Space::new(6);
 pub(super) const REPLACED: Space = Space::new(7);
 pub(super) const META: Space = Space::new(8);
 /// Values too long for a block.
-pub(super) const FAR: Space = Space::new(9);
+pub(super) const OVERFLOW: Space = Space::new(9);
 /// The key of [`META`].
 pub(super) const META_KEY: &[u8] = b"layout";
 /// Bytes of a table's number in front of a key.

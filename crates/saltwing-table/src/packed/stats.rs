@@ -119,18 +119,18 @@ impl Packed {
         let table = |id: &TableId| self.table_storage(*id, &moment.get(&id.0).cloned().unwrap_or_default());
         StorageStats {
             merges: self.merges.load(Relaxed),
-            cache_bytes: self.shelf.bytes() as u64,
+            cache_bytes: self.cache.bytes() as u64,
             cache_bytes_max: self.options.cache_bytes as u64,
             tables: ids.iter().map(table).collect(),
         }
     }
 
     fn table_storage(&self, table: TableId, rows: &TableRows) -> TableStorage {
-        let counters = self.shelf.counters(table);
+        let counters = self.cache.counters(table);
         let size = rows.directory.size();
-        let blocks = rows.directory.seen_entries().filter_map(|entry| entry.block.as_ref());
+        let blocks = rows.directory.decoded_entries().filter_map(|entry| entry.block.as_ref());
         let mut runs: HashMap<u64, Arc<Run>> = HashMap::new();
-        rows.directory.see_runs(|run| {
+        rows.directory.visit_runs(|run| {
             runs.entry(run.block.id).or_insert_with(|| run.clone());
         });
         let live_hits = blocks.chain(runs.values().map(|run| &run.block)).map(|block| block.hits());

@@ -9,14 +9,14 @@ use saltwing_store::{Bytes, WriteBatch};
 use saltwing_types::TableId;
 
 use super::append::Stream;
-use super::block_ref::{BlockRef, Home};
+use super::block_ids::BlockIdAllocator;
+use super::block_ref::{BlockContext, BlockRef};
 use super::cut::{Pending, RowRef};
 use super::delta::{RecentRow, StoredRow, TableRows};
 use super::directory::{Directory, Edits, Entry};
-use super::far::{Ahead, Far, NAMED_BYTES};
 use super::meta::{Cursor, Meta};
-use super::numbers::Numbers;
 use super::options::BlockLimits;
+use super::overflow::{Ahead, NAMED_BYTES, OverflowValue};
 use super::run::Run;
 use super::spaces::{DIR, REPLACED, dir_key, id_key, run_key};
 use super::{Merge, Packed};
@@ -27,11 +27,11 @@ use crate::row_format::SlotBytes;
 pub(super) const STEP_ENTRIES: usize = 8;
 
 /// What a step makes of one table.
-pub(super) struct Rewrite<'a> {
-    pub(super) numbers: &'a Numbers,
+pub(super) struct Compaction<'a> {
+    pub(super) numbers: &'a BlockIdAllocator,
     pub(super) packed: &'a Packed,
     pub(super) table: Arc<StoredTable>,
-    pub(super) home: Arc<Home>,
+    pub(super) context: Arc<BlockContext>,
     pub(super) rows: TableRows,
     pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
@@ -49,7 +49,7 @@ pub(super) struct Rewrite<'a> {
     pub(super) has_runs: bool,
     /// Values that lie by themselves: those to be written with the batch, those that are written, and all that the
     /// new blocks name.
-    pub(super) far: WriteBatch,
+    pub(super) overflow: WriteBatch,
     pub(super) ahead: Ahead,
     pub(super) named: HashSet<u64>,
     /// Blocks read and made.
@@ -65,7 +65,7 @@ pub(super) struct Rewrite<'a> {
 
 /// Which entries a walk over a table writes anew, beside those with rows of the frozen delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Also {
+pub(super) enum CompactionReason {
     /// No others.
     None,
     /// Those with expired rows.
@@ -73,21 +73,31 @@ pub(super) enum Also {
     /// Those with so many rows in runs that reading them pays for it.
     Runs,
     /// Those of this table that are larger than they should be, have runs, or would be fewer together.
-    Misfits(TableId),
+    Undersized(TableId),
 }
 
 impl Packed {
     /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are meant by `also`;
     /// `None` when there are none left, else how many expired rows were dropped.
-    pub(super) fn step(&self, merge: &mut Merge, cursor: &mut Cursor, also: Also) -> Result<Option<u64>, TableError> {
-        let numbers = Numbers::new(merge.meta.clone());
+    pub(super) fn step(
+        &self,
+        merge: &mut Merge,
+        cursor: &mut Cursor,
+        also: CompactionReason,
+    ) -> Result<Option<u64>, TableError> {
+        let numbers = BlockIdAllocator::new(merge.meta.clone());
         let done = self.numbered_step(&numbers, cursor, also);
         // Numbers of values that were written ahead are taken, whatever became of the step.
         merge.meta = numbers.into_meta();
         done
     }
 
-    fn numbered_step(&self, numbers: &Numbers, cursor: &mut Cursor, also: Also) -> Result<Option<u64>, TableError> {
+    fn numbered_step(
+        &self,
+        numbers: &BlockIdAllocator,
+        cursor: &mut Cursor,
+        also: CompactionReason,
+    ) -> Result<Option<u64>, TableError> {
         let now_ms = self.clock.now_ms();
         let moment = self.rows.read().clone();
         for (id, rows) in moment.range(cursor.table.0..) {
@@ -95,7 +105,7 @@ impl Packed {
             let Some(table) = self.table(id) else { continue };
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
             let limit_ms = table.expired_ms(now_ms);
-            let mut rewrite = Rewrite::new(self, numbers, table, rows.clone(), limit_ms);
+            let mut rewrite = Compaction::new(self, numbers, table, rows.clone(), limit_ms);
             let Some(first) = rewrite.next_work(from, also) else { continue };
             let end = match &rewrite.parts(first, also)[..] {
                 parts @ [_, _, ..] => rewrite.rewrite_parts(parts, also)?,
@@ -106,7 +116,7 @@ impl Packed {
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
             };
             let expired = rewrite.expired;
-            let kept = if also == Also::None { next.clone() } else { numbers.meta().cursor };
+            let kept = if also == CompactionReason::None { next.clone() } else { numbers.meta().cursor };
             rewrite.publish(kept)?;
             *cursor = next;
             return Ok(Some(expired));
@@ -115,20 +125,20 @@ impl Packed {
     }
 }
 
-impl<'a> Rewrite<'a> {
+impl<'a> Compaction<'a> {
     pub(super) fn new(
         packed: &'a Packed,
-        numbers: &'a Numbers,
+        numbers: &'a BlockIdAllocator,
         table: Arc<StoredTable>,
         rows: TableRows,
         limit_ms: Option<i64>,
     ) -> Self {
-        let ahead = Ahead::new(table.def().id, packed.shelf.clone());
+        let ahead = Ahead::new(table.def().id, packed.cache.clone());
         let (size, options) = (rows.directory.size(), &packed.options);
         let is_large = |held: u64, delta: u64| held >= options.run_deltas.saturating_mul(delta);
         Self {
             has_runs: is_large(size.rows, options.delta_rows) || is_large(size.bytes, options.delta_bytes),
-            home: Home::new(table.def().id, &packed.shelf),
+            context: BlockContext::new(table.def().id, &packed.cache),
             packed,
             limits: table.block_limits(&packed.options),
             table,
@@ -141,7 +151,7 @@ impl<'a> Rewrite<'a> {
             stream: Stream::default(),
             runs: Vec::new(),
             left_runs: HashMap::new(),
-            far: WriteBatch::new(),
+            overflow: WriteBatch::new(),
             ahead,
             named: HashSet::new(),
             blocks: 0,
@@ -168,7 +178,7 @@ impl<'a> Rewrite<'a> {
         &mut self,
         first: usize,
         end: Option<usize>,
-        also: Also,
+        also: CompactionReason,
     ) -> Result<Option<usize>, TableError> {
         let mut index = first;
         loop {
@@ -184,26 +194,28 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The first entry from `from` on that must be written anew.
-    pub(super) fn next_work(&self, from: usize, also: Also) -> Option<usize> {
+    pub(super) fn next_work(&self, from: usize, also: CompactionReason) -> Option<usize> {
         let directory = &self.rows.directory;
         let fence = &directory.entry(from)?.fence;
         let changed = self.rows.frozen.range(fence, None).next().map(|(key, _)| directory.floor(key));
-        if also == Also::None {
+        if also == CompactionReason::None {
             return changed;
         }
         let until = changed.map_or(directory.len(), |changed| changed.max(from));
         let behind = from..until;
         let meant = match also {
-            Also::None => None,
-            Also::Expired => self.limit_ms.and_then(|limit_ms| {
+            CompactionReason::None => None,
+            CompactionReason::Expired => self.limit_ms.and_then(|limit_ms| {
                 let is_old = |oldest_ms: i64| oldest_ms <= limit_ms;
                 directory.find(behind, |facts| is_old(facts.oldest_ms), |_, entry| is_old(entry.oldest_ms()))
             }),
-            Also::Runs => {
+            CompactionReason::Runs => {
                 directory.find(behind, |facts| facts.has_many_in_runs, |_, entry| entry.size().has_many_in_runs())
             }
-            Also::Misfits(table) if table != self.table.def().id => None,
-            Also::Misfits(_) => directory.find(behind, |_| true, |index, entry| self.is_misfit(index, entry)),
+            CompactionReason::Undersized(table) if table != self.table.def().id => None,
+            CompactionReason::Undersized(_) => {
+                directory.find(behind, |_| true, |index, entry| self.is_misfit(index, entry))
+            }
         };
         meant.or(changed)
     }
@@ -223,18 +235,18 @@ impl<'a> Rewrite<'a> {
     /// Brings an entry's new rows to where they belong, and with them, where the entry is written anew, those behind
     /// it that it is too small without, or that are written anew too and fill its blocks, but none from `end` on; the index
     /// behind them.
-    fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: Also) -> Result<usize, TableError> {
+    fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: CompactionReason) -> Result<usize, TableError> {
         let Some(entry) = self.directory().entry(start).cloned() else { return Ok(start + 1) };
         let recent = self.recent(start);
         if self.append_behind(&entry, start, &recent)?
-            || also == Also::None && self.append_run(&entry, start, &recent)?
+            || also == CompactionReason::None && self.append_run(&entry, start, &recent)?
         {
             return Ok(start + 1);
         }
         let mut pending = Pending::default();
         self.fold(&entry, recent, &mut pending)?;
         let mut index = start + 1;
-        let is_compacted = matches!(also, Also::Misfits(_));
+        let is_compacted = matches!(also, CompactionReason::Undersized(_));
         let sparse_end = is_compacted.then(|| self.sparse_end(start)).flatten().unwrap_or(index);
         while !pending.rows.is_empty()
             && end.is_none_or(|end| index < end)
@@ -323,8 +335,8 @@ impl<'a> Rewrite<'a> {
 
     /// What a row's block has of it, about.
     pub(super) fn near_bytes(&self, row: &StoredRow) -> usize {
-        let far_bytes = self.packed.options.value_bytes;
-        if row.0.len() < far_bytes {
+        let overflow_bytes = self.packed.options.value_bytes;
+        if row.0.len() < overflow_bytes {
             return row.0.len();
         }
         let mut bytes = row.0.len();
@@ -335,7 +347,7 @@ impl<'a> Rewrite<'a> {
             };
             for slot in 0..self.table.slot_count(family) {
                 if let Some(SlotBytes::Value(value)) = stored.slot(slot)
-                    && value.len() >= far_bytes
+                    && value.len() >= overflow_bytes
                 {
                     bytes = bytes.saturating_sub(value.len()) + NAMED_BYTES;
                 }
@@ -361,11 +373,12 @@ impl<'a> Rewrite<'a> {
                 self.batch.put(REPLACED, id_key(id, run.block.id), run.block.summary.families());
             }
         }
-        let far = self.replaced.iter().flat_map(|block| &block.far);
-        let left: Vec<Arc<Far>> = far.filter(|far| !self.named.contains(&far.id)).cloned().collect();
-        left.iter().for_each(|far| self.batch.put(REPLACED, id_key(id, far.id), []));
+        let overflow = self.replaced.iter().flat_map(|block| &block.overflow);
+        let left: Vec<Arc<OverflowValue>> =
+            overflow.filter(|overflow| !self.named.contains(&overflow.id)).cloned().collect();
+        left.iter().for_each(|overflow| self.batch.put(REPLACED, id_key(id, overflow.id), []));
         self.ahead.ids.iter().for_each(|ahead| self.batch.delete(REPLACED, id_key(id, *ahead)));
-        self.far.into_mutations().into_iter().for_each(|put| self.batch.push(put));
+        self.overflow.into_mutations().into_iter().for_each(|put| self.batch.push(put));
         let batch = self.batch;
         self.numbers.write(|meta| {
             let meta = Meta { cursor, ..meta };
@@ -373,7 +386,7 @@ impl<'a> Rewrite<'a> {
             Ok(meta)
         })?;
         self.ahead.keep();
-        let counters = self.packed.shelf.counters(id);
+        let counters = self.packed.cache.counters(id);
         counters.merge_steps.fetch_add(1, Relaxed);
         counters.folds.fetch_add(self.folded, Relaxed);
         counters.run_rows_written.fetch_add(self.run_rows, Relaxed);
@@ -400,7 +413,7 @@ impl<'a> Rewrite<'a> {
         self.runs.iter().for_each(|(run, entries)| run.gain(*entries));
         self.left_runs.values().for_each(|(run, entries)| run.lose(*entries));
         self.replaced.iter().for_each(|block| block.replace());
-        left.iter().for_each(|far| far.leave());
+        left.iter().for_each(|overflow| overflow.leave());
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! each entry took by itself would be given back in pieces too, among which nothing larger finds room.
 //!
 //! ```text
-//! bytes    fence, block, ids of values in FAR | fence, block, ..
+//! bytes    fence, block, ids of values in OVERFLOW | fence, block, ..
 //! entries  where each begins, how long its parts are, and what opening asks of it
 //! ```
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use saltwing_store::Bytes;
 
-use super::block_ref::Home;
+use super::block_ref::BlockContext;
 use super::directory_format::StoredEntry;
 use super::entry::{Entry, Size};
 use super::run::RunPart;
@@ -35,7 +35,7 @@ struct Place {
     /// Whether a delta has rows of it.
     is_dirty: bool,
     block_bytes: u32,
-    far_bytes: u32,
+    overflow_bytes: u32,
     rows: u32,
     row_bytes: u32,
     id: u64,
@@ -51,19 +51,19 @@ impl StoredChunk {
     /// Adds an entry as it is stored; `None` when the bytes are none.
     pub(super) fn push(&mut self, fence: &[u8], value: &[u8]) -> Option<()> {
         let entry = StoredEntry::read(value)?;
-        let (block, far) = entry.bytes();
+        let (block, overflow) = entry.bytes();
         self.entries.push(Place {
             at: u32::try_from(self.bytes.len()).ok()?,
             fence_bytes: u16::try_from(fence.len()).ok()?,
             is_dirty: false,
             block_bytes: u32::try_from(block.len()).ok()?,
-            far_bytes: u32::try_from(far.len()).ok()?,
+            overflow_bytes: u32::try_from(overflow.len()).ok()?,
             rows: entry.block.rows(),
             row_bytes: entry.block.row_bytes(),
             id: entry.block.id(),
             oldest_ms: entry.block.times_ms().0,
         });
-        [fence, block, far].into_iter().for_each(|part| self.bytes.extend_from_slice(part));
+        [fence, block, overflow].into_iter().for_each(|part| self.bytes.extend_from_slice(part));
         Some(())
     }
 
@@ -155,14 +155,18 @@ impl StoredChunk {
         let block_bytes = place.block_bytes as usize;
         StoredEntry::of_read(
             self.part(block_at, block_bytes),
-            self.part(block_at + block_bytes, place.far_bytes as usize),
+            self.part(block_at + block_bytes, place.overflow_bytes as usize),
         )
     }
 
     /// The entries, with the runs that `runs` gives of each, by index: newest first.
-    pub(super) fn make(&self, home: &Arc<Home>, mut runs: impl FnMut(u32) -> Box<[RunPart]>) -> Vec<Arc<Entry>> {
+    pub(super) fn make(
+        &self,
+        context: &Arc<BlockContext>,
+        mut runs: impl FnMut(u32) -> Box<[RunPart]>,
+    ) -> Vec<Arc<Entry>> {
         let make = |(index, place): (u32, &Place)| {
-            let block = self.stored_of(place).block_ref(home);
+            let block = self.stored_of(place).block_ref(context);
             let fence = Bytes::from(self.fence_of(place));
             Arc::new(Entry::of_parts(fence, Arc::new(block), runs(index), place.is_dirty))
         };

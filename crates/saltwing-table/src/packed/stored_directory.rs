@@ -18,7 +18,7 @@ use saltwing_access::TableError;
 use saltwing_store::{Cursor, Direction, KeyBounds, OrderedKv};
 use saltwing_types::TableId;
 
-use super::block_ref::{BlockRef, Home, Shelf};
+use super::block_ref::{BlockCache, BlockContext, BlockRef};
 use super::chunk::{CHUNK_ENTRIES, CHUNK_ENTRIES_MIN, DirectoryPart};
 use super::directory::Directory;
 use super::directory_format::read_run;
@@ -34,15 +34,15 @@ use super::stored_chunk::StoredChunk;
 /// The store's; [`TableError::CorruptLayout`].
 pub(super) fn directories(
     kv: &dyn OrderedKv,
-    shelf: &Arc<Shelf>,
+    cache: &Arc<BlockCache>,
     batch: usize,
 ) -> Result<BTreeMap<u32, Directory>, TableError> {
-    let (front, back) = read(kv, shelf, batch)?;
+    let (front, back) = read(kv, cache, batch)?;
     let mut tables: BTreeMap<u32, (Stored, Stored)> = BTreeMap::new();
     front.into_iter().for_each(|(table, stored)| tables.entry(table).or_default().0 = stored);
     back.into_iter().for_each(|(table, stored)| tables.entry(table).or_default().1 = stored);
     let of_table = |(table, (front, back))| {
-        let homes = || Home::new(TableId(table), shelf);
+        let homes = || BlockContext::new(TableId(table), cache);
         (table, directory(front, back, batch, homes))
     };
     Ok(tables.into_iter().map(of_table).collect())
@@ -52,15 +52,15 @@ pub(super) fn directories(
 type Halves = (BTreeMap<u32, Stored>, BTreeMap<u32, Stored>);
 
 /// Reads what the store has. All is in key order.
-fn read(kv: &dyn OrderedKv, shelf: &Arc<Shelf>, batch: usize) -> Result<Halves, TableError> {
+fn read(kv: &dyn OrderedKv, cache: &Arc<BlockCache>, batch: usize) -> Result<Halves, TableError> {
     let meeting = Meeting::default();
-    let mut front = Walk::new(kv, shelf, Direction::Forward)?;
+    let mut front = Walk::new(kv, cache, Direction::Forward)?;
     if !front.advance(batch)? {
         return Ok((front.tables, BTreeMap::new()));
     }
     let back = std::thread::scope(|scope| {
         let walk = || {
-            let mut back = Walk::new(kv, shelf, Direction::Reverse)?;
+            let mut back = Walk::new(kv, cache, Direction::Reverse)?;
             back.meet(&meeting, batch).map(|()| back)
         };
         // Without another thread this one comes to the end.
@@ -199,15 +199,15 @@ impl StoredChunks {
 struct Walk<'a> {
     cursor: Box<dyn Cursor>,
     direction: Direction,
-    shelf: &'a Arc<Shelf>,
-    homes: BTreeMap<u32, Arc<Home>>,
+    cache: &'a Arc<BlockCache>,
+    homes: BTreeMap<u32, Arc<BlockContext>>,
     tables: BTreeMap<u32, Stored>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(kv: &dyn OrderedKv, shelf: &'a Arc<Shelf>, direction: Direction) -> Result<Self, TableError> {
+    fn new(kv: &dyn OrderedKv, cache: &'a Arc<BlockCache>, direction: Direction) -> Result<Self, TableError> {
         let cursor = kv.cursor(DIR, KeyBounds::all(), direction)?;
-        Ok(Self { cursor, direction, shelf, homes: BTreeMap::new(), tables: BTreeMap::new() })
+        Ok(Self { cursor, direction, cache, homes: BTreeMap::new(), tables: BTreeMap::new() })
     }
 
     /// Goes on until it meets the other walk, or one of them ends.
@@ -245,9 +245,9 @@ impl<'a> Walk<'a> {
         match rest.split_first()? {
             (&DIR_ENTRY, fence) => of_table.chunks.push(fence, value)?,
             (&DIR_RUN, _) => {
-                let home = self.homes.entry(table.0).or_insert_with(|| Home::new(table, self.shelf));
+                let context = self.homes.entry(table.0).or_insert_with(|| BlockContext::new(table, self.cache));
                 let (id, summary, filter, parts) = read_run(value)?;
-                let block = BlockRef::new(id, summary, Vec::new(), home.clone());
+                let block = BlockRef::new(id, summary, Vec::new(), context.clone());
                 of_table.runs.push((Arc::new(Run::new(Arc::new(block), filter)), parts));
             }
             _ => return None,
@@ -275,7 +275,12 @@ impl<'a> Walk<'a> {
 }
 
 /// The directory of what two walks have found of a table: each half is put together by a thread.
-fn directory(mut front: Stored, back: Stored, batch: usize, home: impl Fn() -> Arc<Home> + Sync) -> Directory {
+fn directory(
+    mut front: Stored,
+    back: Stored,
+    batch: usize,
+    context: impl Fn() -> Arc<BlockContext> + Sync,
+) -> Directory {
     front.runs.extend(back.runs);
     let (runs, mut chunks, mut behind) = (front.runs, front.chunks, back.chunks);
     behind.end();
@@ -288,17 +293,17 @@ fn directory(mut front: Stored, back: Stored, batch: usize, home: impl Fn() -> A
     }
     // Taken by a thread, or by this one where there is no other to be had.
     let behind = Mutex::new(behind);
-    let take = || part(std::mem::take(&mut *behind.lock()), &runs, &home());
+    let take = || part(std::mem::take(&mut *behind.lock()), &runs, &context());
     std::thread::scope(|scope| {
         let thread = (!behind.lock().0.is_empty()).then(|| in_thread(scope, take)).flatten();
-        let part = part(chunks, &runs, &home());
+        let part = part(chunks, &runs, &context());
         Directory::of_parts([part, thread.map_or_else(take, join)])
     })
 }
 
-fn part(StoredChunks(chunks): StoredChunks, runs: &[StoredRun], home: &Arc<Home>) -> DirectoryPart {
+fn part(StoredChunks(chunks): StoredChunks, runs: &[StoredRun], context: &Arc<BlockContext>) -> DirectoryPart {
     let named = named_runs(&chunks, runs);
-    DirectoryPart::of_stored(chunks.into_iter().zip(named), home)
+    DirectoryPart::of_stored(chunks.into_iter().zip(named), context)
 }
 
 #[cfg(test)]

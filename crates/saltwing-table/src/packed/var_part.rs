@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::bits::Reader;
 use super::block::VERSION;
 use super::block_ref::BlockRef;
-use super::far::{Far, HEAD_BYTES};
+use super::overflow::{HEAD_BYTES, OverflowValue};
 
 /// Rows whose variable-width bytes are compressed together.
 pub(super) const CHUNK_ROWS: usize = 16;
@@ -32,12 +32,12 @@ pub(crate) struct VarColumn {
     ends: Box<[u32]>,
     chunks: Box<[Chunk]>,
     /// Values that lie by themselves, by row; mostly none.
-    far: Vec<FarCell>,
+    overflow: Vec<FarCell>,
 }
 
 /// What a block has of a value that lies by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FarName {
+pub(super) struct OverflowName {
     pub(super) row: u32,
     pub(super) id: u64,
     pub(super) bytes: u32,
@@ -45,10 +45,10 @@ pub(super) struct FarName {
 }
 
 struct FarCell {
-    name: FarName,
+    name: OverflowName,
     /// Where a run of this one row ends.
     end: [u32; 1],
-    source: Option<(Arc<Far>, Weak<BlockRef>)>,
+    source: Option<(Arc<OverflowValue>, Weak<BlockRef>)>,
     /// Read when it is first asked for.
     value: OnceLock<Bytes>,
 }
@@ -63,7 +63,7 @@ impl FarCell {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let (row, id, bytes) = (reader.u32()?, reader.u64()?, reader.u32()?);
         let head = reader.bytes(HEAD_BYTES)?.try_into().ok()?;
-        let name = FarName { row, id, bytes, head };
+        let name = OverflowName { row, id, bytes, head };
         Some(Self { name, end: [bytes], source: None, value: OnceLock::new() })
     }
 
@@ -71,8 +71,8 @@ impl FarCell {
         if let Some(value) = self.value.get() {
             return Some(value);
         }
-        let (far, block) = self.source.as_ref()?;
-        let read = far.read(self.name.bytes)?;
+        let (overflow, block) = self.source.as_ref()?;
+        let read = overflow.read(self.name.bytes)?;
         let value = self.value.get_or_init(|| read);
         if let Some(block) = block.upgrade() {
             block.grow(value.len());
@@ -109,16 +109,16 @@ impl VarPart {
 
     /// The part as one of this block, whose values by themselves can be read; `None` when it names others.
     pub(super) fn named_by(mut self, block: &Arc<BlockRef>) -> Option<Self> {
-        for cell in self.columns.iter_mut().flat_map(|column| &mut column.far) {
-            let far = block.far.iter().find(|far| far.id == cell.name.id)?;
-            cell.source = Some((far.clone(), Arc::downgrade(block)));
+        for cell in self.columns.iter_mut().flat_map(|column| &mut column.overflow) {
+            let overflow = block.overflow.iter().find(|overflow| overflow.id == cell.name.id)?;
+            cell.source = Some((overflow.clone(), Arc::downgrade(block)));
         }
         Some(self)
     }
 
     /// The ids of values that lie by themselves.
-    pub(super) fn far_ids(&self) -> impl Iterator<Item = u64> {
-        self.columns.iter().flat_map(|column| &column.far).map(|cell| cell.name.id)
+    pub(super) fn overflow_ids(&self) -> impl Iterator<Item = u64> {
+        self.columns.iter().flat_map(|column| &column.overflow).map(|cell| cell.name.id)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -179,15 +179,15 @@ impl VarColumn {
             end = end.checked_add(u32::try_from(lengths.get(part, row)).ok()?)?;
             ends.push(end);
         }
-        let mut far: Vec<FarCell> = Vec::new();
+        let mut overflow: Vec<FarCell> = Vec::new();
         for _ in 0..reader.u32()? {
             let cell = FarCell::read(reader)?;
             let row = cell.name.row as usize;
-            let is_behind = far.last().is_none_or(|before| before.name.row < cell.name.row);
+            let is_behind = overflow.last().is_none_or(|before| before.name.row < cell.name.row);
             if !is_behind || row >= rows || lengths.get(part, row) != 0 {
                 return None;
             }
-            far.push(cell);
+            overflow.push(cell);
         }
         let mut sizes = Vec::with_capacity(rows.div_ceil(CHUNK_ROWS));
         for rows in ends.chunks(CHUNK_ROWS) {
@@ -202,28 +202,28 @@ impl VarColumn {
             let at = reader.place(stored_bytes as usize)?;
             chunks.push(Chunk { at, stored_bytes, raw_bytes, expanded: OnceLock::new() });
         }
-        Some(Self { slot, ends: ends.into(), chunks: chunks.into(), far })
+        Some(Self { slot, ends: ends.into(), chunks: chunks.into(), overflow })
     }
 
     /// What the block has of a row's value, where that lies by itself.
-    pub(super) fn far(&self, row: usize) -> Option<&FarName> {
-        self.far_cell(row).map(|cell| &cell.name)
+    pub(super) fn overflow(&self, row: usize) -> Option<&OverflowName> {
+        self.overflow_cell(row).map(|cell| &cell.name)
     }
 
-    fn far_cell(&self, row: usize) -> Option<&FarCell> {
-        let at = self.far.binary_search_by(|cell| (cell.name.row as usize).cmp(&row)).ok()?;
-        self.far.get(at)
+    fn overflow_cell(&self, row: usize) -> Option<&FarCell> {
+        let at = self.overflow.binary_search_by(|cell| (cell.name.row as usize).cmp(&row)).ok()?;
+        self.overflow.get(at)
     }
 
     /// The first row from `row` on whose value lies by itself.
-    fn next_far(&self, row: usize) -> Option<&FarCell> {
-        self.far.get(self.far.partition_point(|cell| (cell.name.row as usize) < row))
+    fn next_overflow(&self, row: usize) -> Option<&FarCell> {
+        self.overflow.get(self.overflow.partition_point(|cell| (cell.name.row as usize) < row))
     }
 
     /// A row's bytes; `None` when they do not expand to what they should, or cannot be read.
     #[inline]
     pub(crate) fn value<'a>(&'a self, part: &'a [u8], row: usize) -> Option<&'a [u8]> {
-        if let Some(cell) = self.far_cell(row) {
+        if let Some(cell) = self.overflow_cell(row) {
             return cell.value();
         }
         let chunk = self.chunk(part, row / CHUNK_ROWS)?;
@@ -233,8 +233,8 @@ impl VarColumn {
 
     /// How many bytes a row's value has; they are not read.
     pub(crate) fn value_bytes(&self, row: usize) -> Option<usize> {
-        if let Some(far) = self.far(row) {
-            return Some(far.bytes as usize);
+        if let Some(overflow) = self.overflow(row) {
+            return Some(overflow.bytes as usize);
         }
         let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *self.ends.get(row - 1)? };
         self.ends.get(row)?.checked_sub(start).map(|bytes| bytes as usize)
@@ -261,7 +261,7 @@ impl VarColumn {
         while row < rows.end {
             let chunk_index = row / CHUNK_ROWS;
             let mut until = rows.end.min((chunk_index + 1) * CHUNK_ROWS);
-            if let Some(cell) = self.next_far(row) {
+            if let Some(cell) = self.next_overflow(row) {
                 if cell.name.row as usize == row {
                     each(cell.value()?, 0, &cell.end)?;
                     row += 1;

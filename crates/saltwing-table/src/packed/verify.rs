@@ -24,7 +24,7 @@ use super::zone::Zone;
 use super::{Packed, delta::TableRows};
 use crate::StoredTable;
 use crate::row_values::RowShape;
-use crate::walk::{Found, Piece, find};
+use crate::walk::{Found, RowSegment, find};
 
 impl Packed {
     /// Reads all of a table: see [`crate::EmbeddedTables::examine`].
@@ -211,7 +211,7 @@ impl Walk<'_> {
             }
             // Those of rows that newer ones hide too: nobody reads them with their rows.
             if let Some((part, values)) = var.as_ref().and_then(|var| Some((var.bytes(), var.column(slot)?)))
-                && (0..fix.rows()).any(|row| values.far(row).is_some() && values.value(part, row).is_none())
+                && (0..fix.rows()).any(|row| values.overflow(row).is_some() && values.value(part, row).is_none())
             {
                 return Err(block.damaged("a value that lies by itself"));
             }
@@ -281,7 +281,7 @@ impl Walk<'_> {
     fn row(&mut self, key: &[u8], lost: &mut LostRows) -> Result<(), TableError> {
         let read = find(self.rows, key, None).and_then(|found| {
             let Some(found) = found else { return Ok(None) };
-            if let Piece::Row { key, row } = &found.piece {
+            if let RowSegment::Row { key, row } = &found.piece {
                 self.done.bytes += (key.len() + row.0.len()) as u64;
             }
             let written_ms = written_ms(&found);
@@ -356,8 +356,8 @@ fn is_same(a: &Value, b: &Value) -> bool {
 
 fn written_ms(found: &Found) -> i64 {
     match (&found.piece, &found.lead) {
-        (Piece::Row { row, .. }, _) => row.time_ms(),
-        (Piece::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
+        (RowSegment::Row { row, .. }, _) => row.time_ms(),
+        (RowSegment::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
         _ => 0,
     }
 }
@@ -386,9 +386,9 @@ pub const SPACES: [Space; 10] = [
 /// Recent rows have no checksum of their own: the store's journal has.
 pub fn is_whole(space: Space, key: &[u8], value: &Bytes) -> bool {
     use super::bits::Reader;
-    use super::spaces::{DIR, DIR_ENTRY, FAR, META, VAR, split_table};
+    use super::spaces::{DIR, DIR_ENTRY, META, OVERFLOW, VAR, split_table};
     match space {
-        FIX | VAR | FAR | META => Reader::checked(value).is_some(),
+        FIX | VAR | OVERFLOW | META => Reader::checked(value).is_some(),
         DIR => match split_table(key).and_then(|(_, rest)| rest.first().copied()) {
             Some(DIR_ENTRY) => StoredEntry::read(value).is_some(),
             _ => super::directory_format::read_run(value).is_some(),

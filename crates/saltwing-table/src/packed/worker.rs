@@ -136,7 +136,7 @@ impl Drop for Worker {
 impl Packed {
     fn merge_for_ever(&self) {
         // What the last process left half merged goes first.
-        let mut failed = self.go_on(false).is_err();
+        let mut failed = self.run_pending(false).is_err();
         let mut rested_at = None;
         loop {
             let wake = self.signal.wait(self.options.idle);
@@ -150,9 +150,9 @@ impl Packed {
                 Wake::Look => false,
             };
             // What could not be merged now is tried again: reading and writing go on.
-            failed = self.go_on(rotate).is_err();
+            failed = self.run_pending(rotate).is_err();
             if matches!(wake, Wake::Idle) && !failed {
-                failed = self.rest(&mut rested_at).is_err();
+                failed = self.compact_idle(&mut rested_at).is_err();
             }
             if failed {
                 self.signal.failed();
@@ -162,7 +162,7 @@ impl Packed {
     }
 
     /// Folds runs, as long as no commit comes, once after each of them.
-    fn rest(&self, rested_at: &mut Option<u64>) -> Result<(), TableError> {
+    fn compact_idle(&self, rested_at: &mut Option<u64>) -> Result<(), TableError> {
         let commits = self.signal.commits.load(Relaxed);
         if *rested_at == Some(commits) {
             return Ok(());
@@ -177,7 +177,7 @@ impl Packed {
     }
 
     /// Merges what is frozen, step by step, after freezing what is there if asked.
-    fn go_on(&self, rotate: bool) -> Result<(), TableError> {
+    fn run_pending(&self, rotate: bool) -> Result<(), TableError> {
         let (mut rotate, mut has_merged) = (rotate, false);
         while !self.signal.is_stopped() {
             let mut merge = self.merging.lock();
@@ -186,10 +186,10 @@ impl Packed {
                 self.signal.merged();
             }
             if !merge.meta.frozen {
-                let is_any_buried = self.bury(&mut merge)?;
+                let is_any_deleted = self.delete_obsolete(&mut merge)?;
                 drop(merge);
                 // Commits, and whoever else merges, go on beside it.
-                return if has_merged || is_any_buried { Ok(self.kv.reclaim()?) } else { Ok(()) };
+                return if has_merged || is_any_deleted { Ok(self.kv.reclaim()?) } else { Ok(()) };
             }
             // New blocks take space before the old ones give theirs back: what is left of it is for those who ask for that.
             self.refuse_when_nearly_full()?;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_access::TableError;
 use saltwing_store::Direction;
 
-use super::{Piece, Walk};
+use super::{RowSegment, Walk};
 use crate::packed::block::FixPart;
 use crate::packed::block_ref::BlockRef;
 use crate::packed::directory::Entry;
@@ -130,10 +130,10 @@ impl Walk {
             }
             counters.blocks_skipped.fetch_add(1, Relaxed);
             for piece in &mut self.pieces {
-                if let Piece::Block { block: of, rows, .. } = piece
+                if let RowSegment::Block { block: of, rows, .. } = piece
                     && of.id == block.id
                 {
-                    *piece = Piece::Passed(rows.len());
+                    *piece = RowSegment::Pruned(rows.len());
                 }
             }
         }

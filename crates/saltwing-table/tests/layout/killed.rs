@@ -27,7 +27,7 @@ const DIR: u8 = 4;
 /// Behind the table's number in a key of `DIR`.
 const DIR_RUN: u8 = 1;
 const REPLACED: u8 = 7;
-const FAR: u8 = 9;
+const OVERFLOW: u8 = 9;
 const META: u8 = 8;
 
 /// What a merge does to the store.
@@ -89,7 +89,7 @@ fn phase_of(batch: &WriteBatch) -> Option<Phase> {
         _ if DELTAS.into_iter().any(writes_to) => None,
         Some(_) if batch.mutations().iter().any(is_run) => Some(Phase::Append),
         Some(_) if writes_to(DIR) => Some(Phase::Step),
-        Some(_) if writes_to(FAR) => Some(Phase::Ahead),
+        Some(_) if writes_to(OVERFLOW) => Some(Phase::Ahead),
         Some(record) if record[1] == 1 => Some(Phase::Rotate),
         Some(_) => Some(Phase::End),
         None if writes_to(REPLACED) => Some(Phase::Bury),

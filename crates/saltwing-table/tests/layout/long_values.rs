@@ -9,7 +9,7 @@ use saltwing_types::Value;
 
 use crate::world::{Request, World, plain_row, read, request, table, thread_options};
 
-const FAR: Space = Space::new(9);
+const OVERFLOW: Space = Space::new(9);
 
 /// Values of more than 16 KB lie by themselves.
 fn options() -> LayoutOptions {
@@ -33,7 +33,7 @@ fn noise(bytes: usize, seed: u64) -> String {
 }
 
 fn far_keys(world: &World) -> Vec<Vec<u8>> {
-    let mut cursor = world.kv.cursor(FAR, KeyBounds::all(), Direction::Forward).unwrap();
+    let mut cursor = world.kv.cursor(OVERFLOW, KeyBounds::all(), Direction::Forward).unwrap();
     std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key.to_vec()).collect()
 }
 
@@ -148,8 +148,8 @@ fn a_missing_or_damaged_long_value_is_an_error() {
         let mut batch = WriteBatch::new();
         let key = far_keys(&world).remove(2);
         match value {
-            None => batch.delete(FAR, key),
-            Some(value) => batch.put(FAR, key, value),
+            None => batch.delete(OVERFLOW, key),
+            Some(value) => batch.put(OVERFLOW, key, value),
         }
         world.kv.write(batch, Durability::Buffered).unwrap();
         let view = world.store.snapshot().unwrap();

@@ -171,11 +171,11 @@ fn a_scan_seeks_where_that_pays() {
                 let turns: Vec<i64> = (0..3000).step_by(stride as usize).flat_map(|k| [k + 1, k + 2]).collect();
                 scan(&world, Arc::new(gaps(&world, (0, 3000), &turns)), direction, ScanOrder::ByBucket, None)
             };
-            let far = read(10);
-            assert!(far.keys.iter().all(|k| k % 10 == 1));
+            let overflow = read(10);
+            assert!(overflow.keys.iter().all(|k| k % 10 == 1));
             // One seek for the range, one for each gap of rows that are eight or nine: what comes before the first is a single row.
             let expected = if direction == Direction::Forward { (301, 300) } else { (300, 301) };
-            assert_eq!((far.keys_read, far.seeks), expected);
+            assert_eq!((overflow.keys_read, overflow.seeks), expected);
             let near = read(3);
             assert_eq!((near.keys_read, near.seeks), (3000, 1));
             // Of each sixteen answers some leave rows out; what comes next is handed out unasked.

@@ -42,7 +42,7 @@ fn summary(rows: u32, number: u64) -> Summary {
 
 /// A store with directories: an entry's block has its key's number, a run numbers behind these, all from 10,000 on, and a row for each
 /// of its entries.
-fn store(tables: &BTreeMap<u32, StoredTable>) -> (MemoryStore, Arc<Shelf>) {
+fn store(tables: &BTreeMap<u32, StoredTable>) -> (MemoryStore, Arc<BlockCache>) {
     let kv = MemoryStore::new();
     let mut batch = WriteBatch::new();
     for (&id, (keys, runs)) in tables {
@@ -68,8 +68,8 @@ fn store(tables: &BTreeMap<u32, StoredTable>) -> (MemoryStore, Arc<Shelf>) {
         }
     }
     kv.write(batch, Durability::Buffered).unwrap();
-    let shelf = Arc::new(Shelf::new(Arc::new(kv.clone()), 0));
-    (kv, shelf)
+    let cache = Arc::new(BlockCache::new(Arc::new(kv.clone()), 0));
+    (kv, cache)
 }
 
 /// Numbers of entries' blocks and of their runs.
@@ -109,9 +109,9 @@ proptest! {
     /// Wherever the two meet, and however much they have read both.
     #[test]
     fn walks_from_both_ends_take_every_key_once(tables in tables(), front_keys in 0usize..100, both in 0usize..20) {
-        let (kv, shelf) = store(&tables);
-        let mut front = Walk::new(&kv, &shelf, Direction::Forward).unwrap();
-        let mut back = Walk::new(&kv, &shelf, Direction::Reverse).unwrap();
+        let (kv, cache) = store(&tables);
+        let mut front = Walk::new(&kv, &cache, Direction::Forward).unwrap();
+        let mut back = Walk::new(&kv, &cache, Direction::Reverse).unwrap();
         front.advance(front_keys).unwrap();
         let last = front.last_key().unwrap_or_default();
         let mut all = kv.cursor(DIR, KeyBounds::all(), Direction::Forward).unwrap();
@@ -123,25 +123,25 @@ proptest! {
             of_table.chunks.append(&mut { behind.chunks });
             of_table.runs.extend(behind.runs);
         }
-        let whole = halves.into_iter().map(|(id, half)| (id, directory(half, Stored::default(), 1, || Home::new(TableId(id), &shelf))));
+        let whole = halves.into_iter().map(|(id, half)| (id, directory(half, Stored::default(), 1, || BlockContext::new(TableId(id), &cache))));
         prop_assert_eq!(all_named(whole.collect()), all_wanted(&tables));
     }
 
     #[test]
     fn directories_are_those_that_were_stored(tables in tables(), batch in 1usize..60) {
-        let (kv, shelf) = store(&tables);
-        prop_assert_eq!(all_named(directories(&kv, &shelf, batch).unwrap()), all_wanted(&tables));
+        let (kv, cache) = store(&tables);
+        prop_assert_eq!(all_named(directories(&kv, &cache, batch).unwrap()), all_wanted(&tables));
     }
 
     /// Whichever of the two it is that fails.
     #[test]
     fn a_walk_that_fails_is_an_error(tables in tables(), batch in 1usize..10, at in 0usize..200) {
-        let (kv, shelf) = store(&tables);
+        let (kv, cache) = store(&tables);
         let keys: usize = tables.values().map(|(keys, _)| keys.len()).sum();
         let faulty = FaultStore::new(kv, Fault::Fail(Failure::once(Call::Next, at as u64)));
-        let read = directories(&faulty, &shelf, batch);
+        let read = directories(&faulty, &cache, batch);
         prop_assert!(at >= keys || read.is_err());
-        let read = read.or_else(|_| directories(&faulty, &shelf, batch)).unwrap();
+        let read = read.or_else(|_| directories(&faulty, &cache, batch)).unwrap();
         prop_assert_eq!(all_named(read), all_wanted(&tables));
     }
 }
@@ -152,8 +152,8 @@ fn batch() -> impl Strategy<Value = usize> {
 
 /// The directory of one table as opening has it.
 fn opened(table: &StoredTable, batch: usize) -> Directory {
-    let (kv, shelf) = store(&BTreeMap::from([(1, table.clone())]));
-    directories(&kv, &shelf, batch).unwrap().remove(&1).unwrap_or_default()
+    let (kv, cache) = store(&BTreeMap::from([(1, table.clone())]));
+    directories(&kv, &cache, batch).unwrap().remove(&1).unwrap_or_default()
 }
 
 proptest! {
@@ -174,15 +174,15 @@ proptest! {
         let zone = bounds.map(|bounds| ColumnZone { bounds: Some(bounds), has_null: false });
         prop_assert_eq!(directory.zones().column(0, 0), zone);
         let mut runs = 0;
-        directory.see_runs(|_| runs += 1);
+        directory.visit_runs(|_| runs += 1);
         prop_assert_eq!(runs, run_rows);
         prop_assert_eq!(directory.find(1..directory.len(), |facts| facts.oldest_ms > 6000, |_, _| true), None);
-        prop_assert!(directory.seen_entries().count() <= CHUNK_ENTRIES_MAX + 1);
+        prop_assert!(directory.decoded_entries().count() <= CHUNK_ENTRIES_MAX + 1);
         let is_young = |_, entry: &Entry| entry.oldest_ms() >= 2000;
         let first_young = table.0.iter().position(|key| *key >= 2000).map(|at| at + 1);
         prop_assert_eq!(directory.find(1..directory.len(), |_| true, is_young), first_young);
         prop_assert_eq!(named(&directory), above);
-        prop_assert_eq!(directory.seen_entries().count(), directory.len());
+        prop_assert_eq!(directory.decoded_entries().count(), directory.len());
         prop_assert_eq!(directory.entries().map(|entry| entry.size()).fold(Size::default(), Size::add), size);
     }
 

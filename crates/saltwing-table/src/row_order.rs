@@ -1,4 +1,4 @@
-//! Rows of a block in the direction of travel.
+//! Rows of a block in the direction of the scan.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ pub(crate) fn nth(rows: &Range<usize>, direction: Direction, i: usize) -> usize 
     if direction == Direction::Forward { rows.start + i } else { rows.end - 1 - i }
 }
 
-/// Rows of a block in the direction of travel.
+/// Rows of a block in the direction of the scan.
 #[derive(Clone)]
-pub(crate) enum Picked<'a> {
+pub(crate) enum RowSelection<'a> {
     /// All from one to another.
     Run(Range<usize>, Direction),
     /// Some, which stand in that direction already.
     List(&'a [u32]),
 }
 
-impl Picked<'_> {
+impl RowSelection<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Run(rows, _) => rows.len(),

@@ -14,7 +14,7 @@ use saltwing_store::{Bytes, StoreError};
 use saltwing_types::TableId;
 
 use super::bits::{Reader, seal};
-use super::block_ref::{Home, Shelf, Unread};
+use super::block_ref::{BlockCache, BlockContext, Unread};
 
 /// The version that is written.
 const VERSION: u8 = 1;
@@ -26,23 +26,23 @@ pub(crate) const HEAD_BYTES: usize = 16;
 pub(super) const NAMED_BYTES: usize = 1 << 10;
 
 /// A value that lies by itself. It stays in the store while a block that names it is in a view.
-pub(crate) struct Far {
+pub(crate) struct OverflowValue {
     pub(super) id: u64,
     /// No block of the newest directory names it.
     orphan: AtomicBool,
     /// Why it could not be read, until somebody asks.
     failed: Mutex<Option<StoreError>>,
-    home: Arc<Home>,
+    context: Arc<BlockContext>,
 }
 
-impl Far {
-    pub(super) fn new(id: u64, home: Arc<Home>) -> Self {
-        Self { id, orphan: AtomicBool::new(false), failed: Mutex::default(), home }
+impl OverflowValue {
+    pub(super) fn new(id: u64, context: Arc<BlockContext>) -> Self {
+        Self { id, orphan: AtomicBool::new(false), failed: Mutex::default(), context }
     }
 
-    /// The value, of so many bytes; `None` when it cannot be read: [`Far::failure`] says whether the store failed.
+    /// The value, of so many bytes; `None` when it cannot be read: [`OverflowValue::failure`] says whether the store failed.
     pub(super) fn read(&self, bytes: u32) -> Option<Bytes> {
-        let stored = match self.home.load_far(self.id) {
+        let stored = match self.context.load_overflow(self.id) {
             Ok(stored) => stored?,
             Err(error) => {
                 *self.failed.lock() = Some(error);
@@ -63,16 +63,16 @@ impl Far {
     }
 }
 
-impl Drop for Far {
+impl Drop for OverflowValue {
     fn drop(&mut self) {
         if self.orphan.load(Relaxed) {
-            self.home.leave_far(self.id);
+            self.context.leave_overflow(self.id);
         }
     }
 }
 
 /// A value as it is stored.
-pub(super) fn far_part(value: &[u8]) -> Vec<u8> {
+pub(super) fn overflow_part(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEADER_BYTES + value.len() + 4);
     out.push(VERSION);
     out.extend_from_slice(&(value.len() as u32).to_le_bytes());
@@ -100,12 +100,12 @@ fn read_part(stored: &Bytes) -> Option<Bytes> {
 pub(super) struct Ahead {
     table: TableId,
     pub(super) ids: Vec<u64>,
-    shelf: Arc<Shelf>,
+    cache: Arc<BlockCache>,
 }
 
 impl Ahead {
-    pub(super) fn new(table: TableId, shelf: Arc<Shelf>) -> Self {
-        Self { table, ids: Vec::new(), shelf }
+    pub(super) fn new(table: TableId, cache: Arc<BlockCache>) -> Self {
+        Self { table, ids: Vec::new(), cache }
     }
 
     /// The step is written: blocks name them.
@@ -116,7 +116,7 @@ impl Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        self.shelf.return_unread(self.ids.iter().map(|id| Unread::far(self.table, *id)).collect());
+        self.cache.return_unread(self.ids.iter().map(|id| Unread::overflow(self.table, *id)).collect());
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
             at in any::<prop::sample::Index>(),
             flip in 1u8..,
         ) {
-            let stored = far_part(&value);
+            let stored = overflow_part(&value);
             prop_assert_eq!(&read_part(&Bytes::from(&stored[..])).unwrap()[..], &value[..]);
             let mut damaged = stored.clone();
             damaged[at.index(stored.len())] ^= flip;

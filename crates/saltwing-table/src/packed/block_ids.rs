@@ -1,4 +1,4 @@
-//! Numbers for blocks and long values, and the record that says which are taken.
+//! BlockIdAllocator for blocks and long values, and the record that says which are taken.
 //!
 //! Threads that make blocks of one step take numbers side by side, and write long values ahead of it. Whoever writes
 //! the record has it alone: it never says less than before.
@@ -12,13 +12,13 @@ use saltwing_access::TableError;
 use super::meta::Meta;
 
 /// The numbers of one step.
-pub(super) struct Numbers {
+pub(super) struct BlockIdAllocator {
     /// As it was written last.
     meta: Mutex<Meta>,
     next: AtomicU64,
 }
 
-impl Numbers {
+impl BlockIdAllocator {
     pub(super) fn new(meta: Meta) -> Self {
         Self { next: AtomicU64::new(meta.next_block), meta: Mutex::new(meta) }
     }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_record_has_all_numbers_that_were_taken_before() {
-        let numbers = Numbers::new(Meta { next_block: 10, ..Meta::default() });
+        let numbers = BlockIdAllocator::new(Meta { next_block: 10, ..Meta::default() });
         let written = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_was_not_written_is_not_in_the_record() {
-        let numbers = Numbers::new(Meta::default());
+        let numbers = BlockIdAllocator::new(Meta::default());
         numbers.take();
         assert!(numbers.write(|_| Err(TableError::MergeStalled)).is_err());
         assert_eq!(numbers.meta(), Meta::default());

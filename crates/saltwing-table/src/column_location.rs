@@ -7,19 +7,19 @@ use crate::{StoredTable, row_format};
 
 /// Where a column's value comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
+pub(crate) enum ColumnLocation {
     /// A slot of a family.
-    Stored { family: usize, slot: u16 },
+    Slot { family: usize, slot: u16 },
     /// The end of the key: one of the last columns of a key, which have a fixed width in every key. It begins
     /// so many bytes before the key's end.
-    Tail { position: usize, codec: ValueCodec, from_end: usize, width: usize },
+    KeySuffix { position: usize, codec: ValueCodec, from_end: usize, width: usize },
     /// A column of the key before those. Neighbours mostly have the same.
-    Leading { position: usize, codec: ValueCodec },
+    KeyPrefix { position: usize, codec: ValueCodec },
     /// The key as it is.
     RowKey,
 }
 
-impl Source {
+impl ColumnLocation {
     /// That of a column of the table, by index.
     pub(crate) fn of(table: &StoredTable, column: usize) -> Self {
         let def = table.def();
@@ -28,10 +28,10 @@ impl Source {
         match (codec, def.columns.get(column)) {
             (Some((position, codec)), _) if position >= tail_from(table) => {
                 let from_end = bytes_from(table, position);
-                Self::Tail { position, codec, from_end, width: from_end - bytes_from(table, position + 1) }
+                Self::KeySuffix { position, codec, from_end, width: from_end - bytes_from(table, position + 1) }
             }
-            (Some((position, codec)), _) => Self::Leading { position, codec },
-            (None, Some(c)) => Self::Stored { family: c.family.unwrap_or(0), slot: c.slot },
+            (Some((position, codec)), _) => Self::KeyPrefix { position, codec },
+            (None, Some(c)) => Self::Slot { family: c.family.unwrap_or(0), slot: c.slot },
             (None, None) => Self::RowKey,
         }
     }

@@ -12,7 +12,7 @@ use crate::StoredTable;
 use crate::division::divide;
 use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta::TableRows;
-use crate::packed::{Moment, OpenTables, Packed};
+use crate::packed::{OpenTables, Packed, TableMap};
 use crate::row_values::RowShape;
 use crate::scan::Scan;
 use crate::shape::ScanShape;
@@ -23,14 +23,14 @@ use crate::walk::find;
 const BLOCKS_ASKED: usize = 16;
 
 /// The rows of all tables at one moment.
-pub(crate) struct ReadView {
-    moment: Moment,
+pub(crate) struct EmbeddedSnapshot {
+    moment: TableMap,
     now_ms: i64,
     tables: Arc<OpenTables>,
 }
 
-impl ReadView {
-    pub(crate) fn new(moment: Moment, packed: &Packed) -> Self {
+impl EmbeddedSnapshot {
+    pub(crate) fn new(moment: TableMap, packed: &Packed) -> Self {
         // After the moment: no row that it has was dropped for a later time.
         Self { moment, now_ms: packed.clock().now_ms(), tables: packed.tables.clone() }
     }
@@ -67,7 +67,7 @@ impl ReadView {
     }
 }
 
-impl Snapshot for ReadView {
+impl Snapshot for EmbeddedSnapshot {
     fn now_ms(&self) -> i64 {
         self.now_ms
     }

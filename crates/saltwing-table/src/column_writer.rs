@@ -17,11 +17,11 @@ use saltwing_types::{SqlType, Value, ValueError};
 
 use crate::packed::block::{FixCells, FixColumn, FixPart, Nulls, VarColumn};
 use crate::row_format::{slot_decimal, slot_int, slot_timestamp};
+use crate::row_order::RowSelection;
 use crate::texts::{Appended, Texts};
-use crate::travel::Picked;
 
 /// One column under construction.
-pub(crate) struct Sink {
+pub(crate) struct ColumnWriter {
     ty: SqlType,
     values: Values,
     nulls: NullBufferBuilder,
@@ -46,7 +46,7 @@ pub(crate) struct Run<'a> {
     pub(crate) column: &'a FixColumn,
     /// The column's variable part and the part that it is of.
     pub(crate) var: Option<(&'a VarColumn, &'a [u8])>,
-    pub(crate) rows: Picked<'a>,
+    pub(crate) rows: RowSelection<'a>,
 }
 
 /// Does the same with whichever vector of numbers there is.
@@ -120,8 +120,8 @@ impl Values {
     }
 }
 
-impl Sink {
-    /// An empty column, which takes rows after [`Sink::reserve`].
+impl ColumnWriter {
+    /// An empty column, which takes rows after [`ColumnWriter::reserve`].
     pub(crate) fn new(ty: SqlType) -> Self {
         Self { ty, values: Values::new(ty, 0), nulls: NullBufferBuilder::new(0) }
     }
@@ -192,7 +192,7 @@ impl Sink {
         Ok(appended)
     }
 
-    /// Whether [`Sink::repeat`] knows how to.
+    /// Whether [`ColumnWriter::repeat`] knows how to.
     pub(crate) fn repeats(&self) -> bool {
         !matches!(self.values, Values::Other(_))
     }
@@ -249,9 +249,9 @@ impl Sink {
     pub(crate) fn extend(&mut self, run: &Run<'_>) -> Appended {
         match &run.rows {
             _ if run.column.nulls != Nulls::None => {}
-            Picked::Run(rows, Direction::Forward) => return self.extend_run(run, rows.clone()),
-            Picked::Run(_, Direction::Reverse) => {}
-            Picked::List(rows) => {
+            RowSelection::Run(rows, Direction::Forward) => return self.extend_run(run, rows.clone()),
+            RowSelection::Run(_, Direction::Reverse) => {}
+            RowSelection::List(rows) => {
                 if let Some(appended) = self.extend_list(run, rows) {
                     return Some(Ok(appended));
                 }

@@ -9,29 +9,29 @@ use smallvec::SmallVec;
 
 use crate::packed::block_ref::BlockRef;
 use crate::packed::delta::StoredRow;
-use crate::travel::take_first;
+use crate::row_order::take_first;
 
 /// Visible rows that come one after the other.
 #[derive(Clone)]
-pub(crate) enum Piece {
+pub(crate) enum RowSegment {
     /// Rows of a block, never none; read backwards in a reverse walk. Whether the block counts as read already: what only
     /// the directory tells of a piece may be all that is wanted.
     Block { block: Arc<BlockRef>, rows: Range<usize>, is_counted: bool },
     /// A row of a delta.
     Row { key: Bytes, row: StoredRow },
     /// So many rows of which it is known that the filter leaves none.
-    Passed(usize),
+    Pruned(usize),
 }
 
-/// Pieces that come one after the other: mostly one.
-pub(crate) type Pieces = SmallVec<[Piece; 2]>;
+/// RowSegments that come one after the other: mostly one.
+pub(crate) type RowSegments = SmallVec<[RowSegment; 2]>;
 
-impl Piece {
+impl RowSegment {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Block { rows, .. } => rows.len(),
             Self::Row { .. } => 1,
-            Self::Passed(rows) => *rows,
+            Self::Pruned(rows) => *rows,
         }
     }
 
@@ -42,7 +42,7 @@ impl Piece {
                 rows.len() as u64 * u64::from(block.summary.bytes) / u64::from(block.summary.rows.max(1))
             }
             Self::Row { key, row } => (key.len() + row.0.len()) as u64,
-            Self::Passed(_) => 0,
+            Self::Pruned(_) => 0,
         }
     }
 
@@ -58,13 +58,13 @@ impl Piece {
         }
     }
 
-    /// Takes the first `count` rows in the direction of travel off; `count` is less than there are.
+    /// Takes the first `count` rows in the direction of the scan off; `count` is less than there are.
     pub(crate) fn split(&mut self, count: usize, direction: Direction) -> Self {
         match self {
             Self::Row { .. } => self.clone(),
-            Self::Passed(rows) => {
+            Self::Pruned(rows) => {
                 *rows -= count;
-                Self::Passed(count)
+                Self::Pruned(count)
             }
             Self::Block { block, rows, is_counted } => {
                 // The rest counts with what is taken.
@@ -74,7 +74,7 @@ impl Piece {
         }
     }
 
-    /// How many of its rows lie before a place, in the direction of travel; all that are passed over, whose keys nobody knows.
+    /// How many of its rows lie before a place, in the direction of the scan; all that are passed over, whose keys nobody knows.
     pub(crate) fn rows_before(&self, place: &[u8], direction: Direction) -> Result<usize, TableError> {
         Ok(match (self, direction) {
             (Self::Row { key, .. }, Direction::Forward) => usize::from(**key < *place),
@@ -84,11 +84,11 @@ impl Piece {
                 let row = block.lead()?.lower_bound(place).clamp(rows.start, rows.end);
                 if direction == Direction::Forward { row - rows.start } else { rows.end - row }
             }
-            (Self::Passed(rows), _) => *rows,
+            (Self::Pruned(rows), _) => *rows,
         })
     }
 
-    /// The key of the first row in the direction of travel, in place of what `key` held.
+    /// The key of the first row in the direction of the scan, in place of what `key` held.
     pub(crate) fn first_key(&self, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
         match self {
             Self::Row { key: stored, .. } => {
@@ -99,7 +99,7 @@ impl Piece {
                 let row = if direction == Direction::Forward { rows.start } else { rows.end.saturating_sub(1) };
                 block.lead()?.key_into(row, key);
             }
-            Self::Passed(_) => key.clear(),
+            Self::Pruned(_) => key.clear(),
         }
         Ok(())
     }
