@@ -68,7 +68,7 @@ pub fn run(bench: &mut Bench) -> Result<()> {
         let is_part = template.part_plan().is_some();
         let from_template = || -> Result<()> {
             if is_part {
-                black_box(template.key_part(&values).ok_or("no part of the key")?);
+                black_box(template.key_access(&values).ok_or("no part of the key")?);
             } else {
                 first_range(&template.bind(&values).ok_or("no plan")?)?;
             }

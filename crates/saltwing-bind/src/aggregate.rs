@@ -13,7 +13,7 @@ use sqlparser::ast;
 
 use crate::OutputColumn;
 use crate::error::BindError;
-use crate::lower::{Lowered, Lowerer};
+use crate::lower::{LowerError, Lowerer};
 
 /// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
 #[derive(Clone, Debug)]
@@ -153,13 +153,13 @@ impl Collector {
         lowerer: &Lowerer<'_>,
         e: &ast::Expr,
         call: &ast::Function,
-    ) -> Result<Option<Expr>, Lowered> {
+    ) -> Result<Option<Expr>, LowerError> {
         let function = match call.name.0.as_slice() {
             [part] => part.as_ident().and_then(|name| AggregateFunction::by_name(&name.value)),
             _ => None,
         };
         let Some(function) = function else { return Ok(None) };
-        let foreign = || Lowered::Foreign(format!("this form of {}", function.name()), expr_span(e));
+        let foreign = || LowerError::Unsupported(format!("this form of {}", function.name()), expr_span(e));
         let plain = call.over.is_none() && call.within_group.is_empty() && call.null_treatment.is_none();
         let ast::FunctionArguments::List(list) = &call.args else { return Err(foreign()) };
         let [ast::FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Err(foreign()) };
@@ -167,7 +167,7 @@ impl Collector {
             return Err(foreign());
         }
         let inner = lowerer.of_rows();
-        let typed = |error: ValueError| Lowered::Wrong(BindError::from(error).at(expr_span(e)));
+        let typed = |error: ValueError| LowerError::Invalid(BindError::from(error).at(expr_span(e)));
         let argument = match argument {
             ast::FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
             ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),

@@ -17,7 +17,7 @@ use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::key_expression::{self, KeyItem};
-use crate::lower::{Lowered, Lowerer, Params};
+use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
 use crate::table_option::{TableOptions, kept_notice, whole};
 
@@ -201,7 +201,7 @@ impl Builder {
                 order: column.primary_key.map_or(SortOrder::Asc, |k| k.order),
                 span: column.name.name.span,
             })]),
-            (Some(key), []) => Ok(key.parts.iter().map(|part| key_part(part, &part.expr)).collect()),
+            (Some(key), []) => Ok(key.parts.iter().map(|part| key_access(part, &part.expr)).collect()),
         }
     }
 
@@ -379,7 +379,7 @@ pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<Defaul
     let place = |error: BindError| error.at(Some(default.span));
     let expr = match lowerer.lower(&default.expr) {
         // Of the relational engine's language: the text is kept, and computed for each new row.
-        Err(Lowered::Foreign(..)) if is_of_one_row(&default.expr) => {
+        Err(LowerError::Unsupported(..)) if is_of_one_row(&default.expr) => {
             return Ok(Some(DefaultDef { text: default.text.clone(), expr: Expr::NULL, computed: true }));
         }
         lowered => lowered.map_err(|e| place(e.into_error()))?,
@@ -402,9 +402,9 @@ fn is_of_one_row(expr: &ast::Expr) -> bool {
     look.is_continue()
 }
 
-fn key_part<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {
+fn key_access<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {
     match expr {
-        ast::Expr::Nested(inner) => key_part(part, inner),
+        ast::Expr::Nested(inner) => key_access(part, inner),
         ast::Expr::Identifier(ident) => {
             Part::Named(NamedPart { name: ident.value.clone(), order: part.order, span: part.span })
         }

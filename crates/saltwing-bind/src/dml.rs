@@ -13,7 +13,7 @@ use sqlparser::ast::{Query, SetExpr};
 
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::lower::{Lowered, Lowerer, Params};
+use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
 use crate::{conditions, resolve};
 
@@ -149,8 +149,8 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
         None => Some(Vec::new()),
         Some(selection) => match lowerer.lower(selection) {
             Ok(e) => Some(conditions(typing::condition(e)?)),
-            Err(Lowered::Foreign(..)) => None,
-            Err(Lowered::Wrong(error)) => return Err(error),
+            Err(LowerError::Unsupported(..)) => None,
+            Err(LowerError::Invalid(error)) => return Err(error),
         },
     };
     Ok(BoundDelete { table, conditions })
@@ -254,7 +254,7 @@ fn bind_value(
             // Judged before the parameters have values.
             Ok(e) if !e.is_constant() => return Ok(BoundValue::Known(Value::Null)),
             Ok(e) => eval::eval(&e, &[]),
-            Err(Lowered::Foreign(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
+            Err(LowerError::Unsupported(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
             Err(wrong) => return Err(place(wrong.into_error())),
         },
     };

@@ -10,7 +10,7 @@ use saltwing_types::{Expr, KeyColumn, KeySource, TableDef};
 use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::lower::{Lowered, Lowerer, Params};
+use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
 
 /// Functions that people try in keys, and that give another result each time.
@@ -109,10 +109,10 @@ fn unnested(expr: &ast::Expr) -> &ast::Expr {
     }
 }
 
-fn not_lowered(lowered: Lowered, part: &KeyPart) -> BindError {
+fn not_lowered(lowered: LowerError, part: &KeyPart) -> BindError {
     match lowered {
-        Lowered::Wrong(error) => error.at(Some(part.span)),
-        Lowered::Foreign(what, span) => {
+        LowerError::Invalid(error) => error.at(Some(part.span)),
+        LowerError::Unsupported(what, span) => {
             let function = what.strip_prefix("the function ").unwrap_or_default().to_uppercase();
             if NOT_DETERMINISTIC.contains(&function.as_str()) {
                 let text =

@@ -39,7 +39,7 @@ pub use dml::{
 };
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
-pub use lower::{Lowered, Lowerer, Params, constant};
+pub use lower::{LowerError, Lowerer, Params, constant};
 pub use notice::query_notice;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;

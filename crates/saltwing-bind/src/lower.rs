@@ -1,6 +1,6 @@
 //! A statement's expressions into ours.
 //!
-//! What our expression language lacks is [`Lowered::Foreign`]: the statement is
+//! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
 use saltwing_sql::{expr_span, extract_field, own_call, parameter_place};
@@ -22,30 +22,30 @@ pub enum Params<'a> {
 }
 
 /// Why an expression is not ours.
-pub enum Lowered {
+pub enum LowerError {
     /// The language lacks it; its name and place.
-    Foreign(String, Option<Span>),
+    Unsupported(String, Option<Span>),
     /// It is wrong.
-    Wrong(BindError),
+    Invalid(BindError),
 }
 
-impl From<BindError> for Lowered {
+impl From<BindError> for LowerError {
     fn from(error: BindError) -> Self {
-        Self::Wrong(error)
+        Self::Invalid(error)
     }
 }
 
-impl Lowered {
+impl LowerError {
     /// An error either way: what the language lacks is not supported here.
     pub fn into_error(self) -> BindError {
         match self {
-            Self::Wrong(error) => error,
-            Self::Foreign(what, span) => BindError::from(BindErrorKind::NotSupported(what)).at(span),
+            Self::Invalid(error) => error,
+            Self::Unsupported(what, span) => BindError::from(BindErrorKind::NotSupported(what)).at(span),
         }
     }
 }
 
-type Lower = std::result::Result<Expr, Lowered>;
+type Lower = std::result::Result<Expr, LowerError>;
 
 /// Lowers expressions over one scope.
 pub struct Lowerer<'a> {
@@ -75,25 +75,25 @@ impl Lowerer<'_> {
     /// Lowers one expression.
     ///
     /// # Errors
-    /// [`Lowered`].
+    /// [`LowerError`].
     pub fn lower(&self, e: &ast::Expr) -> Lower {
         self.lowered(e).map_err(|error| match error {
-            Lowered::Wrong(error) => Lowered::Wrong(error.at(expr_span(e))),
-            foreign @ Lowered::Foreign(..) => foreign,
+            LowerError::Invalid(error) => LowerError::Invalid(error.at(expr_span(e))),
+            foreign @ LowerError::Unsupported(..) => foreign,
         })
     }
 
     fn lowered(&self, e: &ast::Expr) -> Lower {
-        let foreign = |what: &str| Err(Lowered::Foreign(what.to_owned(), expr_span(e)));
+        let foreign = |what: &str| Err(LowerError::Unsupported(what.to_owned(), expr_span(e)));
         let typed = |built: std::result::Result<Expr, ValueError>| {
-            built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+            built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
         };
         match e {
             ast::Expr::Nested(inner) => self.lower(inner),
             ast::Expr::Identifier(ident) => {
                 let column = self.scope.resolve(&[&ident.value], expr_span(e)).map(Expr::Column);
                 let alias = || self.collector.and_then(|collector| collector.alias(&ident.value));
-                column.or_else(|error| alias().ok_or(error)).map_err(Lowered::Wrong)
+                column.or_else(|error| alias().ok_or(error)).map_err(LowerError::Invalid)
             }
             ast::Expr::CompoundIdentifier(parts) => {
                 let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
@@ -102,7 +102,7 @@ impl Lowerer<'_> {
                     && !self.scope.is_qualifier(qualifier)
                 {
                     let error = BindErrorKind::NoSuchQualifier(qualifier.join("."));
-                    return Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))));
+                    return Err(LowerError::Invalid(BindError::from(error).at(expr_span(e))));
                 }
                 Ok(Expr::Column(self.scope.resolve(&parts, expr_span(e))?))
             }
@@ -157,7 +157,7 @@ impl Lowerer<'_> {
                 let whens = conditions
                     .iter()
                     .map(|when| Ok((self.lower(&when.condition)?, self.lower(&when.result)?)))
-                    .collect::<std::result::Result<_, Lowered>>()?;
+                    .collect::<std::result::Result<_, LowerError>>()?;
                 let otherwise = else_result.as_ref().map(|o| self.lower(o)).transpose()?;
                 typed(typing::case(operand, whens, otherwise))
             }
@@ -186,7 +186,7 @@ impl Lowerer<'_> {
     }
 
     fn value(&self, value: &ast::Value, e: &ast::Expr) -> Lower {
-        let wrong = |error: BindError| Lowered::Wrong(error.at(expr_span(e)));
+        let wrong = |error: BindError| LowerError::Invalid(error.at(expr_span(e)));
         match value {
             ast::Value::Number(text, _) => typing::number(text).map_err(|error| wrong(error.into())),
             ast::Value::SingleQuotedString(text)
@@ -201,7 +201,7 @@ impl Lowerer<'_> {
             ast::Value::Boolean(b) => Ok(Expr::boolean(*b)),
             ast::Value::Null => Ok(Expr::NULL),
             ast::Value::Placeholder(name) => self.parameter(name).map_err(wrong),
-            other => Err(Lowered::Foreign(format!("`{other}`"), expr_span(e))),
+            other => Err(LowerError::Unsupported(format!("`{other}`"), expr_span(e))),
         }
     }
 
@@ -224,7 +224,7 @@ impl Lowerer<'_> {
 
     fn binary(&self, e: &ast::Expr, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr) -> Lower {
         let typed = |built: std::result::Result<Expr, ValueError>| {
-            built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+            built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
         };
         let compare = match op {
             BinaryOperator::And => return typed(typing::and(vec![self.lower(left)?, self.lower(right)?])),
@@ -254,7 +254,7 @@ impl Lowerer<'_> {
                     BinaryOperator::Multiply => ArithOp::Mul,
                     BinaryOperator::Divide => ArithOp::Div,
                     BinaryOperator::Modulo => ArithOp::Rem,
-                    other => return Err(Lowered::Foreign(format!("the operator {other}"), expr_span(e))),
+                    other => return Err(LowerError::Unsupported(format!("the operator {other}"), expr_span(e))),
                 };
                 return typed(typing::arith(op, self.lower(left)?, self.lower(right)?));
             }
@@ -269,7 +269,7 @@ impl Lowerer<'_> {
             (None, None) => typing::compare(op, self.lower(left)?, self.lower(right)?),
             _ => Err(ValueError::TypeMismatch("a row value compares with a row value".into())),
         };
-        built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
     }
 
     fn in_list(&self, e: &ast::Expr, left: &ast::Expr, list: &[ast::Expr], negated: bool) -> Lower {
@@ -286,7 +286,7 @@ impl Lowerer<'_> {
                 typing::row_in_list(self.all(left)?, rows, negated)
             }
         };
-        built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
     }
 
     fn like(
@@ -302,11 +302,11 @@ impl Lowerer<'_> {
             Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => text.chars().next(),
             Some(other) => {
                 let error = ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none"));
-                return Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))));
+                return Err(LowerError::Invalid(BindError::from(error).at(expr_span(e))));
             }
         };
         let built = typing::like(self.lower(text)?, self.lower(pattern)?, escape, ignore_case, negated);
-        built.map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
     }
 
     fn call(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
@@ -316,13 +316,13 @@ impl Lowerer<'_> {
             return Ok(column);
         }
         let Some((function, args)) = own_call(call) else {
-            return Err(Lowered::Foreign(format!("the function {}", call.name), expr_span(e)));
+            return Err(LowerError::Unsupported(format!("the function {}", call.name), expr_span(e)));
         };
         let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<_, _>>()?;
-        typing::call(function, args).map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        typing::call(function, args).map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
     }
 
-    fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, Lowered> {
+    fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, LowerError> {
         list.iter().map(|e| self.lower(e)).collect()
     }
 }

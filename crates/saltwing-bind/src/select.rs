@@ -13,7 +13,7 @@ use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectI
 use crate::aggregate::{Collector, GroupOrder, Grouping};
 use crate::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::lower::{Lowered, Lowerer, Params};
+use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
 use crate::subquery::Subquery;
 
@@ -139,8 +139,8 @@ pub fn query(
     let bound = parts.and_then(|parts| parts.bound(collector));
     match bound {
         Ok(bound) => Ok(BoundQuery::Single(Box::new(bound))),
-        Err(Lowered::Foreign(..)) => Ok(BoundQuery::Relational),
-        Err(Lowered::Wrong(error)) => Err(error),
+        Err(LowerError::Unsupported(..)) => Ok(BoundQuery::Relational),
+        Err(LowerError::Invalid(error)) => Err(error),
     }
 }
 
@@ -202,10 +202,10 @@ struct Binder<'a> {
     statement: &'a QueryStatement,
 }
 
-type Bound<T> = std::result::Result<T, Lowered>;
+type Bound<T> = std::result::Result<T, LowerError>;
 
 fn foreign<T>(what: &str) -> Bound<T> {
-    Err(Lowered::Foreign(what.to_owned(), None))
+    Err(LowerError::Unsupported(what.to_owned(), None))
 }
 
 /// A SELECT whose expressions are still over the table's columns, and the calls behind them.
@@ -298,7 +298,7 @@ impl Binder<'_> {
 
     fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
         let lowered = lowerer.lower(e)?;
-        typing::condition(lowered).map_err(|error| Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+        typing::condition(lowered).map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
     }
 
     fn output(&self, items: &[SelectItem]) -> Bound<Vec<OutputColumn>> {
@@ -444,7 +444,7 @@ impl Binder<'_> {
             }
             other => {
                 let error = BindErrorKind::Syntax(format!("{clause} takes a number of rows, and {other} is none"));
-                Err(Lowered::Wrong(BindError::from(error).at(expr_span(e))))
+                Err(LowerError::Invalid(BindError::from(error).at(expr_span(e))))
             }
         }
     }

@@ -27,9 +27,9 @@ use saltwing_sql::statement::SourceText;
 use saltwing_types::{ErrorCode, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
-use crate::asked::Reading;
 use crate::average::ExactAverage;
 use crate::bounded_function::bounded;
+use crate::cancellation::watched;
 use crate::constants::HideConstants;
 use crate::current_statement;
 use crate::declared::declared_name;
@@ -46,14 +46,14 @@ use crate::plan_budget;
 use crate::planner_thread::{Watched, on_planner_thread};
 use crate::recursion::{RecursionLimits, limited};
 use crate::rewrite::{Prepared, Renaming, prepare};
+use crate::scan_request::QueryContext;
 use crate::scan_rule::ScanRule;
 use crate::single_value::SingleValue;
 use crate::sql_field::field_type;
 use crate::sum::CheckedSum;
 use crate::table_scan::TableScanExec;
-use crate::template::{Template, is_timeless, waits_in_scans};
+use crate::template::{Template, is_immutable, params_only_in_scan_filters};
 use crate::unnesting::without_idle_marks;
-use crate::watch::watched;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
@@ -323,7 +323,7 @@ impl Engine {
 
     fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
         let Prepared { query, operations, labels, names_hidden, limit_open, places, ambiguous: _, calls: _ } = prepared;
-        let reading = Arc::new(Reading {
+        let reading = Arc::new(QueryContext {
             snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),
             guard: request.guard.clone(),
@@ -355,8 +355,10 @@ impl Engine {
         }
         let context = Optimizing { context, functions: &self.session };
         let optimized = without_idle_marks(self.optimizer.optimize(analyzed, &context, |_, _| {})?)?;
-        let is_kept =
-            request.mode == Mode::Keep && !limit_open && is_timeless(&logical)? && waits_in_scans(&optimized)?;
+        let is_kept = request.mode == Mode::Keep
+            && !limit_open
+            && is_immutable(&logical)?
+            && params_only_in_scan_filters(&optimized)?;
         current_statement::check()?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, request.guard, request.mode)?;

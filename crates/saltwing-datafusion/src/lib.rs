@@ -26,9 +26,9 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
-mod asked;
 mod average;
 mod bounded_function;
+mod cancellation;
 mod constants;
 mod current_statement;
 mod declared;
@@ -61,6 +61,7 @@ mod rewrite;
 mod row_bytes;
 mod scan_part;
 mod scan_path;
+mod scan_request;
 mod scan_rule;
 mod scan_statistics;
 mod single_value;
@@ -71,7 +72,6 @@ mod table_source;
 mod template;
 mod translation;
 mod unnesting;
-mod watch;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
 pub use error::{RelationalError, RelationalErrorKind};

@@ -42,9 +42,9 @@ use saltwing_plan::{Condition, Use};
 use saltwing_types::{CompareOp, Expr, Value, typing};
 
 use crate::RelationalError;
-use crate::asked::Reading;
 use crate::lookup_key::{LookupKey, Outer, lookup_keys};
 use crate::scan_path::Path;
+use crate::scan_request::QueryContext;
 use crate::scan_statistics::SMALL_ROWS;
 use crate::table_scan::TableScanExec;
 
@@ -117,7 +117,7 @@ impl LookupJoinExec {
             };
             conditions.push(Condition { text: key.to_string(), ..Condition::new(equal) });
         }
-        let planned = scan.asked_for(|asked| {
+        let planned = scan.with_request(|asked| {
             asked.conditions = conditions;
             asked.partitions = 1;
         })?;
@@ -142,7 +142,7 @@ impl LookupJoinExec {
 
     /// The same join for another run of the statement, where parameters have these values, if any; `None` where these
     /// want another plan.
-    pub(crate) fn bound(&self, reading: &Arc<Reading>, values: Option<&[Value]>) -> Result<Option<Self>> {
+    pub(crate) fn bound(&self, reading: &Arc<QueryContext>, values: Option<&[Value]>) -> Result<Option<Self>> {
         let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
         let Some(scan) = scan.bound(reading, values, self.keys.len())? else { return Ok(None) };
         // Neither the path nor the join may hold nodes of another run.
@@ -214,7 +214,7 @@ impl LookupJoinExec {
         }
         let condition = self.condition(rows)?;
         let known = scan.asked().conditions.len().saturating_sub(self.keys.len());
-        Ok(scan.asked_for(|asked| {
+        Ok(scan.with_request(|asked| {
             asked.conditions.truncate(known);
             asked.conditions.push(condition);
         })?)

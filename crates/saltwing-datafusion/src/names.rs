@@ -21,9 +21,9 @@ use saltwing_catalog::{CatalogReader, INFORMATION_SCHEMA};
 use saltwing_sql::cast_type;
 use saltwing_types::Span;
 
-use crate::asked::{Reading, TableUse};
 use crate::operation::Operations;
 use crate::rewrite::Places;
+use crate::scan_request::{QueryContext, TableUse};
 use crate::sql_field::typed_field;
 use crate::table_source::TableSource;
 use crate::{RelationalError, RelationalErrorKind, information_schema};
@@ -34,7 +34,7 @@ pub(crate) struct Names<'a> {
     pub(crate) session: &'a SessionState,
     pub(crate) table_functions: &'a HashMap<String, Arc<TableFunction>>,
     pub(crate) catalog: &'a dyn CatalogReader,
-    pub(crate) reading: Arc<Reading>,
+    pub(crate) reading: Arc<QueryContext>,
     pub(crate) operations: Operations,
     /// Whether hidden columns are named.
     pub(crate) with_hidden: bool,

@@ -6,7 +6,7 @@ use saltwing_plan::{Condition, OrderItem};
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
 
 use crate::RelationalError;
-use crate::asked::{Asked, Ends, TableUse, request, sampled};
+use crate::scan_request::{Ends, ScanRequest, TableUse, request, sampled};
 use crate::scan_statistics::rows_read;
 
 /// What one partition of a scan reads.
@@ -24,7 +24,7 @@ pub(crate) enum Part {
 
 /// How a scan is divided: a scan in order, with a limit, or of few rows is not. A salted table is by its buckets, another
 /// one, or one bucket, at keys with about as many rows between them.
-pub(crate) fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
+pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
     let leading = of.table.def().key.columns.first();
     if let (Some(ends), Some(leading)) = (asked.ends, leading)
         && leading.column() == Some(ends.column)
@@ -52,7 +52,7 @@ pub(crate) fn parts(of: &TableUse, asked: &Asked, access: &TableAccess) -> Resul
 }
 
 /// MIN and MAX of the leading key column read one row at either end, NULLs left out.
-fn ends_of(of: &TableUse, asked: &Asked, ends: Ends) -> Result<Vec<Part>, RelationalError> {
+fn ends_of(of: &TableUse, asked: &ScanRequest, ends: Ends) -> Result<Vec<Part>, RelationalError> {
     let column = ColumnRef {
         index: ends.column,
         name: of.table.schema().field(ends.column).name().clone(),
@@ -65,7 +65,8 @@ fn ends_of(of: &TableUse, asked: &Asked, ends: Ends) -> Result<Vec<Part>, Relati
     for (wanted, order) in [(ends.min, SortOrder::Asc), (ends.max, SortOrder::Desc)] {
         if wanted {
             let order = vec![OrderItem { column: ends.column, order, nulls_first: true }];
-            let asked = Asked { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
+            let asked =
+                ScanRequest { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
             let access = plan(request(of, &asked))?;
             if !access.is_ordered() {
                 return Ok(vec![Part::All]);

@@ -24,10 +24,10 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use saltwing_plan::OrderItem;
 use saltwing_types::SortOrder;
 
-use crate::asked::Ends;
 use crate::expr_function::text_of;
 use crate::lookup_join::{LookupJoinExec, scans};
 use crate::scan_path::{Path, rebuilt};
+use crate::scan_request::Ends;
 use crate::table_scan::TableScanExec;
 
 /// The rule.
@@ -49,7 +49,7 @@ impl PhysicalOptimizerRule for ScanRule {
         let told = plan.transform_up(|node| match node.downcast_ref::<TableScanExec>() {
             None => Ok(Transformed::no(node)),
             Some(scan) => {
-                let told = scan.asked_for(|asked| {
+                let told = scan.with_request(|asked| {
                     asked.single_table = single_table;
                     asked.partitions = partitions;
                 })?;
@@ -90,7 +90,7 @@ fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Opt
     let Some(scan) = path.scan() else { return Ok(None) };
     let parts = split_conjunction(filter.predicate());
     let texts: Vec<String> = parts.into_iter().map(text_of).collect();
-    let told = scan.told_of(&texts);
+    let told = scan.with_opaque(&texts);
     let input = path.over(told)?;
     rebuilt(node.clone(), input).map(Some)
 }
@@ -99,7 +99,7 @@ fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Opt
 fn limit_told(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(path) = Path::below(&plan).filter(|path| path.all_rows) else { return Ok(plan) };
     let Some(scan) = path.scan().filter(|scan| scan.table_use().reading.limit_open) else { return Ok(plan) };
-    let told = scan.asked_for(|asked| asked.limit_open = true)?;
+    let told = scan.with_request(|asked| asked.limit_open = true)?;
     path.over(told)
 }
 
@@ -121,7 +121,7 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     }
     let fetch = sort.fetch();
     let limit = if path.all_rows { fetch.map(|rows| rows as u64) } else { None };
-    let ordered = scan.asked_for(|asked| {
+    let ordered = scan.with_request(|asked| {
         asked.order = order;
         asked.limit = limit;
     })?;
@@ -167,7 +167,7 @@ fn ends_told(node: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Result
     if scan.asked().ends.is_some() || scan.asked().limit.is_some() || !scan.asked().single_table {
         return Ok(None);
     }
-    let told = scan.asked_for(|asked| asked.ends = ends)?;
+    let told = scan.with_request(|asked| asked.ends = ends)?;
     let input = path.over(told)?;
     rebuilt(node.clone(), input).map(Some).map_err(|error: DataFusionError| error.context("MIN and MAX"))
 }

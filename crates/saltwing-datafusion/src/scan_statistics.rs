@@ -12,7 +12,7 @@ use saltwing_bind::access::TableAccess;
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SqlType, Value};
 
-use crate::asked::TableUse;
+use crate::scan_request::TableUse;
 
 /// Rows that are as good as fewer.
 pub(crate) const SMALL_ROWS: u64 = 1024;

@@ -20,19 +20,19 @@ use datafusion::physical_plan::{
 };
 use futures::Stream;
 use saltwing_access::{Buckets, KeySet, RowSource, ScanContext};
-use saltwing_bind::access::{KeyPart, TableAccess, has_parameter, plan};
+use saltwing_bind::access::{KeyAccess, TableAccess, has_parameter, plan};
 use saltwing_plan::Use;
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
-use crate::asked::{Asked, Reading, TableUse, bound_conditions, request, sampled};
 use crate::scan_part::{Part, parts};
+use crate::scan_request::{QueryContext, ScanRequest, TableUse, bound_conditions, request, sampled};
 use crate::scan_statistics::{rows_of, statistics};
 
 /// Reads a table.
 pub(crate) struct TableScanExec {
     of: TableUse,
-    asked: Asked,
+    asked: ScanRequest,
     /// `None` until the plan above is known: [`crate::scan_rule`] asks anew in any case.
     access: Option<TableAccess>,
     /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
@@ -47,14 +47,14 @@ pub(crate) struct TableScanExec {
 
 impl TableScanExec {
     /// A scan of which nothing is planned yet.
-    pub(crate) fn new(of: TableUse, asked: Asked) -> Self {
+    pub(crate) fn new(of: TableUse, asked: ScanRequest) -> Self {
         let context = of.reading.context.for_another_scan();
         Self::with_parts(of, asked, None, vec![Part::All], context)
     }
 
     fn with_parts(
         of: TableUse,
-        asked: Asked,
+        asked: ScanRequest,
         access: Option<TableAccess>,
         parts: Vec<Part>,
         context: ScanContext,
@@ -71,7 +71,7 @@ impl TableScanExec {
     }
 
     /// The same scan, asked for something else, and planned.
-    pub(crate) fn asked_for(&self, change: impl FnOnce(&mut Asked)) -> Result<Self, RelationalError> {
+    pub(crate) fn with_request(&self, change: impl FnOnce(&mut ScanRequest)) -> Result<Self, RelationalError> {
         let mut asked = self.asked.clone();
         change(&mut asked);
         let access = plan(request(&self.of, &asked))?.with_opaque(&asked.opaque);
@@ -93,14 +93,14 @@ impl TableScanExec {
         if !is_residual || plan.residual.iter().any(|condition| has_parameter(&condition.expr)) {
             return Ok(None);
         }
-        let Some(part) = KeyPart::of_rows(&self.of.table, columns, rows) else { return Ok(None) };
+        let Some(part) = KeyAccess::of_rows(&self.of.table, columns, rows) else { return Ok(None) };
         let parts = vec![Part::Along(part.route(access, None))];
         let (of, asked, context) = (self.of.clone(), self.asked.clone(), self.context.clone());
         Ok(Some(Self::with_parts(of, asked, self.access.clone(), parts, context)))
     }
 
     /// The same scan, which knows of conditions that operators above check: they change nothing of its plan.
-    pub(crate) fn told_of(&self, conditions: &[String]) -> Self {
+    pub(crate) fn with_opaque(&self, conditions: &[String]) -> Self {
         let mut asked = self.asked.clone();
         asked.opaque.extend_from_slice(conditions);
         let access = self.access.clone().map(|access| access.with_opaque(conditions));
@@ -108,7 +108,7 @@ impl TableScanExec {
     }
 
     /// What it is asked for.
-    pub(crate) fn asked(&self) -> &Asked {
+    pub(crate) fn asked(&self) -> &ScanRequest {
         &self.asked
     }
 
@@ -134,7 +134,7 @@ impl TableScanExec {
     /// `open` conditions stay without. `None` where these values want another plan.
     pub(crate) fn bound(
         &self,
-        reading: &Arc<Reading>,
+        reading: &Arc<QueryContext>,
         values: Option<&[Value]>,
         open: usize,
     ) -> Result<Option<Self>, RelationalError> {
@@ -146,7 +146,7 @@ impl TableScanExec {
         {
             let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
             conditions.extend_from_slice(later);
-            let asked = Asked { conditions, ..self.asked.clone() };
+            let asked = ScanRequest { conditions, ..self.asked.clone() };
             let access = plan(request(&of, &asked))?.with_opaque(&asked.opaque);
             (asked, access)
         } else {
@@ -197,7 +197,7 @@ impl TableScanExec {
 }
 
 /// The order in which rows come, as far as it is in the columns put out.
-fn ordering(of: &TableUse, asked: &Asked, is_ordered: bool, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
+fn ordering(of: &TableUse, asked: &ScanRequest, is_ordered: bool, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
     let item = |column: usize, order: SortOrder, nulls_first: bool| {
         let index = asked.columns.iter().position(|&c| c == column)?;
         let options = SortOptions { descending: order == SortOrder::Desc, nulls_first };
@@ -288,7 +288,7 @@ impl ExecutionPlan for TableScanExec {
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        let limited = self.asked_for(|asked| asked.limit = limit.map(|limit| limit as u64)).ok()?;
+        let limited = self.with_request(|asked| asked.limit = limit.map(|limit| limit as u64)).ok()?;
         Some(Arc::new(limited))
     }
 }

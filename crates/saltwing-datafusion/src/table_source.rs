@@ -13,8 +13,8 @@ use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 
 use crate::RelationalError;
-use crate::asked::{Asked, TableUse, bound_conditions};
 use crate::error::span_of;
+use crate::scan_request::{ScanRequest, TableUse, bound_conditions};
 use crate::scan_statistics::rows_of;
 use crate::table_scan::TableScanExec;
 use crate::translation::{Leaves, translate};
@@ -140,7 +140,7 @@ impl TableProvider for TableSource {
             // Conditions that were joined on the way come apart again.
             conditions.extend(condition.expr.into_conjuncts().into_iter().map(Condition::new));
         }
-        let asked = Asked {
+        let asked = ScanRequest {
             conditions,
             columns,
             order: Vec::new(),

@@ -25,10 +25,10 @@ use saltwing_bind::access::{Guard, has_parameter, is_bindable};
 use saltwing_types::{SqlType, Value};
 
 use crate::RelationalError;
-use crate::asked::Reading;
 use crate::engine::{Mode, Planned, judged};
 use crate::expr_function::ExprFunction;
 use crate::lookup_join::{LookupJoinExec, scans};
+use crate::scan_request::QueryContext;
 use crate::scan_statistics::SMALL_ROWS;
 use crate::table_scan::TableScanExec;
 
@@ -59,7 +59,7 @@ pub struct Binding<'a> {
 
 impl Template {
     /// The template of a plan that was made without values; `None` of one that cannot run twice.
-    pub(crate) fn new(planned: &Planned, reading: &Reading) -> Result<Option<Self>, RelationalError> {
+    pub(crate) fn new(planned: &Planned, reading: &QueryContext) -> Result<Option<Self>, RelationalError> {
         if !can_run_again(&planned.physical)? {
             return Ok(None);
         }
@@ -69,7 +69,7 @@ impl Template {
             let table = scan.table_use().table.clone();
             sizes.push((table.clone(), rows_of(reading.snapshot()?, &table)?));
         }
-        let nothing = Arc::new(Reading {
+        let nothing = Arc::new(QueryContext {
             snapshot: None,
             context: ScanContext::new(Budget::default()),
             guard: Guard::default(),
@@ -94,7 +94,7 @@ impl Template {
                 return Ok(None);
             }
         }
-        let reading = Arc::new(Reading {
+        let reading = Arc::new(QueryContext {
             snapshot: Some(snapshot),
             context: context.clone(),
             guard: guard.clone(),
@@ -119,7 +119,7 @@ fn rows_of(snapshot: &dyn Snapshot, table: &Table) -> Result<u64, RelationalErro
 /// they are. `None` where values want another plan.
 fn rebound(
     plan: &Arc<dyn ExecutionPlan>,
-    reading: &Arc<Reading>,
+    reading: &Arc<QueryContext>,
     values: Option<&[Value]>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>, RelationalError> {
     let mut fits = true;
@@ -176,7 +176,7 @@ fn can_run_again(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
 }
 
 /// Whether a statement means the same whenever it is planned: no function's value is that of the moment.
-pub(crate) fn is_timeless(plan: &LogicalPlan) -> Result<bool> {
+pub(crate) fn is_immutable(plan: &LogicalPlan) -> Result<bool> {
     let mut timeless = true;
     each_expr(plan, &mut |_, expr| {
         if let PlanExpr::ScalarFunction(call) = expr {
@@ -187,7 +187,7 @@ pub(crate) fn is_timeless(plan: &LogicalPlan) -> Result<bool> {
 }
 
 /// Whether parameters stand in conditions of scans alone, and there as values can be put in.
-pub(crate) fn waits_in_scans(plan: &LogicalPlan) -> Result<bool> {
+pub(crate) fn params_only_in_scan_filters(plan: &LogicalPlan) -> Result<bool> {
     let mut waits = true;
     each_expr(plan, &mut |node, expr| {
         if let PlanExpr::ScalarFunction(call) = expr

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_access::{PointRow, Projection, RowSource, ScanContext, ScanSpec, Snapshot, TableStore};
-use saltwing_bind::access::{KeyPart, PlannedSelect, Reading, TableAccess};
+use saltwing_bind::access::{KeyAccess, PlannedSelect, ReadMode, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::{RowValues, arrow_type};
 use saltwing_types::{Expr, SqlType};
@@ -132,7 +132,7 @@ impl SelectPlan {
     pub fn start(
         self: &Arc<Self>,
         snapshot: Arc<dyn Snapshot>,
-        part: Option<KeyPart>,
+        part: Option<KeyAccess>,
         context: ScanContext,
     ) -> Result<RunningSelect, ExecError> {
         if self.totals.is_some() && snapshot.adds_up(&self.spec)? {
@@ -150,7 +150,7 @@ impl SelectPlan {
     fn start_rows(
         self: &Arc<Self>,
         snapshot: Arc<dyn Snapshot>,
-        part: Option<KeyPart>,
+        part: Option<KeyAccess>,
         context: ScanContext,
     ) -> Result<DirectRows, ExecError> {
         let (planned, bound) = (&self.planned, &self.planned.bound);
@@ -158,10 +158,10 @@ impl SelectPlan {
         let (groups, limits) = match &bound.output {
             saltwing_bind::Output::Rows(_) => (None, (wanted, None)),
             saltwing_bind::Output::Groups(grouping) => {
-                let runs = matches!(planned.reading, Reading::Groups | Reading::Prefixes(_));
+                let runs = matches!(planned.reading, ReadMode::Groups | ReadMode::Prefixes(_));
                 let options = GroupOptions {
                     runs,
-                    whole: matches!(planned.reading, Reading::Prefixes(_)) && !grouping.keys.is_empty(),
+                    whole: matches!(planned.reading, ReadMode::Prefixes(_)) && !grouping.keys.is_empty(),
                     in_order: planned.in_order,
                     wanted: wanted.and_then(|n| usize::try_from(n).ok()),
                     memory: context.memory().clone(),
@@ -176,7 +176,7 @@ impl SelectPlan {
             Some(groups)
                 if part.is_none()
                     && !groups.rows.streams()
-                    && matches!(planned.reading, Reading::Rows | Reading::Groups) =>
+                    && matches!(planned.reading, ReadMode::Rows | ReadMode::Groups) =>
             {
                 Parts::of(&snapshot, &planned.access, &context)?
             }

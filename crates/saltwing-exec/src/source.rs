@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Arr
 use arrow::compute::take;
 use arrow::datatypes::Schema;
 use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError};
-use saltwing_bind::access::{KeyPart, PlannedSelect, PrefixScans, Reading, TableAccess};
+use saltwing_bind::access::{KeyAccess, PlannedSelect, PrefixScans, ReadMode, TableAccess};
 
 use crate::ExecError;
 
@@ -31,14 +31,14 @@ impl Source {
     /// only `part` is read, where there is one.
     pub(crate) fn start(
         snapshot: Arc<dyn Snapshot>,
-        (planned, part): (&PlannedSelect, Option<KeyPart>),
+        (planned, part): (&PlannedSelect, Option<KeyAccess>),
         spec: &ScanSpec,
         (limit, first_batch): (Option<u64>, Option<u64>),
         context: &ScanContext,
     ) -> Result<Self, ExecError> {
         let access = &planned.access;
         match &planned.reading {
-            Reading::Rows | Reading::Groups => {
+            ReadMode::Rows | ReadMode::Groups => {
                 if let Some(part) = part {
                     let route = ScanRoute { first_batch, ..part.route(access, limit) };
                     return Ok(Self::Scans(vec![snapshot.scan(spec, route, context.clone())?]));
@@ -52,7 +52,7 @@ impl Source {
                 scans.reverse();
                 Ok(Self::Scans(scans))
             }
-            Reading::Ends(ends) => {
+            ReadMode::Ends(ends) => {
                 let end = |access: &TableAccess| {
                     snapshot.scan(&access.spec(spec.columns().to_vec())?, access.route(Some(1)), context.clone())
                 };
@@ -60,7 +60,7 @@ impl Source {
                 scans.reverse();
                 Ok(Self::Scans(scans))
             }
-            Reading::Prefixes(prefix) => Ok(Self::Prefixes(Box::new(Prefixes {
+            ReadMode::Prefixes(prefix) => Ok(Self::Prefixes(Box::new(Prefixes {
                 scans: PrefixScans::new(access, *prefix, spec.columns())?,
                 snapshot,
                 context: context.clone(),

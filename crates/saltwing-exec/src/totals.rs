@@ -1,7 +1,7 @@
 //! COUNT, SUM and AVG over all rows of a range: added up where blocks have them, as one row of values.
 
 use saltwing_access::{RowSource, Total, Totals};
-use saltwing_bind::access::{PlannedSelect, Reading};
+use saltwing_bind::access::{PlannedSelect, ReadMode};
 use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
 use saltwing_expr::RowValues;
 use saltwing_types::{Expr, Value, ValueError};
@@ -30,7 +30,7 @@ impl TotalOutput {
         let bound = &planned.bound;
         let fits = keys.is_empty()
             && having.is_empty()
-            && matches!(planned.reading, Reading::Rows | Reading::Groups)
+            && matches!(planned.reading, ReadMode::Rows | ReadMode::Groups)
             && bound.offset == 0
             && bound.limit != Some(0);
         if !fits {

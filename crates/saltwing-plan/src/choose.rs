@@ -8,11 +8,11 @@ use saltwing_types::Expr;
 
 use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
-use crate::forms::{Reader, Want};
 use crate::guard::{self, Judged};
 use crate::inclusion::Inclusion;
 use crate::key_box::{Cover, Fit, KeyBox};
 use crate::key_space::KeySpace;
+use crate::predicates::{CoverBuilder, Want};
 use crate::product::Product;
 use crate::ranges::{ColumnTypes, Plan};
 use crate::{
@@ -90,7 +90,7 @@ impl Part {
 impl<'a> Candidate<'a> {
     fn new(key: &'a CandidateKey<'a>, request: &Request<'a>) -> Self {
         let space = KeySpace::new(key.schema, request.conditions.iter().map(|condition| &condition.expr));
-        let reader = Reader { space: &space };
+        let reader = CoverBuilder { space: &space };
         let covers: Vec<Cover> = request.conditions.iter().map(|c| reader.cover(&c.expr, Want::TRUE)).collect();
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
         let (all, ties) = computed::derive(all, &space);

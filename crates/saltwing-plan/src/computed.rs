@@ -19,12 +19,12 @@ use std::collections::BTreeSet;
 use saltwing_types::{Expr, KeyColumn, KeySchema, SqlType, Value};
 
 use crate::column_set::ColumnSet;
-use crate::forms::TextPrefix;
 use crate::key_box::{Cover, KeyBox};
 use crate::key_space::KeySpace;
-use crate::place::Place;
+use crate::literal_position::Place;
+use crate::monotonicity::{Direction, monotonicity};
+use crate::predicates::TextPrefix;
 use crate::span::{Cut, Span};
-use crate::trend::{Direction, trend};
 
 /// Most combinations of values of several inputs that are computed for one box. The values
 /// of a single input are as many as the statement names.
@@ -366,8 +366,8 @@ fn direction(expr: &Expr) -> Option<Direction> {
         let is_varchar = matches!(text, Expr::Column(column) if !matches!(column.ty, SqlType::Char(_)));
         return is_varchar.then_some(Direction::Up);
     }
-    let (_, trend) = trend(expr)?;
-    (trend.below == trend.above && !trend.in_floats).then_some(trend.below)
+    let (_, monotonicity) = monotonicity(expr)?;
+    (monotonicity.below == monotonicity.above && !monotonicity.in_floats).then_some(monotonicity.below)
 }
 
 /// What a condition does for a computed part by way of its inputs.

@@ -18,7 +18,7 @@ use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{KeyColumn, SqlType, Value};
 
-use crate::place::{self, Place};
+use crate::literal_position::{self, Place};
 use crate::span::{Cut, Span};
 
 /// The values of one key column.
@@ -124,7 +124,7 @@ impl Domain {
     ///
     /// `None` when it is of another family and does not compare.
     pub(crate) fn locate(&self, constant: &Value, padded: bool) -> Option<Place> {
-        place::locate(self, constant, padded)
+        literal_position::locate(self, constant, padded)
     }
 
     /// The values between two cuts in normal form: closed ends where the type
@@ -291,7 +291,7 @@ fn extremes(ty: SqlType, empty_text: bool) -> (Option<Value>, Option<Value>) {
             Some(Value::Timestamp(Timestamp { ms: last_ms, nanos: NANOS_LAST })),
         ),
         SqlType::Decimal(Some((precision, scale))) => {
-            let max = place::largest_decimal(precision, scale);
+            let max = literal_position::largest_decimal(precision, scale);
             (max.map(|max| Value::Decimal(max.negated())), max.map(Value::Decimal))
         }
         SqlType::Binary(width) => {

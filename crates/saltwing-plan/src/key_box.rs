@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use saltwing_types::Value;
 
-use crate::clusters::merge_nearest;
+use crate::coalesce_boxes::merge_nearest;
 use crate::column_set::ColumnSet;
 use crate::key_box::join::join;
 use crate::key_space::KeySpace;

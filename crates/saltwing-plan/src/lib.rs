@@ -5,7 +5,7 @@
 //! DataFusion, no Arrow, no statistics.
 //!
 //! ```text
-//!  condition ── forms ──► cover: boxes of typed spans      a IN (1, 2) AND b > 'x'
+//!  condition ── predicates ──► cover: boxes of typed spans   a IN (1, 2) AND b > 'x'
 //!                           │ AND intersects, OR appends   a {1, 2}, b ('x' ..]
 //!                           ▼
 //!                         computed parts follow their inputs
@@ -41,22 +41,22 @@
 
 mod access;
 mod choose;
-mod clusters;
+mod coalesce_boxes;
 mod column_set;
 mod computed;
 mod cursor;
 mod domain;
 mod error;
-mod forms;
 mod guard;
 mod inclusion;
 mod key_box;
 mod key_form;
 mod key_space;
+mod literal_position;
+mod monotonicity;
 mod notation;
 mod order;
-mod ordinals;
-mod place;
+mod predicates;
 mod product;
 mod ranges;
 mod reasons;
@@ -66,7 +66,7 @@ mod row_list;
 mod sample;
 mod skip;
 mod span;
-mod trend;
+mod value_rank;
 mod verdict;
 
 pub use access::{Access, AccessKind, Buckets, LISTED_MAX, OrderKind, PredicateUse, Use};

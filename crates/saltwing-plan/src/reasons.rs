@@ -8,10 +8,10 @@ use saltwing_types::{CompareOp, Expr, Function, SortOrder, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::computed::{COMBINATIONS_MAX, Effect, Part};
-use crate::forms::{Reader, Want};
 use crate::guard;
 use crate::key_box::{Cover, KeyBox};
 use crate::key_space::KeySpace;
+use crate::predicates::{CoverBuilder, Want};
 
 /// What a condition that narrows the ranges is to the key: "equality on key column 1".
 pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
@@ -89,7 +89,7 @@ pub(crate) fn residual(expr: &Expr, cover: &Cover, stop: usize, space: &KeySpace
 /// The side of an OR, at any depth, that does not bound the key column at `position`; `None` for what is no OR.
 pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -> Option<&'e Expr> {
     let Expr::Or(list) = expr else { return None };
-    let reader = Reader { space };
+    let reader = CoverBuilder { space };
     let is_open = |side: &&Expr| {
         let cover = reader.cover(side, Want::TRUE);
         !guard::set_bounds(&cover.projection(position, space), space.domain(position))
@@ -213,7 +213,7 @@ pub(crate) fn first_key_column(expr: &Expr, space: &KeySpace) -> Option<String> 
 /// Why a condition does not bound the leading key column, for a refusal; `None`
 /// with the key column that it does bound, when that is a later one.
 pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, String> {
-    let cover = Reader { space }.cover(expr, Want::TRUE);
+    let cover = CoverBuilder { space }.cover(expr, Want::TRUE);
     let Some(leading) = space.schema().columns.first() else { return Err(String::new()) };
     let positions = narrowed(&cover, space);
     if let Some(part) = space.part(0)

@@ -6,10 +6,10 @@ use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
 use crate::computed::{self, Part};
-use crate::forms::{Reader, Want};
 use crate::guard::LIMITED_ROWS_MAX;
 use crate::key_box::Cover;
 use crate::key_space::KeySpace;
+use crate::predicates::{CoverBuilder, Want};
 use crate::{Condition, OrderKind, Request, RowLimit, reasons};
 
 /// Everything that the error of a refused access needs.
@@ -104,7 +104,7 @@ pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
 /// The leading part and why it is not fixed, where the inputs have more combinations of values than are computed.
 fn too_many_combinations<'s>(request: &Request<'_>, space: &'s KeySpace<'s>) -> Option<(&'s Part<'s>, String)> {
     let part = space.part(0)?;
-    let reader = Reader { space };
+    let reader = CoverBuilder { space };
     let covers = request.conditions.iter().map(|condition| reader.cover(&condition.expr, Want::TRUE));
     let count = computed::too_many(part, &Cover::intersect_all(covers, space), space)?;
     Some((part, reasons::too_many(part, count, space)))

@@ -34,7 +34,7 @@ impl Connection {
     /// What the statement failed with.
     pub async fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
-        self.elsewhere(move |session| session.execute(&sql, params)).await
+        self.run_blocking(move |session| session.execute(&sql, params)).await
     }
 
     /// Runs all statements of a text, up to the first that fails.
@@ -43,7 +43,7 @@ impl Connection {
     /// What a statement failed with.
     pub async fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let sql = sql.to_owned();
-        self.elsewhere(move |session| session.execute_batch(&sql)).await
+        self.run_blocking(move |session| session.execute_batch(&sql)).await
     }
 
     /// Runs a statement that gives rows.
@@ -52,7 +52,7 @@ impl Connection {
     /// What the statement failed with.
     pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
-        Ok(Rows::new(self.rows_elsewhere(move |session| session.query(&sql, params)).await?))
+        Ok(Rows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
     }
 
     /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
@@ -82,7 +82,7 @@ impl Connection {
     /// What the statement failed with.
     pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
-        Ok(ArrowRows::new(self.rows_elsewhere(move |session| session.query(&sql, params)).await?))
+        Ok(ArrowRows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
     }
 
     /// Checks a statement once, to run it often.
@@ -91,7 +91,7 @@ impl Connection {
     /// What is wrong with it, a refusal by the guard included.
     pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         let sql = sql.to_owned();
-        let prepared = self.elsewhere(move |session| session.prepare(&sql)).await?;
+        let prepared = self.run_blocking(move |session| session.prepare(&sql)).await?;
         Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
     }
 
@@ -111,7 +111,7 @@ impl Connection {
     }
 
     /// Runs `work` on a thread of the library; cancels it when the future is dropped.
-    async fn elsewhere<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -132,12 +132,12 @@ impl Connection {
         })
     }
 
-    /// As `elsewhere`, with the batches read on the library's thread too.
-    async fn rows_elsewhere(
+    /// As `run_blocking`, with the batches read on the library's thread too.
+    async fn stream_blocking(
         &self,
         work: impl FnOnce(&Session) -> Result<RowsOutcome, Error> + Send + 'static,
     ) -> Result<RowsOutcome, Error> {
-        let outcome = self.elsewhere(work).await?;
+        let outcome = self.run_blocking(work).await?;
         if !outcome.source.reads() {
             return Ok(outcome);
         }
@@ -186,7 +186,7 @@ impl Statement {
     /// What it failed with.
     pub async fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
         let (prepared, params) = (self.prepared.clone(), params.into_params());
-        self.connection.elsewhere(move |session| prepared.on(session).execute(params)).await
+        self.connection.run_blocking(move |session| prepared.on(session).execute(params)).await
     }
 
     /// Runs it for its rows.
@@ -228,7 +228,7 @@ impl Statement {
 
     async fn outcome(&self, params: Params) -> Result<RowsOutcome, Error> {
         let prepared = self.prepared.clone();
-        self.connection.rows_elsewhere(move |session| prepared.on(session).query(params)).await
+        self.connection.stream_blocking(move |session| prepared.on(session).query(params)).await
     }
 
     /// How many parameters it has.

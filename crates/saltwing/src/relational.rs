@@ -74,21 +74,21 @@ impl Session {
         let (run, context) = (self.query_run(statement, Params::Open)?, self.begin());
         let version = run.catalog.version();
         let template = match kept.of(version) {
-            Kept::Template(template) => template,
-            Kept::Never => return Ok(None),
-            Kept::New if !values.is_empty() => {
-                kept.put(version, Kept::Ran);
+            PlanSlot::Template(template) => template,
+            PlanSlot::Never => return Ok(None),
+            PlanSlot::New if !values.is_empty() => {
+                kept.put(version, PlanSlot::SeenOnce);
                 return Ok(None);
             }
-            Kept::New | Kept::Ran => {
+            PlanSlot::New | PlanSlot::SeenOnce => {
                 let Some(template) = self.template(&run, values, context.clone()) else {
                     // Planning may have been stopped: that says nothing about the plan.
                     context.check()?;
-                    kept.put(version, Kept::Never);
+                    kept.put(version, PlanSlot::Never);
                     return Ok(None);
                 };
                 let template = Arc::new(template);
-                kept.put(version, Kept::Template(template.clone()));
+                kept.put(version, PlanSlot::Template(template.clone()));
                 template
             }
         };
@@ -98,7 +98,7 @@ impl Session {
             Some(planned) => self.start_relational(&RelationalPlan(Arc::new(planned)), context).map(Some),
             None => {
                 // Tables or values are not what it was made for: the next runs may be like this one.
-                kept.put(version, Kept::Ran);
+                kept.put(version, PlanSlot::SeenOnce);
                 Ok(None)
             }
         }
@@ -210,16 +210,16 @@ struct PlanMode<'a> {
 
 /// The plan that is kept for a statement, if there is one.
 #[derive(Default)]
-pub(crate) struct KeptPlan(Mutex<(u64, Kept)>);
+pub(crate) struct KeptPlan(Mutex<(u64, PlanSlot)>);
 
 /// What is known of a statement's plan on one version of the catalog.
 #[derive(Clone, Default)]
-enum Kept {
+enum PlanSlot {
     /// It did not run yet.
     #[default]
     New,
     /// It ran, and was planned for that run.
-    Ran,
+    SeenOnce,
     /// It runs by this.
     Template(Arc<Template>),
     /// It is planned for each run.
@@ -227,12 +227,12 @@ enum Kept {
 }
 
 impl KeptPlan {
-    fn of(&self, version: u64) -> Kept {
+    fn of(&self, version: u64) -> PlanSlot {
         let known = self.0.lock();
-        if known.0 == version { known.1.clone() } else { Kept::New }
+        if known.0 == version { known.1.clone() } else { PlanSlot::New }
     }
 
-    fn put(&self, version: u64, kept: Kept) {
+    fn put(&self, version: u64, kept: PlanSlot) {
         *self.0.lock() = (version, kept);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
-use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyPart, PlannedSelect, TableAccess, plan, plan_select};
+use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
     create_table, delete, query, resolve, upsert,
@@ -228,9 +228,9 @@ impl Session {
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
         let tables = &self.database().shared.tables;
-        if let Some(row_key) = part.as_ref().and_then(KeyPart::row_key)
+        if let Some(row_key) = part.as_ref().and_then(KeyAccess::row_key)
             && plan.is_plain()
-            && settings.lets_a_row_pass()
+            && settings.allows_unmetered_get()
         {
             // It is read at once: there is nothing to stop, and nothing to be told at its end.
             return match plan.point(&**tables, row_key).map_err(Error::from) {
@@ -309,7 +309,7 @@ impl Session {
     fn start_planned(
         &self,
         planned: &Arc<SelectPlan>,
-        part: Option<KeyPart>,
+        part: Option<KeyAccess>,
         snapshot: Arc<dyn Snapshot>,
         context: ScanContext,
         notices: Option<String>,

@@ -66,7 +66,7 @@ pub struct Settings {
 
 impl Settings {
     /// Whether reading one row meets no limit and is never noticed.
-    pub(crate) fn lets_a_row_pass(&self) -> bool {
+    pub(crate) fn allows_unmetered_get(&self) -> bool {
         let Self { bytes_max, rows_warn, bytes_warn, time_warn, .. } = self;
         bytes_max.is_none() && bytes_warn.is_none() && time_warn.is_none() && rows_warn.is_none_or(|rows| rows > 1)
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_bind::access::{KeyPart, PlannedSelect, SelectTemplate, plan_select};
+use saltwing_bind::access::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, Params, check_hints, query};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
@@ -61,7 +61,7 @@ enum PlanKind {
 pub(crate) struct ReadyPlan {
     pub(crate) plan: Arc<SelectPlan>,
     /// What it reads of the key, where that is known without its ranges.
-    pub(crate) part: Option<KeyPart>,
+    pub(crate) part: Option<KeyAccess>,
 }
 
 impl CachedStatement {
@@ -91,7 +91,7 @@ impl CachedStatement {
             PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
             PlanKind::Template(template, part_plan) => {
                 if let Some(plan) = part_plan
-                    && let Some(part) = template.key_part(values)
+                    && let Some(part) = template.key_access(values)
                 {
                     return Some(ReadyPlan { plan: plan.clone(), part: Some(part) });
                 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_types::Value;
 
-use super::key_part::{KeyPart, RangeList};
+use super::key_access::{KeyAccess, RangeList};
 use super::key_template::is_plain_value;
 use super::row_list::RowList;
 
-impl KeyPart {
+impl KeyAccess {
     /// The rows in which these columns equal one of these rows of values; NULL equals nothing.
     ///
     /// `None` where more than encoding is to be thought of: the columns are not the first ones of the key, or do not

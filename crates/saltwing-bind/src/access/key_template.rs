@@ -20,18 +20,18 @@ use saltwing_access::Table;
 use saltwing_rowkey::PlainKey;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
-use super::key_part::{KeyPart, RangeList};
+use super::key_access::{KeyAccess, RangeList};
 use super::row_list::RowList;
 use crate::BoundSelect;
 
 /// Where a value comes from.
 #[derive(Clone, Debug)]
-enum Given {
+enum Operand {
     Parameter(usize),
     Literal(Value),
 }
 
-impl Given {
+impl Operand {
     fn of(expr: &Expr) -> Option<Self> {
         match expr {
             Expr::Param(index, _) => Some(Self::Parameter(*index)),
@@ -99,27 +99,27 @@ fn sample(ty: SqlType, is_high: bool) -> Option<Value> {
 
 /// What conditions say of one key column.
 #[derive(Clone, Debug, Default)]
-struct Said {
+struct ColumnBounds {
     /// The column, where they say something.
     column: Option<ColumnRef>,
-    equal: Option<Given>,
+    equal: Option<Operand>,
     /// With whether the value itself lies inside.
-    low: Option<(Given, bool)>,
-    high: Option<(Given, bool)>,
+    low: Option<(Operand, bool)>,
+    high: Option<(Operand, bool)>,
     /// The place of its value in the rows of the list.
     listed: Option<usize>,
 }
 
-/// Conditions that ask for a [`KeyPart`], whatever their values are.
+/// Conditions that ask for a [`KeyAccess`], whatever their values are.
 pub(super) struct KeyTemplate {
     /// By position in the key; nothing is said of a computed column.
-    said: Vec<Said>,
+    said: Vec<ColumnBounds>,
     /// How many leading columns equal a value, or are computed.
     equal: usize,
     /// Whether the column behind them lies in a span.
     has_span: bool,
     /// Rows of values: one of them is that of the columns listed.
-    list: Option<Vec<Vec<Given>>>,
+    list: Option<Vec<Vec<Operand>>>,
 }
 
 impl KeyTemplate {
@@ -129,7 +129,7 @@ impl KeyTemplate {
             return None;
         }
         let key = &bound.table.def().key;
-        let mut said = vec![Said::default(); key.columns.len()];
+        let mut said = vec![ColumnBounds::default(); key.columns.len()];
         let mut list = None;
         for condition in &bound.conditions {
             let all =
@@ -141,16 +141,17 @@ impl KeyTemplate {
                 }
             }
         }
-        let is_told =
-            |column: usize| key.position(column).and_then(|position| said.get(position)).is_some_and(Said::is_told);
-        let is_equal = |(said, part): &(&Said, &KeyColumn)| {
-            said.is_told() || part.computed().is_some_and(|e| e.columns().into_iter().all(is_told))
+        let is_fixed = |column: usize| {
+            key.position(column).and_then(|position| said.get(position)).is_some_and(ColumnBounds::is_fixed)
+        };
+        let is_equal = |(said, part): &(&ColumnBounds, &KeyColumn)| {
+            said.is_fixed() || part.computed().is_some_and(|e| e.columns().into_iter().all(is_fixed))
         };
         let equal = said.iter().zip(&key.columns).take_while(is_equal).count();
         let (leading, rest) = said.split_at_checked(equal)?;
-        let has_span = rest.first().is_some_and(Said::is_span);
+        let has_span = rest.first().is_some_and(ColumnBounds::is_span);
         let fits = leading.iter().all(|said| !said.is_span() && (said.equal.is_none() || said.listed.is_none()))
-            && rest.iter().enumerate().all(|(i, said)| i == 0 && !said.is_told() || said.is_nothing())
+            && rest.iter().enumerate().all(|(i, said)| i == 0 && !said.is_fixed() || said.is_nothing())
             && (equal > 0 || has_span)
             // A span of one value may tell the bucket too: that takes a plan.
             && bound.table.codec().salt_column_count() <= equal;
@@ -164,7 +165,7 @@ impl KeyTemplate {
         for (said, column) in self.said.iter().zip(&table.def().key.columns) {
             let ends = [&said.low, &said.high].map(|end| end.as_ref().map(|(given, _)| given));
             if let [Some(a), Some(b)] = ends
-                && matches!(a, Given::Parameter(_)) != matches!(b, Given::Parameter(_))
+                && matches!(a, Operand::Parameter(_)) != matches!(b, Operand::Parameter(_))
             {
                 return None;
             }
@@ -173,7 +174,7 @@ impl KeyTemplate {
             let rows = self.list.iter().flatten().enumerate();
             let listed = rows.filter_map(|(row, values)| Some((values.get(said.listed?), row > 0)));
             for (given, is_high) in equal.chain(listed) {
-                let Some(Given::Parameter(index)) = given else { continue };
+                let Some(Operand::Parameter(index)) = given else { continue };
                 samples.resize(samples.len().max(index + 1), Value::Null);
                 let place = samples.get_mut(*index).filter(|place| place.is_null())?;
                 *place = sample(column.ty, is_high).filter(|_| column.ty != SqlType::Boolean || !said.is_span())?;
@@ -183,42 +184,42 @@ impl KeyTemplate {
     }
 
     /// The part that these values ask for; `None` where more than encoding is to be thought of.
-    pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyPart> {
+    pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyAccess> {
         let Some(list) = &self.list else { return self.one(table, values, &[]) };
         if self.equal == table.def().key.columns.len() {
             let rows = RowList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
                 out.extend_from_slice(&self.leading(table, values, row)?.row_key()?);
                 Some(())
             })?;
-            return Some(KeyPart::Rows(Arc::new(rows)));
+            return Some(KeyAccess::Rows(Arc::new(rows)));
         }
-        let part = |row: &Vec<Given>| self.one(table, values, row)?.into_logical(table);
+        let part = |row: &Vec<Operand>| self.one(table, values, row)?.into_logical(table);
         let parts = list.iter().map(part).collect::<Option<Vec<_>>>()?;
-        Some(KeyPart::List(Arc::new(RangeList::new(parts))))
+        Some(KeyAccess::List(Arc::new(RangeList::new(parts))))
     }
 
     /// The part of one row of the list, or of all that is asked for where there is no list.
-    fn one(&self, table: &Table, values: &[Value], listed: &[Given]) -> Option<KeyPart> {
+    fn one(&self, table: &Table, values: &[Value], listed: &[Operand]) -> Option<KeyAccess> {
         let key = self.leading(table, values, listed)?;
         if self.equal == table.def().key.columns.len() {
-            return key.row_key().map(KeyPart::Row);
+            return key.row_key().map(KeyAccess::Row);
         }
         if !self.has_span {
-            return key.prefix_range().map(KeyPart::Range);
+            return key.prefix_range().map(KeyAccess::Range);
         }
         let said = self.said.get(self.equal)?;
         let column = said.column.as_ref()?;
         let (low, high) = (bound(&said.low, values, column)?, bound(&said.high, values, column)?);
-        key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value)).map(KeyPart::Range)
+        key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value)).map(KeyAccess::Range)
     }
 
     /// The columns that equal a value, or are computed of such; none of them is NULL.
-    fn leading<'t>(&self, table: &'t Table, values: &[Value], listed: &[Given]) -> Option<PlainKey<'t>> {
+    fn leading<'t>(&self, table: &'t Table, values: &[Value], listed: &[Operand]) -> Option<PlainKey<'t>> {
         let def = table.def();
         let mut row = Vec::new();
         if def.key.has_computed() {
             row.resize(def.columns.len(), Value::Null);
-            for said in self.said.iter().filter(|said| said.is_told()) {
+            for said in self.said.iter().filter(|said| said.is_fixed()) {
                 *row.get_mut(said.column.as_ref()?.index)? = said.value(values, listed)?.into_owned();
             }
         }
@@ -234,15 +235,19 @@ impl KeyTemplate {
 }
 
 /// An end of a span.
-fn bound<'v>(end: &'v Option<(Given, bool)>, values: &'v [Value], column: &ColumnRef) -> Option<Bound<Cow<'v, Value>>> {
+fn bound<'v>(
+    end: &'v Option<(Operand, bool)>,
+    values: &'v [Value],
+    column: &ColumnRef,
+) -> Option<Bound<Cow<'v, Value>>> {
     let Some((given, inside)) = end else { return Some(Bound::Unbounded) };
     let value = given.value(values, column).filter(|value| !is_last_value(value, column.ty))?;
     Some(if *inside { Bound::Included(value) } else { Bound::Excluded(value) })
 }
 
-impl Said {
+impl ColumnBounds {
     /// The value that the column equals.
-    fn value<'v>(&'v self, values: &'v [Value], listed: &'v [Given]) -> Option<Cow<'v, Value>> {
+    fn value<'v>(&'v self, values: &'v [Value], listed: &'v [Operand]) -> Option<Cow<'v, Value>> {
         let given = self.equal.as_ref().or_else(|| listed.get(self.listed?));
         given?.value(values, self.column.as_ref()?)
     }
@@ -252,12 +257,12 @@ impl Said {
     }
 
     /// Whether the column's value is given, alone or in a list.
-    fn is_told(&self) -> bool {
+    fn is_fixed(&self) -> bool {
         self.equal.is_some() || self.listed.is_some()
     }
 
     fn is_nothing(&self) -> bool {
-        !self.is_told() && !self.is_span()
+        !self.is_fixed() && !self.is_span()
     }
 }
 
@@ -279,20 +284,20 @@ fn note_list(
     columns: Vec<ColumnRef>,
     rows: Vec<Vec<&Expr>>,
     bound: &BoundSelect,
-    said: &mut [Said],
-    list: &mut Option<Vec<Vec<Given>>>,
+    said: &mut [ColumnBounds],
+    list: &mut Option<Vec<Vec<Operand>>>,
 ) -> Option<()> {
     for (place, column) in columns.into_iter().enumerate() {
         let said = said.get_mut(bound.table.def().key.position(column.index)?)?;
         said.column.get_or_insert(column);
         said.listed.replace(place).is_none().then_some(())?;
     }
-    let rows = rows.into_iter().map(|row| row.into_iter().map(Given::of).collect()).collect::<Option<_>>()?;
+    let rows = rows.into_iter().map(|row| row.into_iter().map(Operand::of).collect()).collect::<Option<_>>()?;
     list.replace(rows).is_none().then_some(())
 }
 
 /// Notes what a comparison says of a key column; `None` where it is no such comparison, or the second of its kind.
-fn note(expr: &Expr, bound: &BoundSelect, said: &mut [Said]) -> Option<()> {
+fn note(expr: &Expr, bound: &BoundSelect, said: &mut [ColumnBounds]) -> Option<()> {
     let Expr::Compare(op, a, b) = expr else { return None };
     let (op, column, value) = match (&**a, &**b) {
         (Expr::Column(column), value) => (*op, column, value),
@@ -300,7 +305,7 @@ fn note(expr: &Expr, bound: &BoundSelect, said: &mut [Said]) -> Option<()> {
         _ => return None,
     };
     let said = said.get_mut(bound.table.def().key.position(column.index)?)?;
-    let given = Given::of(value)?;
+    let given = Operand::of(value)?;
     said.column.get_or_insert_with(|| column.clone());
     let is_new = match op {
         CompareOp::Eq => said.equal.replace(given).is_none(),

@@ -2,8 +2,8 @@
 
 mod explain;
 mod guard;
+mod key_access;
 mod key_list;
-mod key_part;
 mod key_template;
 mod planned_ranges;
 mod prefix;
@@ -23,10 +23,10 @@ use saltwing_types::{Expr, Span};
 
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
-pub use key_part::KeyPart;
+pub use key_access::KeyAccess;
 pub use prefix::PrefixScans;
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
-pub use select::{PlannedSelect, Reading, plan_select};
+pub use select::{PlannedSelect, ReadMode, plan_select};
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};
 
 use crate::error::Result;

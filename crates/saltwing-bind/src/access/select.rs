@@ -14,13 +14,13 @@ pub struct PlannedSelect {
     /// Its access: what is judged and explained.
     pub access: TableAccess,
     /// Which rows of it are read.
-    pub reading: Reading,
+    pub reading: ReadMode,
     /// Whether they, or the groups of them, come in the order asked for.
     pub in_order: bool,
 }
 
 /// Which rows of an access a SELECT reads.
-pub enum Reading {
+pub enum ReadMode {
     /// All of them.
     Rows,
     /// All of them; rows of one group follow each other.
@@ -41,19 +41,19 @@ pub fn plan_select(mut bound: BoundSelect) -> Result<Option<PlannedSelect>> {
             let order: Vec<OrderItem> = bound.order.iter().map(OrderColumn::item).collect();
             let asked = Asked { order: &order, nulls_apart: true, limit: bound.row_limit(), ..Asked::of_rows() };
             let access = asked.plan(&bound)?;
-            (order.is_empty() || access.is_ordered()).then_some((access, Reading::Rows, true))
+            (order.is_empty() || access.is_ordered()).then_some((access, ReadMode::Rows, true))
         }
         Output::Groups(grouping) if grouping.keys.is_empty() => Some(all_rows(&bound, grouping)?),
         Output::Groups(grouping) => Some(groups(&bound, grouping)?),
     };
-    if let (Output::Groups(grouping), Some((_, Reading::Prefixes(_), _))) = (&mut bound.output, &planned) {
+    if let (Output::Groups(grouping), Some((_, ReadMode::Prefixes(_), _))) = (&mut bound.output, &planned) {
         // Each value is met once.
         grouping.calls.iter_mut().for_each(|call| call.distinct = false);
     }
     Ok(planned.map(|(access, reading, in_order)| PlannedSelect { bound, access, reading, in_order }))
 }
 
-type Plan = (TableAccess, Reading, bool);
+type Plan = (TableAccess, ReadMode, bool);
 
 impl OrderColumn {
     fn item(&self) -> OrderItem {
@@ -121,7 +121,7 @@ fn all_rows(bound: &BoundSelect, grouping: &Grouping) -> Result<Plan> {
     {
         return Ok((access, reading, true));
     }
-    Ok((Asked::of_groups().plan(bound)?, Reading::Rows, true))
+    Ok((Asked::of_groups().plan(bound)?, ReadMode::Rows, true))
 }
 
 /// MIN and MAX of key columns read the first row at either end, NULLs left out.
@@ -151,7 +151,7 @@ fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Plan>> {
     }
     let min_max = columns.first().copied().filter(|first| columns.iter().all(|column| column == first));
     let access = Asked { min_max, ..Asked::of_groups() }.plan(bound)?;
-    Ok(Some((access, Reading::Ends(accesses), true)))
+    Ok(Some((access, ReadMode::Ends(accesses), true)))
 }
 
 /// Groups by keys.
@@ -180,7 +180,7 @@ fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Plan> {
             return Ok((access, reading, grouping.order.is_empty() || sorted && in_order));
         }
     }
-    Ok((Asked::of_groups().plan(bound)?, Reading::Rows, grouping.order.is_empty()))
+    Ok((Asked::of_groups().plan(bound)?, ReadMode::Rows, grouping.order.is_empty()))
 }
 
 fn is_salted(bound: &BoundSelect) -> bool {
@@ -229,8 +229,8 @@ impl Prefix {
     fn plan(&self, bound: &BoundSelect, wanted: &[OrderItem], is_distinct: bool) -> Result<Option<Plan>> {
         let key = &bound.table.def().key;
         let reading = || match is_distinct && self.columns < key.columns.len() {
-            true => Reading::Prefixes(self.columns),
-            false => Reading::Groups,
+            true => ReadMode::Prefixes(self.columns),
+            false => ReadMode::Groups,
         };
         // Whether all rows of a prefix lie in one bucket.
         let undivided = bound.table.codec().salt_column_count() <= self.columns;

@@ -7,7 +7,7 @@
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
 
-use super::key_part::KeyPart;
+use super::key_access::KeyAccess;
 use super::key_template::KeyTemplate;
 use super::select::{PlannedSelect, plan_select};
 use crate::select::row_count;
@@ -36,11 +36,11 @@ impl SelectTemplate {
         Some(Self { open, key })
     }
 
-    /// The plan for all values of which [`SelectTemplate::key_part`] makes a part of the key; `None` where there
+    /// The plan for all values of which [`SelectTemplate::key_access`] makes a part of the key; `None` where there
     /// is more to plan.
     pub fn part_plan(&self) -> Option<PlannedSelect> {
         let samples = self.key.as_ref()?.samples(&self.open.table)?;
-        self.bind(&samples).filter(KeyPart::is_all_of)
+        self.bind(&samples).filter(KeyAccess::is_all_of)
     }
 
     /// The SELECT with values; `None` where it needs to be planned from its text, also to say what is wrong.
@@ -61,7 +61,7 @@ impl SelectTemplate {
     }
 
     /// What these values ask for of the key, where each is of its column's type as it stands and a row can have it.
-    pub fn key_part(&self, values: &[Value]) -> Option<KeyPart> {
+    pub fn key_access(&self, values: &[Value]) -> Option<KeyAccess> {
         self.key.as_ref()?.part(&self.open.table, values)
     }
 }

@@ -38,7 +38,7 @@ use crate::{RelationalError, RelationalErrorKind};
 mod aggregate;
 mod distinct_on;
 mod frame;
-mod meeting;
+mod join_coercion;
 mod recursive_types;
 mod set_operation;
 mod sources;

@@ -28,7 +28,7 @@ pub(crate) enum Place {
         hi: Cut,
     },
     /// The values that may equal it lie between the cuts, with others among them.
-    Blurred {
+    Approximate {
         /// What is below is smaller than the constant.
         lo: Cut,
         /// What is above is larger.
@@ -42,7 +42,7 @@ impl Place {
         match self {
             Place::At(value) => Cut::Before(value.clone()),
             Place::Gap(cut) => cut.clone(),
-            Place::Within { lo, .. } | Place::Blurred { lo, .. } => lo.clone(),
+            Place::Within { lo, .. } | Place::Approximate { lo, .. } => lo.clone(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Place {
         match self {
             Place::At(value) => Cut::After(value.clone()),
             Place::Gap(cut) => cut.clone(),
-            Place::Within { hi, .. } | Place::Blurred { hi, .. } => hi.clone(),
+            Place::Within { hi, .. } | Place::Approximate { hi, .. } => hi.clone(),
         }
     }
 }
@@ -268,7 +268,7 @@ fn padded_text(domain: &Domain, constant: &str, limit: Option<u32>) -> Place {
     let trimmed = constant.trim_end_matches(' ');
     let control = trimmed.bytes().position(|byte| byte < b' ').unwrap_or(trimmed.len());
     let low = trimmed.get(..control).unwrap_or_default().trim_end_matches(' ');
-    Place::Blurred {
+    Place::Approximate {
         lo: varchar(domain, low, limit).before(),
         hi: varchar(domain, &format!("{trimmed}!"), limit).before(),
     }

@@ -2,10 +2,10 @@
 //! them passes a constant is found by halving.
 //!
 //! # Laws
-//! 1. `value` is strictly monotone: of two ordinals the larger has the larger value.
+//! 1. `value` is strictly monotone: of two ranks the larger has the larger value.
 //! 2. Every value that the column can hold, NaN apart, has an ordinal from `first` to `last`.
 //!
-//! Text and binary values have no ordinals: between two of them lie others without end.
+//! Text and binary values have no ranks: between two of them lie others without end.
 
 use ethnum::I256;
 use saltwing_types::value::Timestamp;
@@ -15,7 +15,7 @@ use crate::domain::{Domain, instants};
 
 /// The numbering of one column's values.
 #[derive(Clone, Debug)]
-pub(crate) struct Ordinals {
+pub(crate) struct ValueRanks {
     kind: Kind,
     pub(crate) first: I256,
     pub(crate) last: I256,
@@ -47,7 +47,7 @@ const INTEGER_DIGITS_MAX: i128 = 126;
 const INTEGER_DIGITS_MIN: i128 = -125;
 const NANOS_PER_MS: i64 = 1_000_000;
 
-impl Ordinals {
+impl ValueRanks {
     /// `None` for text and binary columns.
     pub(crate) fn of(domain: &Domain) -> Option<Self> {
         let ty = domain.ty();
@@ -179,11 +179,11 @@ mod tests {
         /// Law 1.
         #[test]
         fn larger_ordinals_have_larger_values(ty in prop::sample::select(TYPES.to_vec()), a in any::<u128>(), step in 1u64..) {
-            let (domain, ordinals) = (domain(ty), Ordinals::of(&domain(ty)).unwrap());
-            let count = ordinals.last - ordinals.first;
-            let a = ordinals.first + I256::from(a) * I256::from(1_000_003) % count;
-            let b = (a + I256::from(step)).min(ordinals.last);
-            prop_assert_eq!(domain.compare(&ordinals.value(a), &ordinals.value(b)), a.cmp(&b));
+            let (domain, ranks) = (domain(ty), ValueRanks::of(&domain(ty)).unwrap());
+            let count = ranks.last - ranks.first;
+            let a = ranks.first + I256::from(a) * I256::from(1_000_003) % count;
+            let b = (a + I256::from(step)).min(ranks.last);
+            prop_assert_eq!(domain.compare(&ranks.value(a), &ranks.value(b)), a.cmp(&b));
         }
     }
 
@@ -191,20 +191,16 @@ mod tests {
     #[test]
     fn the_ends_are_the_columns() {
         for ty in TYPES {
-            let (domain, ordinals) = (domain(ty), Ordinals::of(&domain(ty)).unwrap());
-            let is = |value: Option<&Value>, ordinal| {
-                value.is_none_or(|v| domain.compare(v, &ordinals.value(ordinal)).is_eq())
-            };
-            assert!(is(domain.min(), ordinals.first), "{ty}");
+            let (domain, ranks) = (domain(ty), ValueRanks::of(&domain(ty)).unwrap());
+            let is =
+                |value: Option<&Value>, ordinal| value.is_none_or(|v| domain.compare(v, &ranks.value(ordinal)).is_eq());
+            assert!(is(domain.min(), ranks.first), "{ty}");
             assert!(
-                is(
-                    ordinals.nan().or(domain.max().cloned()).as_ref().filter(|_| ordinals.nan().is_none()),
-                    ordinals.last
-                ),
+                is(ranks.nan().or(domain.max().cloned()).as_ref().filter(|_| ranks.nan().is_none()), ranks.last),
                 "{ty}"
             );
         }
-        let bare = Ordinals::of(&domain(SqlType::Decimal(None))).unwrap();
+        let bare = ValueRanks::of(&domain(SqlType::Decimal(None))).unwrap();
         let text = |ordinal| saltwing_types::text::format(&bare.value(ordinal), SqlType::Decimal(None)).unwrap();
         assert_eq!(text(I256::ONE).trim_end_matches('1').len(), 127);
         assert_eq!(text(bare.last).len(), 126);

@@ -148,7 +148,7 @@ fn check(domain: &Domain, value: &Value, constant: &Value, place: &Place, padded
             assert_eq!(found, expected, "{}", text());
         }
         // Below `lo` all is smaller, above `hi` all is larger.
-        Place::Within { lo, hi } | Place::Blurred { lo, hi } => {
+        Place::Within { lo, hi } | Place::Approximate { lo, hi } => {
             assert!(expected.is_lt() || !below(lo), "{}", text());
             assert!(expected.is_gt() || below(hi), "{}", text());
         }

@@ -14,7 +14,7 @@ use crate::RelationalError;
 use crate::sql_field::column_field;
 
 /// What all scans of one statement share.
-pub(crate) struct Reading {
+pub(crate) struct QueryContext {
     /// What the statement sees; `None` of a template, which waits for one.
     pub(crate) snapshot: Option<Arc<dyn Snapshot>>,
     /// Its budget and cancel.
@@ -29,23 +29,23 @@ pub(crate) struct Reading {
     pub(crate) limit_open: bool,
 }
 
-impl Reading {
+impl QueryContext {
     /// What the statement sees.
     pub(crate) fn snapshot(&self) -> Result<&dyn Snapshot, RelationalError> {
         self.snapshot.as_deref().ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))
     }
 }
 
-impl fmt::Debug for Reading {
+impl fmt::Debug for QueryContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Reading")
+        f.write_str("QueryContext")
     }
 }
 
 /// One use of a table in a statement.
 #[derive(Clone, Debug)]
 pub(crate) struct TableUse {
-    pub(crate) reading: Arc<Reading>,
+    pub(crate) reading: Arc<QueryContext>,
     pub(crate) table: Arc<Table>,
     /// How the statement calls it, where that is not its name.
     pub(crate) alias: Option<String>,
@@ -67,7 +67,7 @@ impl TableUse {
 
 /// What a scan is asked for; the rest follows from it.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ScanRequest {
     /// Conditions over the table's columns, all of which hold for every row put out.
     pub(crate) conditions: Vec<Condition>,
     /// Columns put out.
@@ -112,7 +112,7 @@ pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Op
 }
 
 /// The access that a scan's plan is made of.
-pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'a> {
+pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a ScanRequest) -> AccessRequest<'a> {
     AccessRequest {
         table: &of.table,
         alias: of.alias.clone(),
@@ -132,11 +132,11 @@ pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a Asked) -> AccessRequest<'
 }
 
 /// The access as it is with values that stand for those that parameters do not have yet, if there are such.
-pub(crate) fn sampled<'a>(of: &TableUse, asked: &Asked, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
+pub(crate) fn sampled<'a>(of: &TableUse, asked: &ScanRequest, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
     let samples = of.reading.samples.as_slice();
     if samples.is_empty() || access.access().ranges.is_known() {
         return Some(Cow::Borrowed(access));
     }
     let conditions = bound_conditions(&asked.conditions, samples)?;
-    plan(request(of, &Asked { conditions, ..asked.clone() })).ok().map(Cow::Owned)
+    plan(request(of, &ScanRequest { conditions, ..asked.clone() })).ok().map(Cow::Owned)
 }

@@ -4,13 +4,13 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::forms::constant::Constant;
-use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::Cover;
-use crate::place::Place;
+use crate::literal_position::Place;
+use crate::predicates::constant::Constant;
+use crate::predicates::{CoverBuilder, Outcomes, Want};
 use crate::span::Cut;
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: Want) -> Cover {
         let (op, side, constant, other) = match (Constant::of(b), Constant::of(a)) {
             (Some(constant), _) => (op, a, constant, b),
@@ -91,11 +91,11 @@ pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> Colum
     let equal = || match place {
         Place::At(value) => ColumnSet::points(vec![value.clone()], domain),
         Place::Gap(_) => ColumnSet::EMPTY,
-        Place::Within { lo, hi } | Place::Blurred { lo, hi } => between(lo.clone(), hi.clone()),
+        Place::Within { lo, hi } | Place::Approximate { lo, hi } => between(lo.clone(), hi.clone()),
     };
-    // Blurred, what differs may lie anywhere.
+    // In an approximate form, what differs may lie anywhere.
     let different = || match place {
-        Place::Blurred { .. } => ColumnSet::not_null(),
+        Place::Approximate { .. } => ColumnSet::not_null(),
         _ => equal().complement(domain).without_null(),
     };
     match op {
@@ -110,5 +110,5 @@ pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> Colum
 }
 
 fn is_blurred(place: &Place) -> bool {
-    matches!(place, Place::Blurred { .. })
+    matches!(place, Place::Approximate { .. })
 }

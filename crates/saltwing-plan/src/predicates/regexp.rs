@@ -5,12 +5,12 @@
 use saltwing_types::regexp::{self, RegexpRest};
 use saltwing_types::{Expr, Function, Value};
 
-use crate::forms::constant::Constant;
-use crate::forms::prefix::{beginning_with, equal_to};
-use crate::forms::{Reader, Want};
 use crate::key_box::Cover;
+use crate::predicates::constant::Constant;
+use crate::predicates::prefix::{beginning_with, equal_to};
+use crate::predicates::{CoverBuilder, Want};
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn regexp(&self, args: &[Expr], want: Want) -> Cover {
         let [text, pattern, flags @ ..] = args else { return Cover::unknown() };
         let Some(position) = self.text_column(text) else { return Cover::unknown() };

@@ -6,18 +6,18 @@
 use saltwing_types::{Expr, Function, SqlType, Value, text};
 
 use crate::domain::Domain;
-use crate::place::Place;
+use crate::literal_position::Place;
 
 /// A text made of a value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Spelling {
+pub(super) enum KeyText {
     /// All of a value of this type, as it is written.
     Whole(SqlType),
     /// At most so many characters of it, from the second on or from the end.
     Piece(usize),
 }
 
-impl Spelling {
+impl KeyText {
     /// What is spelled, and how.
     pub(super) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
         match expr {

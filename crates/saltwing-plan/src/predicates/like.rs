@@ -8,12 +8,12 @@ use saltwing_types::{Expr, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::forms::constant::Constant;
-use crate::forms::prefix::{beginning_with, case_variants, equal_to};
-use crate::forms::{Reader, Want};
 use crate::key_box::Cover;
+use crate::predicates::constant::Constant;
+use crate::predicates::prefix::{beginning_with, case_variants, equal_to};
+use crate::predicates::{CoverBuilder, Want};
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn like(
         &self,
         text: &Expr,

@@ -8,20 +8,20 @@
 //!
 //! A form that is not here (or has no key column in it) is covered by
 //! everything, loosely: it stays in the residual filter. Adding a form is adding a file and
-//! one arm in [`Reader::cover`].
+//! one arm in [`CoverBuilder::cover`].
 
 mod boolean;
 mod branches;
 mod compare;
 mod constant;
 mod in_list;
+mod key_function;
 mod like;
 mod null;
 mod prefix;
 mod regexp;
 mod row_value;
-mod spelling;
-mod subject;
+mod text_of_key;
 
 pub(crate) use prefix::TextPrefix;
 use saltwing_types::{CompareOp, Expr, Function};
@@ -70,11 +70,11 @@ impl Want {
 }
 
 /// Reads conditions as boxes over the columns of one key.
-pub(crate) struct Reader<'a> {
+pub(crate) struct CoverBuilder<'a> {
     pub(crate) space: &'a KeySpace<'a>,
 }
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     /// The boxes in which `expr` has a wanted outcome.
     pub(crate) fn cover(&self, expr: &Expr, want: Want) -> Cover {
         match (want.yes, want.no, want.unknown) {

@@ -8,11 +8,11 @@ use saltwing_rowkey::{BucketRange, KeyRange};
 
 use super::TableAccess;
 use super::row_list::{RowList, RowRanges};
-use super::select::{PlannedSelect, Reading};
+use super::select::{PlannedSelect, ReadMode};
 
 /// What a SELECT reads of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyPart {
+pub enum KeyAccess {
     /// The row of this physical key.
     Row(Vec<u8>),
     /// The rows of these keys.
@@ -60,11 +60,11 @@ fn row_range(key: &[u8], table: &Table) -> (Option<u8>, KeyRange) {
     (bucket.first().copied(), KeyRange::point(logical.to_vec()))
 }
 
-impl KeyPart {
+impl KeyAccess {
     /// Whether a plan reads what the conditions say of the key, and there is nothing more to it.
     pub(crate) fn is_all_of(planned: &PlannedSelect) -> bool {
         let Access { kind, residual, verdict, in_turn, skip, .. } = planned.access.access();
-        matches!(planned.reading, Reading::Rows | Reading::Groups)
+        matches!(planned.reading, ReadMode::Rows | ReadMode::Groups)
             && matches!(kind, AccessKind::Point | AccessKind::Range | AccessKind::SkipScan)
             && residual.is_empty()
             && in_turn.is_none()

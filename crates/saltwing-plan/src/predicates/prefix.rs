@@ -13,11 +13,11 @@ use saltwing_types::{CompareOp, Expr, Function, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::forms::compare::satisfying;
-use crate::forms::constant::marked;
-use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::Cover;
-use crate::place::Place;
+use crate::literal_position::Place;
+use crate::predicates::compare::satisfying;
+use crate::predicates::constant::marked;
+use crate::predicates::{CoverBuilder, Outcomes, Want};
 use crate::span::Cut;
 
 /// The first characters of a text.
@@ -69,7 +69,7 @@ impl TextPrefix {
         let (lo, hi) = beginnings(&cut, domain);
         match (is_longer, is_shorter) {
             (true, _) => Place::Gap(hi),
-            (false, true) => domain.locate(&Value::text(constant), false).unwrap_or(Place::Blurred { lo, hi }),
+            (false, true) => domain.locate(&Value::text(constant), false).unwrap_or(Place::Approximate { lo, hi }),
             (false, false) => Place::Within { lo, hi },
         }
     }
@@ -77,7 +77,7 @@ impl TextPrefix {
 
 /// The place of a text among values of a CHAR column that are compared as they are, without their padding.
 pub(super) fn char_place(text: &str, domain: &Domain) -> Place {
-    let SqlType::Char(width) = domain.ty() else { return Place::Blurred { lo: Cut::Low, hi: Cut::High } };
+    let SqlType::Char(width) = domain.ty() else { return Place::Approximate { lo: Cut::Low, hi: Cut::High } };
     char_prefix_place(text, width as usize, false, true)
 }
 
@@ -90,11 +90,11 @@ fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool)
     match plain.len() == cut.len() && !is_shorter {
         true if is_longer => Place::Gap(hi),
         true => Place::Within { lo, hi },
-        false => Place::Blurred { lo, hi },
+        false => Place::Approximate { lo, hi },
     }
 }
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn text_column(&self, text: &Expr) -> Option<usize> {
         let position = self.key_column(text)?;
         matches!(self.space.domain(position).ty(), SqlType::Varchar(_) | SqlType::Char(_)).then_some(position)

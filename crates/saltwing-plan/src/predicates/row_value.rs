@@ -12,13 +12,13 @@
 
 use saltwing_types::{CompareOp, Expr, Value};
 
-use crate::forms::constant::Constant;
-use crate::forms::{Reader, Want, is_ordering};
 use crate::key_box::{Cover, Fit, KeyBox};
-use crate::place::Place;
+use crate::literal_position::Place;
+use crate::predicates::constant::Constant;
+use crate::predicates::{CoverBuilder, Want, is_ordering};
 use crate::row_list::RowList;
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: Want) -> Cover {
         let pairs: Vec<(&Expr, &Expr)> = a.iter().zip(b).collect();
         if is_ordering(op) {

@@ -10,9 +10,9 @@
 
 use saltwing_types::{CompareOp, Expr, Function, SqlType, Value};
 
-use crate::forms::constant::Constant;
-use crate::forms::{Reader, Want};
 use crate::key_box::Cover;
+use crate::predicates::constant::Constant;
+use crate::predicates::{CoverBuilder, Want};
 
 /// Most branches, those of nested values included: each costs an intersection with those before it, and nesting
 /// multiplies them.
@@ -26,7 +26,7 @@ struct Branch<'e> {
     value: &'e Expr,
 }
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     /// The cover of a test on the value of `e`, where that is one of several; `None` where it is not, or of too many.
     pub(super) fn over_branches(&self, e: &Expr, want: Want, test: &dyn Fn(&Expr) -> Expr) -> Option<Cover> {
         let branches = branches(e)?;

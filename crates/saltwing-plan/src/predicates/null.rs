@@ -3,11 +3,11 @@
 use saltwing_types::{Expr, SqlType};
 
 use crate::column_set::ColumnSet;
-use crate::forms::compare::column_of;
-use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::{Cover, Fit};
+use crate::predicates::compare::column_of;
+use crate::predicates::{CoverBuilder, Outcomes, Want};
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn is_null(&self, inner: &Expr, want: Want) -> Cover {
         if let Some(position) = self.space.expression(inner) {
             return self.null_test(position, want);

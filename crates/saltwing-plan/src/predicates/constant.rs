@@ -5,9 +5,9 @@ use saltwing_types::{Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::forms::Want;
 use crate::key_box::Cover;
-use crate::place::Place;
+use crate::literal_position::Place;
+use crate::predicates::Want;
 
 /// The side of a comparison that names no column.
 pub(super) enum Constant {

@@ -3,10 +3,10 @@
 use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
-use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::Cover;
+use crate::predicates::{CoverBuilder, Outcomes, Want};
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     pub(super) fn or(&self, list: &[Expr], want: Want) -> Cover {
         self.any_of(list, want, &|e, want| self.cover(e, want))
     }

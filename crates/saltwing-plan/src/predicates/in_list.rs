@@ -3,12 +3,12 @@
 use saltwing_types::{CompareOp, Expr};
 
 use crate::column_set::ColumnSet;
-use crate::forms::constant::{Constant, marked};
-use crate::forms::subject::Subject;
-use crate::forms::{Outcomes, Reader, Want};
 use crate::key_box::Cover;
+use crate::predicates::constant::{Constant, marked};
+use crate::predicates::key_function::KeyFunction;
+use crate::predicates::{CoverBuilder, Outcomes, Want};
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     /// `e IN (..)` is the OR of `e = item`. Over a key column, or a function of one, and constants it is
     /// one set, however long the list is.
     pub(super) fn in_list(&self, e: &Expr, list: &[Expr], want: Want) -> Cover {
@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.any_of(list, want, &|item, want| self.compare(CompareOp::Eq, e, item, want))
     }
 
-    fn in_constants(&self, subject: &Subject, constants: &[Constant], want: Want) -> Option<Cover> {
+    fn in_constants(&self, subject: &KeyFunction, constants: &[Constant], want: Want) -> Option<Cover> {
         let position = subject.position;
         let domain = self.space.domain(position);
         if constants.is_empty() {

@@ -8,15 +8,15 @@
 //! | DATE_TRUNC, DATE_BIN, YEAR (EXTRACT(YEAR ..)) | up |
 //! | casts among numbers, among instants, between whole milliseconds and instants, from BOOLEAN | up |
 //! | ABS(k) | down below 0, up from there |
-//! | LEFT(k, n), SUBSTR(k, 1, n) | up, see `forms::prefix` |
+//! | LEFT(k, n), SUBSTR(k, 1, n) | up, see `predicates::prefix` |
 //! | `k % c`, `c / k`, MONTH and the other fields, everything else | in parts, or not at all |
 //!
 //! Up and down include standing still. Functions of functions follow: down of down is up.
 //!
 //! # Law
 //! For two values of the column, NaN apart, for which the function gives values, those are in the
-//! order that the trend says; the values for which it fails lie at the ends (floats that
-//! overflow are the exception, see [`Trend::in_floats`]).
+//! order that the monotonicity says; the values for which it fails lie at the ends (floats that
+//! overflow are the exception, see [`Monotonicity::in_floats`]).
 
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ArithOp, ColumnRef, DateField, Decimal, Expr, Function, SqlType, Value, eval, number};
@@ -39,7 +39,7 @@ impl Direction {
 
 /// The moves of a function of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trend {
+pub(crate) struct Monotonicity {
     /// Where the column is below 0.
     pub(crate) below: Direction,
     /// Where it is 0 or above.
@@ -57,20 +57,23 @@ enum Effect {
 }
 
 /// The column that `expr` is a function of and the function's moves; `None` where the table says nothing.
-pub(crate) fn trend(expr: &Expr) -> Option<(&ColumnRef, Trend)> {
+pub(crate) fn monotonicity(expr: &Expr) -> Option<(&ColumnRef, Monotonicity)> {
     if let Expr::Column(column) = expr {
-        let up = Trend { below: Direction::Up, above: Direction::Up, in_floats: false };
+        let up = Monotonicity { below: Direction::Up, above: Direction::Up, in_floats: false };
         return Some((column, up));
     }
     let (inner, effect) = effect(expr)?;
-    let (column, trend) = trend(inner)?;
+    let (column, monotonicity) = monotonicity(inner)?;
     let computes = matches!(expr, Expr::Arith(..)) && expr.sql_type().is_some_and(SqlType::is_float);
-    let in_floats = trend.in_floats || computes;
+    let in_floats = monotonicity.in_floats || computes;
     Some(match effect {
-        Effect::Keeps => (column, Trend { in_floats, ..trend }),
-        Effect::Reverses => (column, Trend { below: trend.below.reversed(), above: trend.above.reversed(), in_floats }),
+        Effect::Keeps => (column, Monotonicity { in_floats, ..monotonicity }),
+        Effect::Reverses => (
+            column,
+            Monotonicity { below: monotonicity.below.reversed(), above: monotonicity.above.reversed(), in_floats },
+        ),
         Effect::Folds => match inner {
-            Expr::Column(_) => (column, Trend { below: Direction::Down, above: Direction::Up, in_floats }),
+            Expr::Column(_) => (column, Monotonicity { below: Direction::Down, above: Direction::Up, in_floats }),
             _ => return None,
         },
     })

@@ -1,6 +1,6 @@
 //! What a side of a comparison is to the key: a key column, or a function of one.
 //!
-//! Of a function that goes up or down ([`crate::trend`]) the column's values that compare so with
+//! Of a function that goes up or down ([`crate::monotonicity`]) the column's values that compare so with
 //! a constant are found by halving: the scalar evaluator computes the function, so that ranges and residual
 //! filter cannot differ. Overflow, rounding and the calendar need no inverse.
 //!
@@ -18,19 +18,19 @@ use saltwing_types::{CompareOp, Decimal, Expr, SqlType, Value, eval};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::forms::Reader;
-use crate::forms::compare::satisfying;
-use crate::forms::constant::{Constant, unknown};
-use crate::forms::is_ordering;
-use crate::forms::prefix::{TextPrefix, char_place};
-use crate::forms::spelling::Spelling;
-use crate::ordinals::Ordinals;
-use crate::place::Place;
+use crate::literal_position::Place;
+use crate::monotonicity::{Direction, Monotonicity, monotonicity};
+use crate::predicates::CoverBuilder;
+use crate::predicates::compare::satisfying;
+use crate::predicates::constant::{Constant, unknown};
+use crate::predicates::is_ordering;
+use crate::predicates::prefix::{TextPrefix, char_place};
+use crate::predicates::text_of_key::KeyText;
 use crate::span::Cut;
-use crate::trend::{Direction, Trend, trend};
+use crate::value_rank::ValueRanks;
 
 /// A side of a comparison that the key bounds.
-pub(super) struct Subject {
+pub(super) struct KeyFunction {
     /// The key column's position.
     pub(super) position: usize,
     /// The function of it; `None`: the column itself.
@@ -40,15 +40,15 @@ pub(super) struct Subject {
 enum Image {
     Curve(Box<Curve>),
     Prefix(TextPrefix),
-    Spelling(Spelling),
+    KeyText(KeyText),
 }
 
 /// A function that goes up or down.
 struct Curve {
     /// The function, over a row of the column alone.
     expr: Expr,
-    trend: Trend,
-    ordinals: Ordinals,
+    monotonicity: Monotonicity,
+    ranks: ValueRanks,
     /// Whether a parameter is in it, for which a sample stands.
     made_up: bool,
 }
@@ -121,7 +121,7 @@ impl Located {
     }
 
     fn whole(place: Place, made_up: bool) -> Self {
-        let loose = matches!(place, Place::Blurred { .. });
+        let loose = matches!(place, Place::Approximate { .. });
         let part = Part { lo: Cut::Low, hi: Cut::High, place, direction: Direction::Up };
         Self { parts: vec![part], equal: None, failing: ColumnSet::EMPTY, loose, made_up }
     }
@@ -136,27 +136,30 @@ fn equality(op: CompareOp, value: Option<Value>, domain: &Domain) -> ColumnSet {
     }
 }
 
-impl Reader<'_> {
+impl CoverBuilder<'_> {
     /// What `expr` is to the key, if the key can bound it.
-    pub(super) fn subject(&self, expr: &Expr) -> Option<Subject> {
+    pub(super) fn subject(&self, expr: &Expr) -> Option<KeyFunction> {
         if let Some(position) = self.key_column(expr) {
-            return Some(Subject { position, image: None });
+            return Some(KeyFunction { position, image: None });
         }
         if let Some((text, prefix)) = TextPrefix::of(expr) {
-            return Some(Subject { position: self.text_column(text)?, image: Some(Image::Prefix(prefix)) });
+            return Some(KeyFunction { position: self.text_column(text)?, image: Some(Image::Prefix(prefix)) });
         }
-        if let Some((inner, spelling)) = Spelling::of(expr)
+        if let Some((inner, key_text)) = KeyText::of(expr)
             && let Some(position) = self.key_column(inner)
         {
-            return Some(Subject { position, image: Some(Image::Spelling(spelling)) });
+            return Some(KeyFunction { position, image: Some(Image::KeyText(key_text)) });
         }
         let (sampled, made_up) = with_samples(expr);
-        let (column, trend) = trend(sampled.as_ref().unwrap_or(expr))?;
+        let (column, monotonicity) = monotonicity(sampled.as_ref().unwrap_or(expr))?;
         let position = self.space.position(column)?;
-        let ordinals = Ordinals::of(self.space.domain(position))?;
+        let ranks = ValueRanks::of(self.space.domain(position))?;
         let mut expr = sampled.clone().unwrap_or_else(|| expr.clone());
         expr.map_columns(&mut |column| column.index = 0);
-        Some(Subject { position, image: Some(Image::Curve(Box::new(Curve { expr, trend, ordinals, made_up }))) })
+        Some(KeyFunction {
+            position,
+            image: Some(Image::Curve(Box::new(Curve { expr, monotonicity, ranks, made_up }))),
+        })
     }
 }
 
@@ -180,7 +183,7 @@ fn with_samples(expr: &Expr) -> (Option<Expr>, bool) {
     (Some(sampled), true)
 }
 
-impl Subject {
+impl KeyFunction {
     /// Whether it is the key column itself.
     pub(super) fn is_column(&self) -> bool {
         self.image.is_none()
@@ -190,7 +193,7 @@ impl Subject {
     pub(super) fn locate(&self, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
         match (&self.image, constant) {
             (_, Constant::Null) => None,
-            (Some(Image::Spelling(spelling)), constant) => locate_spelled(*spelling, op, constant, domain),
+            (Some(Image::KeyText(key_text)), constant) => locate_text(*key_text, op, constant, domain),
             (None, constant) => constant.place(domain).map(|(place, made_up)| Located::whole(place, made_up)),
             (Some(Image::Prefix(prefix)), Constant::Value { value: Value::Text(text), .. }) => {
                 Some(Located::whole(prefix.locate(text, false, domain), prefix.made_up))
@@ -210,8 +213,8 @@ impl Subject {
     }
 }
 
-fn locate_spelled(spelling: Spelling, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
-    let whole_text = matches!((spelling, domain.ty()), (Spelling::Whole(_), SqlType::Char(_)));
+fn locate_text(key_text: KeyText, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
+    let whole_text = matches!((key_text, domain.ty()), (KeyText::Whole(_), SqlType::Char(_)));
     match constant {
         // CHAR goes without its padding here, and so nearly as texts do.
         Constant::Value { value: Value::Text(text), padded: false } if is_ordering(op) && whole_text => {
@@ -219,10 +222,10 @@ fn locate_spelled(spelling: Spelling, op: CompareOp, constant: &Constant, domain
         }
         _ if is_ordering(op) => None,
         Constant::Value { value: Value::Text(text), padded: false } => {
-            let equal = spelling.value(text, domain)?;
+            let equal = key_text.value(text, domain)?;
             Some(Located { equal: Some(equal), ..Located::whole(Place::Gap(Cut::High), false) })
         }
-        Constant::Parameter(index) if matches!(spelling, Spelling::Whole(_)) => {
+        Constant::Parameter(index) if matches!(key_text, KeyText::Whole(_)) => {
             let equal = Some(Some(domain.sample(*index)));
             Some(Located { equal, ..Located::whole(Place::Gap(Cut::High), true) })
         }
@@ -242,37 +245,37 @@ impl Curve {
         {
             return None;
         }
-        let ordinals = &self.ordinals;
+        let ranks = &self.ranks;
         // What fails at an end is taken for beyond all values there; between the ends something must be known.
-        let zero = ordinals.zero();
-        self.value(&ordinals.value(zero))?.compare(constant)?;
-        let end = ordinals.last + 1;
-        let mut parts = match (self.trend.below == self.trend.above, zero == ordinals.first) {
-            (true, _) | (_, true) => vec![self.part(ordinals.first, end, self.trend.above, constant)],
+        let zero = ranks.zero();
+        self.value(&ranks.value(zero))?.compare(constant)?;
+        let end = ranks.last + 1;
+        let mut parts = match (self.monotonicity.below == self.monotonicity.above, zero == ranks.first) {
+            (true, _) | (_, true) => vec![self.part(ranks.first, end, self.monotonicity.above, constant)],
             _ => vec![
-                self.part(ordinals.first, zero, self.trend.below, constant),
-                self.part(zero, end, self.trend.above, constant),
+                self.part(ranks.first, zero, self.monotonicity.below, constant),
+                self.part(zero, end, self.monotonicity.above, constant),
             ],
         };
-        if let (Some(nan), Some(last)) = (ordinals.nan(), parts.last_mut()) {
+        if let (Some(nan), Some(last)) = (ranks.nan(), parts.last_mut()) {
             last.hi = Cut::Before(nan.clone());
             parts.extend(self.lone(nan, constant));
         }
         let failing = self.failing(domain);
-        Some(Located { parts, equal: None, failing, loose: self.trend.in_floats, made_up: self.made_up })
+        Some(Located { parts, equal: None, failing, loose: self.monotonicity.in_floats, made_up: self.made_up })
     }
 
     /// The values at the ends for which the function fails; it does not for 0.
     fn failing(&self, domain: &Domain) -> ColumnSet {
-        let ordinals = &self.ordinals;
+        let ranks = &self.ranks;
         let fails = |value: &Value| self.value(value).is_none();
-        let end = ordinals.last + 1;
-        let low = match fails(&ordinals.value(ordinals.first)) {
-            true => ordinals.partition(ordinals.first, ordinals.zero(), fails),
-            false => ordinals.first,
+        let end = ranks.last + 1;
+        let low = match fails(&ranks.value(ranks.first)) {
+            true => ranks.partition(ranks.first, ranks.zero(), fails),
+            false => ranks.first,
         };
-        let high = match fails(&ordinals.value(ordinals.last)) {
-            true => ordinals.partition(ordinals.zero(), end, |value| !fails(value)),
+        let high = match fails(&ranks.value(ranks.last)) {
+            true => ranks.partition(ranks.zero(), end, |value| !fails(value)),
             false => end,
         };
         let below = ColumnSet::between(Cut::Low, self.end(low), domain);
@@ -292,7 +295,7 @@ impl Curve {
 
     /// The constant's place among the values from one ordinal to before another.
     fn part(&self, from: I256, to: I256, direction: Direction, constant: &Value) -> Part {
-        let zero = self.ordinals.value(self.ordinals.zero());
+        let zero = self.ranks.value(self.ranks.zero());
         let side = |value: &Value| match self.value(value).and_then(|value| value.compare(constant)) {
             Some(ordering) if direction == Direction::Up => ordering,
             Some(ordering) => ordering.reverse(),
@@ -300,8 +303,8 @@ impl Curve {
             None if value.compare(&zero) == Some(Ordering::Less) => Ordering::Less,
             None => Ordering::Greater,
         };
-        let equal = self.ordinals.partition(from, to, |value| side(value).is_lt());
-        let greater = self.ordinals.partition(equal, to, |value| side(value).is_le());
+        let equal = self.ranks.partition(from, to, |value| side(value).is_lt());
+        let greater = self.ranks.partition(equal, to, |value| side(value).is_le());
         let lo = self.boundary(equal, from, to, Cut::Before);
         let hi = if greater == equal { lo.clone() } else { self.boundary(greater, from, to, Cut::After) };
         let place = Place::Within { lo, hi };
@@ -314,7 +317,7 @@ impl Curve {
         if at == from || at == to {
             return self.end(at);
         }
-        let (before, after) = (self.ordinals.value(at - 1), self.ordinals.value(at));
+        let (before, after) = (self.ranks.value(at - 1), self.ranks.value(at));
         match digits(&before).cmp(&digits(&after)) {
             Ordering::Less => Cut::After(before),
             Ordering::Greater => Cut::Before(after),
@@ -326,12 +329,12 @@ impl Curve {
     }
 
     fn end(&self, at: I256) -> Cut {
-        if at <= self.ordinals.first {
+        if at <= self.ranks.first {
             Cut::Low
-        } else if at > self.ordinals.last {
+        } else if at > self.ranks.last {
             Cut::High
         } else {
-            Cut::Before(self.ordinals.value(at))
+            Cut::Before(self.ranks.value(at))
         }
     }
 }
