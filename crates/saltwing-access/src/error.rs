@@ -132,8 +132,13 @@ pub enum TableError {
     #[error("the database was written by another release, which kept rows in another way: load it anew")]
     OtherLayout,
     /// An earlier merge ended in a way that nobody knows.
-    #[error("rows cannot be merged into blocks before the database is closed and opened again")]
-    MergeStalled,
+    #[error(
+        "rows cannot be merged into blocks before the database is closed and opened again, since a merge failed: {cause}"
+    )]
+    MergeStalled {
+        /// The error that they were given up for.
+        cause: String,
+    },
     /// Arrow refused a batch: a broken invariant of ours.
     #[error("a batch could not be built")]
     Batch(#[from] arrow::error::ArrowError),
@@ -158,7 +163,7 @@ impl TableError {
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
-            Self::MergeStalled => ErrorCode::Io,
+            Self::MergeStalled { .. } => ErrorCode::Io,
             Self::CommitUnknown { .. } => ErrorCode::CommitUnknown,
             Self::Batch(_) | Self::NoSuchTable(_) => ErrorCode::Bug,
         }

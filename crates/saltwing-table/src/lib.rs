@@ -47,7 +47,7 @@ mod transaction;
 mod walk;
 mod write_set;
 
-pub use packed::{LayoutOptions, Merging, SPACES, StorageStats, TableStorage, is_whole};
+pub use packed::{BackgroundFailure, LayoutOptions, Merging, SPACES, StorageStats, TableStorage, is_whole};
 pub use store::EmbeddedTables;
 
 pub(crate) use commit::{CommitLog, ReadToken};

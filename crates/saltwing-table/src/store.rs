@@ -93,6 +93,11 @@ impl EmbeddedTables {
         self.committer.packed.storage_stats()
     }
 
+    /// Logs and keeps what failed in the background, outside of the storage itself.
+    pub fn note_failure(&self, task: &'static str, error: &dyn std::error::Error) {
+        self.packed().note_failure(task, error);
+    }
+
     /// Deletes the expired rows of all tables; returns how many.
     ///
     /// # Errors

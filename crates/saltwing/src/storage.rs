@@ -8,8 +8,8 @@ use saltwing_bind::{ResultColumn, resolve};
 use saltwing_exec::select::result_schema;
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::Compact;
-use saltwing_table::{StorageStats, TableStorage};
-use saltwing_types::SqlType;
+use saltwing_table::{BackgroundFailure, StorageStats, TableStorage};
+use saltwing_types::{SqlType, Value, text};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
@@ -100,6 +100,9 @@ impl Listing {
             let numbers = of_tables.chain(self.total.iter().map(|total| Some(signed(pick(total)))));
             ((*label).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()) as ArrayRef)
         }));
+        let last = self.total.iter().map(|total| total.last_failure.as_ref().map(failure_text));
+        let last: StringArray = self.tables.iter().map(|_| None).chain(last).collect();
+        columns.push(("last_failure".into(), SqlType::Varchar(None), Arc::new(last)));
         let arrays = columns.iter().map(|(_, _, array)| array.clone()).collect();
         let columns: Vec<ResultColumn> =
             columns.into_iter().map(|(label, ty, _)| ResultColumn { label, ty, nullable: true }).collect();
@@ -125,6 +128,14 @@ impl Listing {
         let of_tables = self.tables.iter().map(|(_, storage)| storage.write_amplification());
         Arc::new(of_tables.chain(self.total.iter().map(|_| total())).collect::<Float64Array>())
     }
+}
+
+/// `merge, 3 times, last at 2026-11-23 08:00:00: why`.
+fn failure_text(failure: &BackgroundFailure) -> String {
+    let BackgroundFailure { task, at_ms, times, error } = failure;
+    let at = text::format(&Value::Date(*at_ms), SqlType::Date).unwrap_or_default();
+    let times = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
+    format!("{task}, {times}, last at {at}: {error}")
 }
 
 fn signed(number: u64) -> i64 {

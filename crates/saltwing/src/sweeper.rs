@@ -21,11 +21,18 @@ impl Sweeper {
     pub(crate) fn start(tables: Arc<EmbeddedTables>, catalog: Arc<Catalog>, every: Duration) -> Result<Self, Error> {
         let (stop, stopped) = channel();
         let sweep = move || {
-            // What is left, here and there, is left to the next time; readers never see it.
-            let _ = catalog.finish_drops();
+            // What is left is left to the next time; readers never see it.
+            let finish_drops = || {
+                if let Err(error) = catalog.finish_drops() {
+                    tables.note_failure("drop", &error);
+                }
+            };
+            finish_drops();
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                let _ = tables.sweep();
-                let _ = catalog.finish_drops();
+                if let Err(error) = tables.sweep() {
+                    tables.note_failure("sweep", &error);
+                }
+                finish_drops();
             }
         };
         let thread = std::thread::Builder::new()
@@ -39,9 +46,10 @@ impl Sweeper {
 impl Drop for Sweeper {
     fn drop(&mut self) {
         self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            // A sweep that panicked has nothing to tell here.
-            let _ = thread.join();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!(task = "sweep", "background work panicked");
         }
     }
 }

@@ -10,6 +10,7 @@ use saltwing_types::TableId;
 use super::block_ref::{BlockContext, Unread};
 use super::delta::Delta;
 use super::directory_format::{StoredEntry, read_run};
+use super::failure::with_causes;
 use super::meta::{Cursor, Meta};
 use super::spaces::{
     DIR, DIR_RUN, FIX, META, META_KEY, OVERFLOW, REPLACED, VAR, delta_space, id_key, part_key, split_table,
@@ -234,9 +235,7 @@ impl Packed {
 
     /// Empties the space of the next generation, which no record names.
     fn clear_next(&self, merge: &mut Merge) -> Result<(), TableError> {
-        if self.is_stalled() {
-            return Err(TableError::MergeStalled);
-        }
+        self.refuse_when_stalled()?;
         self.kv.clear(delta_space(merge.meta.active + 1))?;
         merge.clear_next = false;
         Ok(())
@@ -248,14 +247,20 @@ impl Packed {
         self.write_layout(batch)
     }
 
-    fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
-        if self.is_stalled() {
-            return Err(TableError::MergeStalled);
+    /// Refuses to go on where merges were given up.
+    fn refuse_when_stalled(&self) -> Result<(), TableError> {
+        match self.stalled.get() {
+            None => Ok(()),
+            Some(cause) => Err(TableError::MergeStalled { cause: cause.clone() }),
         }
+    }
+
+    fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
+        self.refuse_when_stalled()?;
         self.kv.write(batch, Durability::Buffered).map_err(|error| {
             // Nobody knows what the store has now: a second try might mix two ways to cut the same rows.
             if matches!(error, StoreError::CommitUnknown { .. } | StoreError::DiskFull { .. }) {
-                self.stalled.store(true, Relaxed);
+                let _ = self.stalled.set(with_causes(&error));
             }
             TableError::from(error)
         })

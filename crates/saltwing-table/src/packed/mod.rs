@@ -34,6 +34,7 @@ pub(crate) mod delta_record;
 pub(crate) mod directory;
 mod directory_format;
 mod entry;
+mod failure;
 mod gather;
 mod image;
 mod merge;
@@ -61,8 +62,8 @@ mod zone;
 mod zone_sum;
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
@@ -71,6 +72,7 @@ use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
 pub(crate) use block_ref::Summary;
+pub use failure::BackgroundFailure;
 pub(crate) use image::Image;
 pub(crate) use number_ranges::{NumberRanges, Share, keep, keep_each};
 pub(crate) use options::BlockLimits;
@@ -86,6 +88,7 @@ pub(crate) use zone::{
 use block_ref::BlockCache;
 use delta::TableRows;
 use delta_record::Record;
+use failure::Failures;
 use meta::Meta;
 use spaces::{META, META_KEY, delta_space, id_key};
 use worker::Signal;
@@ -113,7 +116,9 @@ pub(crate) struct Packed {
     /// Merges that ended.
     merges: AtomicU64,
     /// A merge could not be written, or nobody knows whether it was: none is tried until the store is opened again.
-    stalled: AtomicBool,
+    /// Why merges are given up until the store is opened again.
+    stalled: OnceLock<String>,
+    pub(crate) failures: Failures,
     signal: Signal,
 }
 
@@ -195,7 +200,11 @@ impl Packed {
         match self.options.merging {
             Merging::Background => self.signal.committed(full),
             // What was committed stays so, whatever becomes of the merge; a later commit tries again.
-            Merging::WithCommits => drop(self.compact_inline(full)),
+            Merging::WithCommits => {
+                if let Err(error) = self.compact_inline(full) {
+                    self.note_failure("merge", &error);
+                }
+            }
         }
         Ok((recorded, announced))
     }
@@ -234,7 +243,7 @@ impl Packed {
             commits.rows >= 2 * rows_max || commits.bytes >= 2 * self.options.delta_bytes
         };
         if is_crowded() {
-            self.signal.wait_for_merge(|| is_crowded() && !self.stalled.load(Relaxed));
+            self.signal.wait_for_merge(|| is_crowded() && !self.is_stalled());
         }
     }
 
@@ -250,9 +259,14 @@ impl Packed {
         Ok(())
     }
 
+    /// Logs and keeps what failed in the background.
+    pub(crate) fn note_failure(&self, task: &'static str, error: &dyn std::error::Error) {
+        self.failures.note(task, self.clock.now_ms(), error);
+    }
+
     /// Whether merges are given up until the store is opened again.
     pub(crate) fn is_stalled(&self) -> bool {
-        self.stalled.load(Relaxed)
+        self.stalled.get().is_some()
     }
 
     /// Opens a table, or puts another definition in the place of the one before, between two commits.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 
 use parking_lot::{Mutex, RwLock};
@@ -13,6 +13,7 @@ use saltwing_store::{Direction, KeyBounds, OrderedKv, StoreError};
 use super::block_ref::{BlockCache, Unread};
 use super::delta::{Delta, RecentRow, TableRows};
 use super::delta_record;
+use super::failure::Failures;
 use super::meta::{Cursor, Meta};
 use super::options::LayoutOptions;
 use super::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
@@ -83,7 +84,8 @@ impl Packed {
             rows: RwLock::new(tables.into_iter().collect::<TableMap>()),
             base_rows: AtomicU64::new(base_rows),
             merges: AtomicU64::new(0),
-            stalled: AtomicBool::new(false),
+            stalled: OnceLock::new(),
+            failures: Failures::default(),
             signal: Signal::default(),
         })
     }

@@ -9,12 +9,15 @@ use saltwing_types::TableId;
 
 use super::Packed;
 use super::delta::{Delta, TableRows};
+use super::failure::BackgroundFailure;
 use super::run::Run;
 
 /// What the packed layout holds and has done since the tables were opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StorageStats {
+    /// The last work in the background that failed.
+    pub last_failure: Option<BackgroundFailure>,
     /// Merges that ended: generations of recent rows that are in blocks as a whole.
     pub merges: u64,
     /// Bytes of blocks in memory.
@@ -119,6 +122,7 @@ impl Packed {
         let table = |id: &TableId| self.table_storage(*id, &moment.get(&id.0).cloned().unwrap_or_default());
         StorageStats {
             merges: self.merges.load(Relaxed),
+            last_failure: self.failures.last(),
             cache_bytes: self.cache.bytes() as u64,
             cache_bytes_max: self.options.cache_bytes as u64,
             tables: ids.iter().map(table).collect(),

@@ -126,9 +126,11 @@ impl Drop for Worker {
         }
         self.packed.signal.to_worker.notify_all();
         self.packed.signal.merged();
-        if let Some(thread) = self.thread.take() {
-            // A merge that panicked has nothing to tell here: what it did is whole, step by step.
-            let _ = thread.join();
+        // What a merge did before a panic is whole, step by step.
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!(task = "merge", "background work panicked");
         }
     }
 }
@@ -136,7 +138,7 @@ impl Drop for Worker {
 impl Packed {
     fn merge_for_ever(&self) {
         // What the last process left half merged goes first.
-        let mut failed = self.run_pending(false).is_err();
+        let mut failed = self.has_failed("merge", self.run_pending(false));
         let mut rested_at = None;
         loop {
             let wake = self.signal.wait(self.options.idle);
@@ -150,15 +152,20 @@ impl Packed {
                 Wake::Look => false,
             };
             // What could not be merged now is tried again: reading and writing go on.
-            failed = self.run_pending(rotate).is_err();
+            failed = self.has_failed("merge", self.run_pending(rotate));
             if matches!(wake, Wake::Idle) && !failed {
-                failed = self.compact_idle(&mut rested_at).is_err();
+                failed = self.has_failed("compaction", self.compact_idle(&mut rested_at));
             }
             if failed {
                 self.signal.failed();
             }
             self.signal.merged();
         }
+    }
+
+    /// Whether work failed, which is noted: it is tried again, and nobody waits for its result.
+    fn has_failed(&self, task: &'static str, done: Result<(), TableError>) -> bool {
+        done.inspect_err(|error| self.note_failure(task, error)).is_err()
     }
 
     /// Folds runs, as long as no commit comes, once after each of them.

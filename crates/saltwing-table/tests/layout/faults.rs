@@ -175,6 +175,8 @@ fn writers_go_on_beside_merges_that_fail() {
     write(&mut world, 0..100);
     assert!(faults.failed() > 0);
     assert_eq!(world.storage().blocks, 0, "no merge begins");
+    let failure = world.store.storage_stats().last_failure.unwrap();
+    assert_eq!((failure.task, failure.error.contains("injected")), ("merge", true), "{failure:?}");
     assert_eq!(world.read_all().unwrap(), world.rows);
     faults.set(Fault::None);
     write(&mut world, 100..200);

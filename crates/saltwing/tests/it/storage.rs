@@ -7,7 +7,7 @@ use crate::{code, texts};
 
 const COLUMNS: &str = "table_schema, table_name, delta_rows, delta_bytes, block_count, block_rows, block_raw_bytes, \
     run_count, run_rows, run_raw_bytes, written_rows, written_bytes, merge_step_count, merged_rows, merged_bytes, write_amplification_ratio, \
-    cache_hit_count, cache_miss_count, merge_count, cache_bytes, cache_bytes_max";
+    cache_hit_count, cache_miss_count, merge_count, cache_bytes, cache_bytes_max, last_failure";
 
 fn filled() -> Database {
     let database = Database::memory().unwrap();
@@ -27,6 +27,7 @@ pub(crate) fn numbers(connection: &Connection, sql: &str, row: usize) -> Vec<(St
     let row = rows.nth(row).unwrap().unwrap();
     let number = |i: usize| match row.columns()[i].ty {
         SqlType::Double => row.get::<Option<f64>>(i).unwrap(),
+        SqlType::Varchar(_) => None,
         _ => row.get::<Option<i64>>(i).unwrap().map(|n| n as f64),
     };
     (2..labels.len()).map(|i| (labels[i].clone(), number(i).unwrap_or(-1.0))).collect()
