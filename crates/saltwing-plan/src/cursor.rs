@@ -164,7 +164,12 @@ impl Cursor {
     }
 
     /// The values of the lists at this place, in the types of `form`.
-    fn prefix(&self, product: &Product, levels: usize, form: &dyn Fn(usize, &Value) -> Value) -> Vec<Value> {
+    fn prefix(
+        &self,
+        product: &Product,
+        levels: usize,
+        form: &dyn Fn(usize, &Value) -> Option<Value>,
+    ) -> Option<Vec<Value>> {
         let chosen = self.at.iter().take(levels).enumerate();
         chosen.filter_map(|(i, at)| product.choices(i, &self.at).get(*at).map(|value| form(i, value))).collect()
     }
@@ -175,10 +180,12 @@ impl Cursor {
         let tail = self.at.last().and_then(|at| product.tail.get(*at));
         // Values were checked when the plan was made. Were one refused here all the
         // same, reading everything would be slow, and leaving it out would be wrong.
-        let range = plan.range(&prefix, tail).unwrap_or_else(|| Some(KeyRange::all()))?;
-        let bucket = if plan.bucketed { plan.codec.bucket_of_prefix(&prefix).ok().flatten() } else { None };
+        let range = prefix.as_deref().and_then(|prefix| plan.range(prefix, tail));
+        let range = range.unwrap_or_else(|| Some(KeyRange::all()))?;
+        let of_prefix = |prefix: &[Value]| plan.codec.bucket_of_prefix(prefix).ok().flatten();
+        let bucket = if plan.bucketed { prefix.as_deref().and_then(of_prefix) } else { None };
         let ends = self.typed.then(|| {
-            let values = self.prefix(product, levels, &|_, value| value.clone());
+            let values = self.prefix(product, levels, &|_, value| Some(value.clone())).unwrap_or_default();
             let end = |tail: Option<&End>| End {
                 values: values.iter().chain(tail.into_iter().flat_map(|end| &end.values)).cloned().collect(),
                 included: tail.is_none_or(|end| end.included),
@@ -229,11 +236,17 @@ impl Cursor {
 
     /// Where the keys of one choice at a level start, and end.
     fn extent(&self, plan: &Plan, product: &Product, level: usize, choice: usize) -> (Vec<u8>, Option<Vec<u8>>) {
-        let mut prefix = self.prefix(product, level, &|i, value| plan.key_value(i, value));
+        // What has no form may lie anywhere: it is passed over by no skip.
+        let anywhere = (Vec::new(), None);
+        let Some(mut prefix) = self.prefix(product, level, &|i, value| plan.key_value(i, value)) else {
+            return anywhere;
+        };
         let tail = match level < product.lists.len() {
             true => {
-                let value = product.choices(level, &self.at).get(choice);
-                prefix.extend(value.map(|value| plan.key_value(level, value)));
+                if let Some(value) = product.choices(level, &self.at).get(choice) {
+                    let Some(value) = plan.key_value(level, value) else { return anywhere };
+                    prefix.push(value);
+                }
                 None
             }
             false => product.tail.get(choice),
@@ -253,21 +266,24 @@ fn partition(mut low: usize, mut high: usize, before: impl Fn(usize) -> bool) ->
 
 impl Plan {
     /// A logical value in the type that the key keeps it in.
-    fn key_value(&self, position: usize, value: &Value) -> Value {
+    ///
+    /// `None` if it has no form there, which was checked when the plan was made: then all keys are read.
+    fn key_value(&self, position: usize, value: &Value) -> Option<Value> {
         match self.columns.get(position) {
             Some(types) if types.value != types.key => {
-                // Checked when the plan was made.
-                key_form(value, types.value, types.key).unwrap_or(Value::Null)
+                let form = key_form(value, types.value, types.key).ok();
+                debug_assert!(form.is_some(), "{value:?} has no form in key column {position}");
+                form
             }
-            _ => value.clone(),
+            _ => Some(value.clone()),
         }
     }
 
     /// The keys of one combination. The outer `None` tells that a value was refused, the inner one that no row has such a key.
     fn range(&self, prefix: &[Value], tail: Option<&TailSpan>) -> Option<Option<KeyRange>> {
         let Some(tail) = tail else { return self.codec.prefix_range(prefix).ok() };
-        let first = self.end_values(prefix, &tail.first);
-        let last = self.end_values(prefix, &tail.last);
+        let first = self.end_values(prefix, &tail.first)?;
+        let last = self.end_values(prefix, &tail.last)?;
         let bound = |values: &'_ [Value], included| {
             if included { Included(values.to_vec()) } else { Excluded(values.to_vec()) }
         };
@@ -277,29 +293,32 @@ impl Plan {
         // name: behind NULL, and before a value that separators would follow.
         let (Some(range), Some((lo, hi))) = (&between, &tail.values) else { return Some(between) };
         let position = prefix.len();
-        let (lo, hi) = (self.bound_value(position, lo), self.bound_value(position, hi));
+        let (lo, hi) = (self.bound_value(position, lo)?, self.bound_value(position, hi)?);
         let span = ColumnSpan { lo: as_ref(&lo), hi: as_ref(&hi), nulls: tail.nulls };
         let ranges = self.codec.span_ranges(prefix, &span).ok()?;
         Some(ranges.first().and_then(|closer| closer.intersect(range)))
     }
 
-    fn end_values(&self, prefix: &[Value], end: &End) -> Vec<Value> {
+    fn end_values(&self, prefix: &[Value], end: &End) -> Option<Vec<Value>> {
         let tail = end.values.iter().enumerate().map(|(i, value)| self.key_value(prefix.len() + i, value));
-        prefix.iter().cloned().chain(tail).collect()
+        prefix.iter().cloned().map(Some).chain(tail).collect()
     }
 
-    fn bound_value(&self, position: usize, bound: &ops::Bound<Value>) -> ops::Bound<Value> {
-        match bound {
-            ops::Bound::Included(value) => ops::Bound::Included(self.key_value(position, value)),
-            ops::Bound::Excluded(value) => ops::Bound::Excluded(self.key_value(position, value)),
+    fn bound_value(&self, position: usize, bound: &ops::Bound<Value>) -> Option<ops::Bound<Value>> {
+        Some(match bound {
+            ops::Bound::Included(value) => ops::Bound::Included(self.key_value(position, value)?),
+            ops::Bound::Excluded(value) => ops::Bound::Excluded(self.key_value(position, value)?),
             ops::Bound::Unbounded => ops::Bound::Unbounded,
-        }
+        })
     }
 
     /// Start and end of the keys of a combination, in order with its neighbours' even where no row has such a key.
     fn extent(&self, prefix: &[Value], tail: Option<&TailSpan>) -> (Vec<u8>, Option<Vec<u8>>) {
         let (first, last) = match tail {
-            Some(tail) => (self.end_values(prefix, &tail.first), self.end_values(prefix, &tail.last)),
+            Some(tail) => match (self.end_values(prefix, &tail.first), self.end_values(prefix, &tail.last)) {
+                (Some(first), Some(last)) => (first, last),
+                _ => return (Vec::new(), None),
+            },
             None => (prefix.to_vec(), prefix.to_vec()),
         };
         let (first_in, last_in) = tail.map_or((true, true), |tail| (tail.first.included, tail.last.included));

@@ -100,11 +100,12 @@ impl ValueRanks {
         }
     }
 
-    /// The value of an ordinal from `first` to `last`.
-    pub(crate) fn value(&self, ordinal: I256) -> Value {
+    /// The value of an ordinal from `first` to `last`. `None` would be a broken invariant: then nothing is told by ranks, and
+    /// the condition is checked row by row.
+    pub(crate) fn value(&self, ordinal: I256) -> Option<Value> {
         let narrow = ordinal.as_i64();
         let negative = ordinal.is_negative();
-        match self.kind {
+        let value = match self.kind {
             Kind::Boolean => Value::Bool(narrow != 0),
             Kind::Integer => Value::Int(narrow),
             Kind::Date => Value::Date(narrow),
@@ -122,27 +123,35 @@ impl ValueRanks {
                 let size = f64::from_bits(narrow.unsigned_abs());
                 Value::Double(if negative { -size } else { size })
             }
-            Kind::Decimal(scale) => Value::Decimal(Decimal::new(ordinal.as_i128(), scale).unwrap_or(Decimal::ZERO)),
+            Kind::Decimal(scale) => decimal(ordinal.as_i128(), scale)?,
             Kind::BareDecimal if ordinal == I256::ZERO => Value::Decimal(Decimal::ZERO),
             Kind::BareDecimal => {
                 let position = ordinal.abs() - I256::ONE;
                 let exponent = (position / I256::from(MANTISSAS)).as_i128() + INTEGER_DIGITS_MIN;
                 let mantissa = MANTISSA_FIRST + (position % I256::from(MANTISSAS)).as_i128();
                 let scale = i128::from(DIGITS) - exponent;
-                let size = Decimal::new(mantissa, scale as i32).unwrap_or(Decimal::ZERO);
-                Value::Decimal(if negative { size.negated() } else { size })
+                decimal(if negative { -mantissa } else { mantissa }, scale as i32)?
             }
-        }
+        };
+        Some(value)
     }
 
     /// The first ordinal from `low` on, below `high`, for which `before` does not hold; it holds for a first part of them.
-    pub(crate) fn partition(&self, mut low: I256, mut high: I256, before: impl Fn(&Value) -> bool) -> I256 {
+    /// `None` as for [`ValueRanks::value`].
+    pub(crate) fn partition(&self, mut low: I256, mut high: I256, before: impl Fn(&Value) -> bool) -> Option<I256> {
         while low < high {
             let middle = low + (high - low) / 2;
-            if before(&self.value(middle)) { low = middle + 1 } else { high = middle }
+            if before(&self.value(middle)?) { low = middle + 1 } else { high = middle }
         }
-        low
+        Some(low)
     }
+}
+
+/// A decimal of a rank, which has at most as many digits as a decimal may have.
+fn decimal(mantissa: i128, scale: i32) -> Option<Value> {
+    let decimal = Decimal::new(mantissa, scale).ok();
+    debug_assert!(decimal.is_some(), "a rank stands for {mantissa} with the scale {scale}");
+    decimal.map(Value::Decimal)
 }
 
 #[cfg(test)]
@@ -183,7 +192,7 @@ mod tests {
             let count = ranks.last - ranks.first;
             let a = ranks.first + I256::from(a) * I256::from(1_000_003) % count;
             let b = (a + I256::from(step)).min(ranks.last);
-            prop_assert_eq!(domain.compare(&ranks.value(a), &ranks.value(b)), a.cmp(&b));
+            prop_assert_eq!(domain.compare(&ranks.value(a).unwrap(), &ranks.value(b).unwrap()), a.cmp(&b));
         }
     }
 
@@ -192,8 +201,9 @@ mod tests {
     fn the_ends_are_the_columns() {
         for ty in TYPES {
             let (domain, ranks) = (domain(ty), ValueRanks::of(&domain(ty)).unwrap());
-            let is =
-                |value: Option<&Value>, ordinal| value.is_none_or(|v| domain.compare(v, &ranks.value(ordinal)).is_eq());
+            let is = |value: Option<&Value>, ordinal| {
+                value.is_none_or(|v| domain.compare(v, &ranks.value(ordinal).unwrap()).is_eq())
+            };
             assert!(is(domain.min(), ranks.first), "{ty}");
             assert!(
                 is(ranks.nan().or(domain.max().cloned()).as_ref().filter(|_| ranks.nan().is_none()), ranks.last),
@@ -201,7 +211,8 @@ mod tests {
             );
         }
         let bare = ValueRanks::of(&domain(SqlType::Decimal(None))).unwrap();
-        let text = |ordinal| saltwing_types::text::format(&bare.value(ordinal), SqlType::Decimal(None)).unwrap();
+        let text =
+            |ordinal| saltwing_types::text::format(&bare.value(ordinal).unwrap(), SqlType::Decimal(None)).unwrap();
         assert_eq!(text(I256::ONE).trim_end_matches('1').len(), 127);
         assert_eq!(text(bare.last).len(), 126);
         assert!(text(bare.last).starts_with("99999999999999999999999999999999999999000"));

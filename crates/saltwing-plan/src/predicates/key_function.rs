@@ -248,38 +248,38 @@ impl Curve {
         let ranks = &self.ranks;
         // What fails at an end is taken for beyond all values there; between the ends something must be known.
         let zero = ranks.zero();
-        self.value(&ranks.value(zero))?.compare(constant)?;
+        self.value(&ranks.value(zero)?)?.compare(constant)?;
         let end = ranks.last + 1;
         let mut parts = match (self.monotonicity.below == self.monotonicity.above, zero == ranks.first) {
-            (true, _) | (_, true) => vec![self.part(ranks.first, end, self.monotonicity.above, constant)],
+            (true, _) | (_, true) => vec![self.part(ranks.first, end, self.monotonicity.above, constant)?],
             _ => vec![
-                self.part(ranks.first, zero, self.monotonicity.below, constant),
-                self.part(zero, end, self.monotonicity.above, constant),
+                self.part(ranks.first, zero, self.monotonicity.below, constant)?,
+                self.part(zero, end, self.monotonicity.above, constant)?,
             ],
         };
         if let (Some(nan), Some(last)) = (ranks.nan(), parts.last_mut()) {
             last.hi = Cut::Before(nan.clone());
             parts.extend(self.lone(nan, constant));
         }
-        let failing = self.failing(domain);
+        let failing = self.failing(domain)?;
         Some(Located { parts, equal: None, failing, loose: self.monotonicity.in_floats, made_up: self.made_up })
     }
 
     /// The values at the ends for which the function fails; it does not for 0.
-    fn failing(&self, domain: &Domain) -> ColumnSet {
+    fn failing(&self, domain: &Domain) -> Option<ColumnSet> {
         let ranks = &self.ranks;
         let fails = |value: &Value| self.value(value).is_none();
         let end = ranks.last + 1;
-        let low = match fails(&ranks.value(ranks.first)) {
-            true => ranks.partition(ranks.first, ranks.zero(), fails),
+        let low = match fails(&ranks.value(ranks.first)?) {
+            true => ranks.partition(ranks.first, ranks.zero(), fails)?,
             false => ranks.first,
         };
-        let high = match fails(&ranks.value(ranks.last)) {
-            true => ranks.partition(ranks.zero(), end, |value| !fails(value)),
+        let high = match fails(&ranks.value(ranks.last)?) {
+            true => ranks.partition(ranks.zero(), end, |value| !fails(value))?,
             false => end,
         };
-        let below = ColumnSet::between(Cut::Low, self.end(low), domain);
-        ColumnSet::union([&below, &ColumnSet::between(self.end(high), Cut::High, domain)], domain)
+        let below = ColumnSet::between(Cut::Low, self.end(low)?, domain);
+        Some(ColumnSet::union([&below, &ColumnSet::between(self.end(high)?, Cut::High, domain)], domain))
     }
 
     /// One value by itself; `None` where the function fails, and then no row of it need be read.
@@ -294,8 +294,8 @@ impl Curve {
     }
 
     /// The constant's place among the values from one ordinal to before another.
-    fn part(&self, from: I256, to: I256, direction: Direction, constant: &Value) -> Part {
-        let zero = self.ranks.value(self.ranks.zero());
+    fn part(&self, from: I256, to: I256, direction: Direction, constant: &Value) -> Option<Part> {
+        let zero = self.ranks.value(self.ranks.zero())?;
         let side = |value: &Value| match self.value(value).and_then(|value| value.compare(constant)) {
             Some(ordering) if direction == Direction::Up => ordering,
             Some(ordering) => ordering.reverse(),
@@ -303,39 +303,39 @@ impl Curve {
             None if value.compare(&zero) == Some(Ordering::Less) => Ordering::Less,
             None => Ordering::Greater,
         };
-        let equal = self.ranks.partition(from, to, |value| side(value).is_lt());
-        let greater = self.ranks.partition(equal, to, |value| side(value).is_le());
-        let lo = self.boundary(equal, from, to, Cut::Before);
-        let hi = if greater == equal { lo.clone() } else { self.boundary(greater, from, to, Cut::After) };
+        let equal = self.ranks.partition(from, to, |value| side(value).is_lt())?;
+        let greater = self.ranks.partition(equal, to, |value| side(value).is_le())?;
+        let lo = self.boundary(equal, from, to, Cut::Before)?;
+        let hi = if greater == equal { lo.clone() } else { self.boundary(greater, from, to, Cut::After)? };
         let place = Place::Within { lo, hi };
-        let (lo, hi) = (self.end(from), self.end(to));
-        Part { lo, hi, place, direction }
+        let (lo, hi) = (self.end(from)?, self.end(to)?);
+        Some(Part { lo, hi, place, direction })
     }
 
     /// The cut between an ordinal and the one before it: named by the plainer of their values.
-    fn boundary(&self, at: I256, from: I256, to: I256, preferred: fn(Value) -> Cut) -> Cut {
+    fn boundary(&self, at: I256, from: I256, to: I256, preferred: fn(Value) -> Cut) -> Option<Cut> {
         if at == from || at == to {
             return self.end(at);
         }
-        let (before, after) = (self.ranks.value(at - 1), self.ranks.value(at));
-        match digits(&before).cmp(&digits(&after)) {
+        let (before, after) = (self.ranks.value(at - 1)?, self.ranks.value(at)?);
+        Some(match digits(&before).cmp(&digits(&after)) {
             Ordering::Less => Cut::After(before),
             Ordering::Greater => Cut::Before(after),
             Ordering::Equal => match preferred(Value::Null) {
                 Cut::After(_) => Cut::After(before),
                 _ => Cut::Before(after),
             },
-        }
+        })
     }
 
-    fn end(&self, at: I256) -> Cut {
-        if at <= self.ranks.first {
+    fn end(&self, at: I256) -> Option<Cut> {
+        Some(if at <= self.ranks.first {
             Cut::Low
         } else if at > self.ranks.last {
             Cut::High
         } else {
-            Cut::Before(self.ranks.value(at))
-        }
+            Cut::Before(self.ranks.value(at)?)
+        })
     }
 }
 

@@ -285,7 +285,9 @@ impl Bed {
         }
         match self.world.store.merge() {
             // A thread met what stalls it.
-            Err(TableError::MergeStalled { .. } | TableError::Store(StoreError::Poisoned { .. })) => self.reopen().unwrap(),
+            Err(TableError::MergeStalled { .. } | TableError::Store(StoreError::Poisoned { .. })) => {
+                self.reopen().unwrap()
+            }
             merged => merged.unwrap(),
         }
         self.commit(&[(plain_row(8, 1), true), (plain_row(-4, 1), false)], Durability::Synced).unwrap();
