@@ -2,7 +2,7 @@
 
 use saltwing_access::{Table, TableError};
 use saltwing_rowkey::KeySlices;
-use saltwing_types::{KeyColumn, Value, eval};
+use saltwing_types::{KeyColumn, Value};
 
 use crate::cluster::StoredRow;
 
@@ -26,12 +26,7 @@ pub(crate) fn value(table: &Table, index: usize, key: &[u8], row: &StoredRow) ->
     let Some(column) = def.columns.get(index) else { return Ok(Value::Bytes(key.to_vec())) };
     if let Some(family) = column.family {
         let found = row.cells.iter().find(|(place, _)| *place == (family, column.slot));
-        // A row that is older than the column reads as its DEFAULT.
-        return match (found, &column.default) {
-            (Some((_, value)), _) => Ok(value.clone()),
-            (None, Some(default)) => Ok(eval::eval(&default.expr, &[])?),
-            (None, None) => Ok(Value::Null),
-        };
+        return Ok(found.map_or_else(|| table.absent(index), |(_, value)| value).clone());
     }
     let position = def.key.columns.iter().position(|part: &KeyColumn| part.column() == Some(index));
     let position = position.ok_or(TableError::NoSuchTable(def.id.0))?;

@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec};
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{KeyColumn, SqlType, TableDef, Value};
+use saltwing_types::{ColumnDef, KeyColumn, SqlType, TableDef, Value, eval};
 
 use crate::TableError;
 
@@ -16,17 +16,30 @@ pub struct Table {
     def: Arc<TableDef>,
     codec: Arc<RowKeyCodec>,
     schema: SchemaRef,
+    /// What a column reads as in rows older than it.
+    absent: Vec<Value>,
 }
 
 impl Table {
     /// Makes a definition ready.
     ///
     /// # Errors
-    /// [`TableError::RowKey`] when the key cannot be encoded.
+    /// [`TableError::RowKey`] when the key cannot be encoded; [`TableError::Value`] for a DEFAULT that cannot be computed.
     pub fn new(def: Arc<TableDef>) -> Result<Self, TableError> {
         let codec = Arc::new(RowKeyCodec::new(&def.key)?);
         let schema = Arc::new(arrow_schema(&def));
-        Ok(Self { def, codec, schema })
+        let absent = |column: &ColumnDef| match &column.default {
+            None => Ok(Value::Null),
+            Some(default) => eval::eval(&default.expr, &[])
+                .map_err(|source| TableError::Value { column: Some(format!("{}.{}", def.name, column.name)), source }),
+        };
+        let absent = def.columns.iter().map(absent).collect::<Result<_, _>>()?;
+        Ok(Self { def, codec, schema, absent })
+    }
+
+    /// What a column, by index, reads as in rows that are older than it: its DEFAULT, or NULL.
+    pub fn absent(&self, column: usize) -> &Value {
+        self.absent.get(column).unwrap_or(&Value::Null)
     }
 
     /// Which of the table's definitions this is: each change makes the next one.

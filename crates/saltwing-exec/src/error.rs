@@ -14,6 +14,9 @@ pub enum ExecError {
     /// Reading or writing rows.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// A broken invariant.
+    #[error("{0}")]
+    Bug(&'static str),
     /// Computing a value.
     #[error("{}{source}", .column.as_ref().map(|c| format!("{c}: ")).unwrap_or_default())]
     Value {
@@ -63,6 +66,7 @@ impl ExecError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Bind(error) => error.code(),
+            Self::Bug(_) => ErrorCode::Bug,
             Self::Table(error) => error.code(),
             Self::Value { source, .. } => source.code(),
             Self::DuplicateKey { .. } => ErrorCode::DuplicateKey,

@@ -184,7 +184,8 @@ impl Attempt<'_> {
     }
 
     fn delete_keys(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
-        let Some(keys) = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>()) else { return Ok(()) };
+        let keys = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>());
+        let keys = keys.ok_or(ExecError::Bug("the rows to be deleted come without their keys"))?;
         for key in keys.iter().flatten() {
             self.apply(table, RowChange::delete(key), None)?;
             self.end_part()?;
@@ -309,7 +310,9 @@ fn row_of_batch(
     let def = target.table.def();
     let mut values = Vec::with_capacity(target.columns.len());
     for (i, &column) in target.columns.iter().enumerate() {
-        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(i)) else { continue };
+        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(i)) else {
+            return Err(ExecError::Bug("a row to be written has fewer columns than the statement names"));
+        };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
         let value = value_at(batch.column(i), row, *ty).map_err(named)?;
         values.push(number::assign(value, target.ty).map_err(named)?);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_access::Table;
+use saltwing_types::Value;
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX};
-use saltwing_types::{Value, eval};
 
 use crate::LayoutOptions;
 use crate::packed::{BlockLimits, OpenTables};
@@ -19,8 +19,6 @@ pub(crate) struct StoredTable {
     layouts: Vec<FamilyLayout>,
     /// By family: the column of each slot; `None` where it was dropped.
     slot_columns: Vec<Vec<Option<usize>>>,
-    /// What a column reads as in rows older than it.
-    absent: Vec<Value>,
     /// The next hidden row id; `None` until the first insert has looked for the largest.
     pub(crate) next_row_id: Mutex<Option<i64>>,
 }
@@ -41,12 +39,7 @@ impl StoredTable {
         let layouts = slots.iter().map(|slots| FamilyLayout::new(slots.iter().map(|(ty, _)| *ty))).collect();
         let slot_columns =
             slots.into_iter().map(|slots| slots.into_iter().map(|(_, column)| column).collect()).collect();
-        let absent = def
-            .columns
-            .iter()
-            .map(|c| c.default.as_ref().and_then(|d| eval::eval(&d.expr, &[]).ok()).unwrap_or(Value::Null))
-            .collect();
-        Self { table, layouts, slot_columns, absent, next_row_id: Mutex::default() }
+        Self { table, layouts, slot_columns, next_row_id: Mutex::default() }
     }
 
     /// The table.
@@ -107,9 +100,5 @@ impl StoredTable {
     /// The columns of a family, by index, in slot order.
     pub(crate) fn slot_columns(&self, family: usize) -> impl Iterator<Item = usize> {
         self.slot_columns.get(family).into_iter().flatten().copied().flatten()
-    }
-
-    pub(crate) fn absent(&self, column: usize) -> &Value {
-        self.absent.get(column).unwrap_or(&Value::Null)
     }
 }

@@ -288,6 +288,7 @@ impl FixPart {
         end(rows.start).checked_sub(8).filter(|_| end(rows.end - 1) <= self.bytes.len())?;
         Some(move |row: usize| {
             let stored = self.bytes.get(end(row) - 8..end(row)).and_then(<[u8]>::first_chunk);
+            debug_assert!(stored.is_some(), "the part ends before the key of row {row}");
             stored.map_or(0, |stored| u64::from_be_bytes(*stored)) & own | shared
         })
     }

@@ -67,6 +67,7 @@ impl Seeker<'_> {
                 };
                 self.find(|row| {
                     let stored = bytes.get(at + row * stride..).and_then(<[u8]>::first_chunk);
+                    debug_assert!(stored.is_some(), "the part ends before the key of row {row}");
                     (stored.map_or(0, |stored| u128::from_be_bytes(*stored)) & mask).cmp(&wanted)
                 })
             }
