@@ -1,6 +1,6 @@
 //! First committer wins: what was written since the oldest transaction began.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -9,27 +9,33 @@ use saltwing_types::{TableId, text};
 
 /// Most keys that are remembered for transactions that still run.
 const KEYS_REMEMBERED_MAX: usize = 1_000_000;
-/// Keys remembered up to which an ended read is no cause to look for keys that concern nobody any more.
-const KEYS_PRUNED_MIN: usize = 10_000;
 
 /// Remembers which keys were committed after the oldest live read, so that a
 /// later commit on an older read can be refused.
 ///
-/// # Law
-/// A commit that read at `r` succeeds exactly when none of its keys was
-/// committed after `r`, or ends in [`TableError::SnapshotTooOld`] when that is no longer known.
+/// # Laws
+/// 1. A commit that read at `r` succeeds exactly when none of its keys was
+///    committed after `r`, or ends in [`TableError::SnapshotTooOld`] when that is no longer known.
+/// 2. A commit is remembered while a live read that is not its own is older than it, and no longer.
+/// 3. To remember a key and to forget it costs as many steps as a map's entry, however long a read lives.
 #[derive(Debug, Default)]
 pub(crate) struct CommitLog {
     state: Mutex<State>,
 }
 
+type RowId = (TableId, Vec<u8>);
+
 #[derive(Debug, Default)]
 struct State {
     last: CommitNo,
-    /// How many live tokens read at each commit.
-    live: BTreeMap<CommitNo, usize>,
-    /// The newest commit of each key written while a token was live that is not the writer's own.
-    written: HashMap<(TableId, Vec<u8>), Written>,
+    /// Live tokens, those that read at the oldest commit first.
+    live: BTreeSet<TokenId>,
+    /// The newest remembered commit of each key.
+    written: HashMap<Arc<RowId>, Written>,
+    /// The same keys by their commits.
+    by_commit: BTreeSet<(CommitNo, Arc<RowId>)>,
+    /// Of live tokens that commit in parts: their remembered commits, ascending.
+    own: HashMap<TokenId, VecDeque<CommitNo>>,
     /// Reads older than this can no longer be checked.
     floor: CommitNo,
     /// The number of the next token.
@@ -40,15 +46,15 @@ struct State {
 #[derive(Clone, Copy, Debug)]
 struct Written {
     no: CommitNo,
-    /// The token that the commit was checked against, while it lives: for its own later commits it is no conflict.
+    /// The token that the commit was checked against: for its own later commits it is no conflict.
     owner: Option<TokenId>,
 }
 
-/// Which token: its number, and the commit that it reads at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which token: the commit that it reads at, and its number, which no other token has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TokenId {
-    number: u64,
     at: CommitNo,
+    number: u64,
 }
 
 /// A live read: while it exists, what is written after it is remembered.
@@ -71,51 +77,69 @@ impl ReadToken {
 impl Drop for ReadToken {
     fn drop(&mut self) {
         let mut state = self.log.state.lock();
-        if let Some(count) = state.live.get_mut(&self.id.at) {
-            *count -= 1;
-            if *count == 0 {
-                state.live.remove(&self.id.at);
-            }
-        }
-        if state.live.is_empty() {
-            state.written.clear();
-            return;
-        }
-        let owned = state.written.values_mut().filter(|written| written.owner == Some(self.id));
-        owned.for_each(|written| written.owner = None);
-        if state.written.len() > KEYS_PRUNED_MIN {
-            state.prune();
-        }
+        state.live.remove(&self.id);
+        state.own.remove(&self.id);
+        state.forget_unread();
     }
 }
 
 impl State {
-    /// Forgets what no live token can conflict with.
-    fn prune(&mut self) {
-        let Self { live, written, .. } = self;
-        written.retain(|_, written| {
-            // The owner lives, and reads before its own commit.
-            let readers: usize = live.range(..written.no).map(|(_, count)| *count).take(2).sum();
-            readers > usize::from(written.owner.is_some())
-        });
+    /// Forgets the commits that no live token can conflict with.
+    fn forget_unread(&mut self) {
+        let mut oldest = self.live.iter();
+        let Some(first) = oldest.next().copied() else { return self.forget_all() };
+        let second = oldest.next().copied();
+        while let Some(no) = self.by_commit.first().map(|(no, _)| *no).filter(|no| *no <= first.at) {
+            self.forget(no);
+        }
+        // The oldest read is the only one that is older than these, and they are its own.
+        while let Some(no) = self.own.get(&first).and_then(|own| own.front().copied())
+            && second.is_none_or(|second| no <= second.at)
+        {
+            self.own.get_mut(&first).map(VecDeque::pop_front);
+            self.forget(no);
+        }
     }
 
-    /// Makes room for keys; `false` where only forgetting all of them did: what reads before now cannot be checked any more.
-    fn make_room(&mut self) -> bool {
-        self.prune();
-        let has_room = self.written.len() < KEYS_REMEMBERED_MAX / 2;
-        if !has_room {
-            self.written.clear();
-            self.floor = self.last;
+    /// Forgets the keys of a commit.
+    fn forget(&mut self, no: CommitNo) {
+        let from = (no, Arc::new((TableId(0), Vec::new())));
+        while let Some(key) = self.by_commit.range(&from..).next().filter(|(of, _)| *of == no).cloned() {
+            self.by_commit.remove(&key);
+            self.written.remove(&key.1);
         }
-        has_room
+    }
+
+    fn forget_all(&mut self) {
+        self.written.clear();
+        self.by_commit.clear();
+        self.own.clear();
     }
 
     /// Whether a token other than this one is live.
     fn has_others(&self, own: Option<TokenId>) -> bool {
-        match own {
-            None => !self.live.is_empty(),
-            Some(own) => self.live.len() > 1 || self.live.get(&own.at).is_some_and(|count| *count > 1),
+        self.live.len() > usize::from(own.is_some_and(|own| self.live.contains(&own)))
+    }
+
+    /// Remembers the keys of a commit. More than can be remembered are forgotten with all others: what reads before now
+    /// cannot be checked any more.
+    fn remember<'a>(&mut self, owner: Option<TokenId>, keys: impl Iterator<Item = (TableId, &'a [u8])>) {
+        let written = Written { no: self.last, owner };
+        for (table, key) in keys {
+            let key = Arc::new((table, key.to_vec()));
+            // Of several commits of a key the newest one tells enough.
+            if let Some(before) = self.written.insert(key.clone(), written) {
+                self.by_commit.remove(&(before.no, key.clone()));
+            }
+            self.by_commit.insert((self.last, key));
+            if self.written.len() > KEYS_REMEMBERED_MAX {
+                self.forget_all();
+                self.floor = self.last;
+                return;
+            }
+        }
+        if let Some(owner) = owner {
+            self.own.entry(owner).or_default().push_back(self.last);
         }
     }
 }
@@ -124,9 +148,9 @@ impl CommitLog {
     /// Begins a read that sees all commits so far.
     pub(crate) fn begin(self: &Arc<Self>) -> ReadToken {
         let mut state = self.state.lock();
-        let id = TokenId { number: state.next_token, at: state.last };
+        let id = TokenId { at: state.last, number: state.next_token };
         state.next_token += 1;
-        *state.live.entry(id.at).or_default() += 1;
+        state.live.insert(id);
         ReadToken { log: self.clone(), id }
     }
 
@@ -168,13 +192,7 @@ impl CommitLog {
         state.last = CommitNo(state.last.0 + 1);
         let owner = read.map(|read| read.id);
         if state.has_others(owner) {
-            let written = Written { no: state.last, owner };
-            for (table, key) in keys {
-                if state.written.len() >= KEYS_REMEMBERED_MAX && !state.make_room() {
-                    break;
-                }
-                state.written.insert((table, key.to_vec()), written);
-            }
+            state.remember(owner, keys);
         }
         state.last
     }
@@ -198,7 +216,6 @@ mod tests {
                 (0u8..4, 0usize..4, proptest::collection::vec(0u8..5, 1..4)),
                 1..60,
             ),
-            prunes: bool,
         ) {
             let log = Arc::new(CommitLog::default());
             // What was committed, by which statement.
@@ -206,9 +223,6 @@ mod tests {
             let mut open: Vec<Option<(ReadToken, usize)>> = (0..4).map(|_| None).collect();
             for (statement, (what, slot, keys)) in steps.into_iter().enumerate() {
                 let pairs = || keys.iter().map(|k| (TableId(1), std::slice::from_ref(k)));
-                if prunes {
-                    log.state.lock().prune();
-                }
                 match (what, open[slot].take()) {
                     (0, _) | (_, None) => open[slot] = Some((log.begin(), statement)),
                     (1 | 2, Some((token, statement))) => {
@@ -229,6 +243,13 @@ mod tests {
                         history.push((log.record(pairs(), None), keys, usize::MAX));
                     }
                 }
+                let state = log.state.lock();
+                prop_assert_eq!(state.by_commit.len(), state.written.len());
+                for (no, key) in &state.by_commit {
+                    let owner = history.iter().find(|(of, ..)| of == no).map(|(_, _, by)| *by);
+                    let reads = open.iter().flatten().filter(|(token, by)| token.at() < *no && Some(*by) != owner);
+                    prop_assert!(reads.count() > 0, "{key:?} of {no:?} is remembered for nobody");
+                }
             }
         }
     }
@@ -248,7 +269,7 @@ mod tests {
             log.check(&beside, other(), name).unwrap();
             log.record(other(), Some(&beside));
             drop(beside);
-            assert!(log.state.lock().written.len() <= 2 * KEYS_PRUNED_MIN);
+            assert_eq!(log.state.lock().written.len(), 1, "the key that others write");
         }
     }
 }
