@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use saltwing_access::{
-    AtomicScope, Capabilities, Clock, ColumnEstimate, Division, DurabilityScope, Estimate, KeySet, PointRow,
-    Projection, RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SnapshotScope, SystemClock, Table,
+    AtomicScope, Capabilities, Clock, ColumnEstimate, DurabilityScope, Estimate, KeySet, PointRow, Projection,
+    RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SnapshotScope, SplitTarget, SystemClock, Table,
     TableError, TableStore, Transaction, WriteBatch,
 };
 use saltwing_expr::RowValues;
@@ -272,7 +272,7 @@ impl Snapshot for RemoteSnapshot {
     }
 
     /// Bucket by bucket, where there are several.
-    fn split(&self, table: &Table, route: &ScanRoute, _: Division) -> Result<Vec<ScanRoute>, TableError> {
+    fn split(&self, table: &Table, route: &ScanRoute, _: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
         self.check(table)?;
         let whole = || vec![route.clone()];
         let (KeySet::Ranges { ranges, buckets }, None, None) = (&route.keys, route.limit, route.first_batch) else {

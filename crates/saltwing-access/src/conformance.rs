@@ -19,8 +19,8 @@ use saltwing_types::{
 };
 
 use crate::{
-    Budget, Clock, Direction, Division, Durability, KeySet, Projection, RowChange, RowSource, ScanContext, ScanOrder,
-    ScanRoute, ScanSpec, Table, TableError, TableStore,
+    Budget, Clock, Direction, Durability, KeySet, Projection, RowChange, RowSource, ScanContext, ScanOrder, ScanRoute,
+    ScanSpec, SplitTarget, Table, TableError, TableStore,
 };
 
 /// Opens an empty store on a clock.
@@ -252,7 +252,7 @@ fn as_values(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize], rout
 fn in_parts(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize]) -> Vec<Vec<Value>> {
     let snapshot = store.snapshot().unwrap();
     let whole = ScanRoute::of(KeySet::all());
-    let parts = snapshot.split(table, &whole, Division { rows_each: 2, rows_min: 0 }).unwrap();
+    let parts = snapshot.split(table, &whole, SplitTarget { rows_each: 2, rows_min: 0 }).unwrap();
     let of_part = |route: ScanRoute| read(store, table, columns, route, &context());
     let rows: Vec<Vec<Value>> = parts.into_iter().flat_map(of_part).collect();
     assert_eq!(rows, of_part(whole), "the parts, one behind the other, are the whole");

@@ -31,7 +31,7 @@ pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
 pub use memory::{Memory, Reservation};
 pub use scan::{
-    Buckets, Division, KeySet, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, Stretch,
+    Buckets, KeyRegion, KeySet, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, SkipFilter, SplitTarget,
 };
 pub use snapshot::{RowSource, Snapshot};
 pub use spec::{Compiled, Projection, ScanSpec};

@@ -46,7 +46,7 @@ pub trait RangeSource: Send + Sync {
     /// Which keys inside the ranges are wanted. `None`: all of them may be.
     ///
     /// The scan may hand out unwanted rows all the same: its filter must leave them out.
-    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+    fn skip_filter(&self, direction: Direction) -> Option<Box<dyn SkipFilter>> {
         let _ = direction;
         None
     }
@@ -135,7 +135,7 @@ impl ScanRoute {
 
 /// How a scan is divided: by rows in blocks, all of an entry where a range begins or ends inside.
 #[derive(Clone, Copy, Debug)]
-pub struct Division {
+pub struct SplitTarget {
     /// Rows of a part.
     pub rows_each: u64,
     /// Rows from which on a scan is divided at all.
@@ -147,15 +147,15 @@ pub struct Division {
 /// A place is a byte string that lies above all keys before it and not above any key behind it. Forward the stretch has the
 /// keys below its place; in reverse it has those from the place on. `None` is where all keys end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stretch<'p> {
+pub enum KeyRegion<'p> {
     /// All of them may be wanted.
-    Wanted(Option<&'p [u8]>),
+    Match(Option<&'p [u8]>),
     /// None of them is.
-    Unwanted(Option<&'p [u8]>),
+    Gap(Option<&'p [u8]>),
 }
 
 /// Tells which keys inside a scan's ranges are wanted, in one direction.
-pub trait KeyStretches: Send {
+pub trait SkipFilter: Send {
     /// The stretch that a logical key, which holds it, begins.
-    fn at(&mut self, logical: &[u8]) -> Stretch<'_>;
+    fn at(&mut self, logical: &[u8]) -> KeyRegion<'_>;
 }

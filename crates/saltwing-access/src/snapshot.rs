@@ -6,8 +6,8 @@ use saltwing_expr::RowValues;
 use saltwing_types::Value;
 
 use crate::{
-    ColumnEstimate, Division, Estimate, Projection, RangeSample, ScanContext, ScanRoute, ScanSpec, Table, TableError,
-    Totals,
+    ColumnEstimate, Estimate, Projection, RangeSample, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table,
+    TableError, Totals,
 };
 
 /// All rows at one moment: it never changes, and nobody waits for it.
@@ -42,7 +42,7 @@ pub trait Snapshot: Send + Sync {
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`].
-    fn split(&self, table: &Table, route: &ScanRoute, division: Division) -> Result<Vec<ScanRoute>, TableError>;
+    fn split(&self, table: &Table, route: &ScanRoute, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError>;
 
     /// About how many rows lie in some ranges: nothing is read for it.
     ///

@@ -1,6 +1,6 @@
 //! How a scan is divided among partitions.
 
-use saltwing_access::{Division, ScanRoute};
+use saltwing_access::{ScanRoute, SplitTarget};
 use saltwing_bind::access::{TableAccess, plan};
 use saltwing_plan::{Condition, OrderItem};
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
@@ -46,7 +46,7 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
         return Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect());
     }
     let Some(rows) = rows.filter(|_| access.access().ranges.is_known()) else { return Ok(vec![Part::All]) };
-    let division = Division { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
+    let division = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
     let routes = of.reading.snapshot()?.split(&of.table, &access.route(None), division)?;
     Ok(if routes.len() > 1 { routes.into_iter().map(Part::Along).collect() } else { vec![Part::All] })
 }

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use saltwing_access::{Division, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError, Totals};
+use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableError, Totals};
 use saltwing_bind::access::TableAccess;
 
 use crate::ExecError;
@@ -63,13 +63,13 @@ impl Parts {
 }
 
 /// How a statement's scans are divided: on one thread as on several, so that batches are the same.
-fn division(context: &ScanContext, part_rows: u64) -> Division {
+fn division(context: &ScanContext, part_rows: u64) -> SplitTarget {
     let rows_min = context.threads().rows_min;
-    Division { rows_each: (rows_min / PARTS_MIN).clamp(1, part_rows), rows_min }
+    SplitTarget { rows_each: (rows_min / PARTS_MIN).clamp(1, part_rows), rows_min }
 }
 
 /// The ways of an access, divided where there is one of many rows.
-fn divided(snapshot: &dyn Snapshot, access: &TableAccess, division: Division) -> Result<Vec<ScanRoute>, TableError> {
+fn divided(snapshot: &dyn Snapshot, access: &TableAccess, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
     let routes = scan_routes(access, None);
     match routes.as_slice() {
         [route] if access.reads_one_range() => snapshot.split(access.table(), route, division),

@@ -76,5 +76,5 @@ pub use guard::LIMITED_ROWS_MAX;
 pub use ranges::{RangeIter, Ranges, ScanRange};
 pub use refusal::Refusal;
 pub use request::{CandidateKey, Condition, OrderItem, Request, RowLimit};
-pub use skip::{Skip, Stretch, Stretches};
+pub use skip::{KeyRegion, KeyRegions, Skip};
 pub use verdict::{OverrideLadder, Policy, Rule, Verdict, resolve};

@@ -60,11 +60,11 @@ struct SkipPlan {
 /// A place is a byte string that lies above all keys before it and not above any key behind it. Forward the stretch has the keys
 /// below its place; in reverse it has those from the place on. `None` is where all keys end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stretch<'p> {
+pub enum KeyRegion<'p> {
     /// All of them may be wanted.
-    Wanted(Option<&'p [u8]>),
+    Match(Option<&'p [u8]>),
     /// None of them is.
-    Unwanted(Option<&'p [u8]>),
+    Gap(Option<&'p [u8]>),
 }
 
 impl Skip {
@@ -111,14 +111,14 @@ impl Skip {
         &self.plan.text
     }
 
-    /// The stretches as a scan in key order meets them.
-    pub fn forward(&self) -> Stretches {
-        Stretches::new(self.plan.clone(), Direction::Forward)
+    /// The regions as a scan in key order meets them.
+    pub fn forward(&self) -> KeyRegions {
+        KeyRegions::new(self.plan.clone(), Direction::Forward)
     }
 
     /// As [`Skip::forward`], against the key order.
-    pub fn reverse(&self) -> Stretches {
-        Stretches::new(self.plan.clone(), Direction::Reverse)
+    pub fn reverse(&self) -> KeyRegions {
+        KeyRegions::new(self.plan.clone(), Direction::Reverse)
     }
 }
 
@@ -168,7 +168,7 @@ fn box_text(key_box: &KeyBox, product: &Product, space: &KeySpace) -> String {
 
 /// Tells of one key after the other in which stretch it lies.
 #[derive(Debug)]
-pub struct Stretches {
+pub struct KeyRegions {
     plan: Arc<SkipPlan>,
     direction: Direction,
     slices: KeySlices,
@@ -177,19 +177,19 @@ pub struct Stretches {
     until: Option<Vec<u8>>,
 }
 
-impl Stretches {
+impl KeyRegions {
     fn new(plan: Arc<SkipPlan>, direction: Direction) -> Self {
         Self { plan, direction, slices: KeySlices::new(), row: Vec::new(), until: None }
     }
 
     /// The stretch from a logical key on, in the direction of travel.
-    pub fn at(&mut self, logical: &[u8]) -> Stretch<'_> {
+    pub fn at(&mut self, logical: &[u8]) -> KeyRegion<'_> {
         let told =
             self.read(logical).and_then(|()| self.find()).filter(|(_, until)| self.moves(logical, until.as_deref()));
         // Of what cannot be told nothing is skipped, not even a row that cannot be read: it is an error for whoever decodes it.
         let (wanted, until) = told.unwrap_or_else(|| (true, Some(self.behind(logical))));
         self.until = until;
-        if wanted { Stretch::Wanted(self.until.as_deref()) } else { Stretch::Unwanted(self.until.as_deref()) }
+        if wanted { KeyRegion::Match(self.until.as_deref()) } else { KeyRegion::Gap(self.until.as_deref()) }
     }
 
     /// Decodes the columns that have a say.

@@ -18,7 +18,7 @@ mod support;
 
 use std::fmt::Write;
 
-use saltwing_plan::{AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, Stretch, choose};
+use saltwing_plan::{AccessKind, Buckets, Condition, KeyRegion, OrderItem, OrderKind, Request, RowLimit, choose};
 use saltwing_types::text::hex;
 use saltwing_types::{Expr, SortOrder, Value};
 
@@ -119,10 +119,10 @@ fn row_key(given: &str, table: &Table) -> Result<Vec<u8>, String> {
     table.codec.encode_logical(&values).map_err(|e| e.to_string())
 }
 
-fn stretch(stretch: Stretch<'_>) -> String {
+fn stretch(stretch: KeyRegion<'_>) -> String {
     let (is_wanted, place) = match stretch {
-        Stretch::Wanted(place) => ("wanted", place),
-        Stretch::Unwanted(place) => ("unwanted", place),
+        KeyRegion::Match(place) => ("wanted", place),
+        KeyRegion::Gap(place) => ("unwanted", place),
     };
     format!("{is_wanted} to {}", place.map_or("the end".into(), hex))
 }

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use saltwing_plan::{Access, AccessKind, Buckets, Condition, ScanRange, Stretch, Use};
+use saltwing_plan::{Access, AccessKind, Buckets, Condition, KeyRegion, ScanRange, Use};
 use saltwing_types::{CompareOp, Expr, SqlType, Value, typing};
 
 use support::{Table, parser};
@@ -65,9 +65,9 @@ fn ten_thousand_rows_with_a_gap() {
     for i in (0..10_000).step_by(7) {
         let c = i * 7_919 % 10_007;
         let wanted = key([2 * i, 5, c]);
-        assert_eq!(forward.at(&key([2 * i, 5, c - 1])), Stretch::Unwanted(Some(&wanted)));
-        assert!(matches!(forward.at(&wanted), Stretch::Wanted(_)));
-        assert_eq!(reverse.at(&key([2 * i, 6, c - 1])), Stretch::Unwanted(Some(&[wanted.as_slice(), &[0]].concat())));
+        assert_eq!(forward.at(&key([2 * i, 5, c - 1])), KeyRegion::Gap(Some(&wanted)));
+        assert!(matches!(forward.at(&wanted), KeyRegion::Match(_)));
+        assert_eq!(reverse.at(&key([2 * i, 6, c - 1])), KeyRegion::Gap(Some(&[wanted.as_slice(), &[0]].concat())));
     }
 }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, Condition, ScanRange, Skip, Stretch};
+use saltwing_plan::{Access, Condition, KeyRegion, ScanRange, Skip};
 use saltwing_types::{Value, number};
 
 use support::brute_force::{Stored, holds};
@@ -135,7 +135,7 @@ fn check(
     Ok(())
 }
 
-/// The rows of the ranges that lie in wanted stretches, in the order in which a scan meets them.
+/// The rows of the ranges that lie in wanted skip_filter, in the order in which a scan meets them.
 fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) -> Vec<&'r Stored> {
     let ranges: Vec<ScanRange> = access.ranges.iter().collect();
     let holds = |row: &&Stored| ranges.iter().any(|scan| scan.range.contains(&row.key));
@@ -143,13 +143,13 @@ fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) 
     if reverse {
         inside.reverse();
     }
-    let mut stretches = if reverse { skip.reverse() } else { skip.forward() };
+    let mut skip_filter = if reverse { skip.reverse() } else { skip.forward() };
     let mut wanted = Vec::new();
     let mut rest = inside.as_slice();
     while let Some(first) = rest.first() {
-        let (is_wanted, place) = match stretches.at(&first.key) {
-            Stretch::Wanted(place) => (true, place),
-            Stretch::Unwanted(place) => (false, place),
+        let (is_wanted, place) = match skip_filter.at(&first.key) {
+            KeyRegion::Match(place) => (true, place),
+            KeyRegion::Gap(place) => (false, place),
         };
         let holds = |row: &&Stored| {
             place.is_none_or(|place| if reverse { place <= row.key.as_slice() } else { row.key.as_slice() < place })

@@ -76,7 +76,7 @@ impl Scan {
                 let rules = Arc::new(walk_rules(view, table, direction, zones, &context));
                 let bucket_scan = |bucket| {
                     let skipper = ranges
-                        .stretches(direction)
+                        .skip_filter(direction)
                         .map(|known| Skipper::new(known, direction, bucket, context.clone()));
                     let ranges = ranges.ranges(bucket, direction);
                     BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone(), is_merged)

@@ -14,7 +14,7 @@
 //! Rows are left out only if they lie in an unwanted stretch. Which rows are handed out, and what is counted,
 //! is the same wherever they lie: in blocks, or in the deltas; but for blocks that a filter rules out as a whole.
 
-use saltwing_access::{KeyStretches, ScanContext, Stretch, TableError};
+use saltwing_access::{KeyRegion, ScanContext, SkipFilter, TableError};
 use saltwing_store::Direction;
 
 use crate::walk::{RowSegment, Walk};
@@ -31,7 +31,7 @@ const CHECK_QUESTIONS: u32 = 1024;
 
 /// Leaves out rows of a bucket's walks.
 pub(crate) struct Skipper {
-    stretches: Box<dyn KeyStretches>,
+    skip_filter: Box<dyn SkipFilter>,
     direction: Direction,
     /// What stands before a logical key.
     bucket: Option<u8>,
@@ -66,13 +66,13 @@ enum State {
 
 impl Skipper {
     pub(crate) fn new(
-        stretches: Box<dyn KeyStretches>,
+        skip_filter: Box<dyn SkipFilter>,
         direction: Direction,
         bucket: Option<u8>,
         context: ScanContext,
     ) -> Self {
         Self {
-            stretches,
+            skip_filter,
             direction,
             bucket,
             context,
@@ -141,9 +141,9 @@ impl Skipper {
         }
         piece.first_key(self.direction, &mut self.key)?;
         let logical = self.key.get(usize::from(self.bucket.is_some())..).unwrap_or_default();
-        let (state, place) = match self.stretches.at(logical) {
-            Stretch::Wanted(place) => (State::Wanted, place),
-            Stretch::Unwanted(place) => (State::Unwanted, place),
+        let (state, place) = match self.skip_filter.at(logical) {
+            KeyRegion::Match(place) => (State::Wanted, place),
+            KeyRegion::Gap(place) => (State::Unwanted, place),
         };
         self.state = state;
         self.has_end = place.is_some();

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Division, Estimate, Projection, RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot,
-    Table, TableError,
+    ColumnEstimate, Estimate, Projection, RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot,
+    SplitTarget, Table, TableError,
 };
 use saltwing_types::{TableId, Value};
 
 use crate::StoredTable;
-use crate::division::divide;
 use crate::estimate::{estimate, estimate_columns};
 use crate::packed::delta::TableRows;
 use crate::packed::{OpenTables, Packed, TableMap};
 use crate::row_values::RowShape;
 use crate::scan::Scan;
 use crate::shape::ScanShape;
+use crate::split::split;
 use crate::totals::is_known;
 use crate::walk::find;
 
@@ -86,8 +86,8 @@ impl Snapshot for EmbeddedSnapshot {
         Ok(find(&self.rows_for(table)?, row_key, table.expired_ms(self.now_ms))?.is_some())
     }
 
-    fn split(&self, table: &Table, route: &ScanRoute, division: Division) -> Result<Vec<ScanRoute>, TableError> {
-        Ok(divide(&self.rows_for(table)?, table, route, division))
+    fn split(&self, table: &Table, route: &ScanRoute, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
+        Ok(split(&self.rows_for(table)?, table, route, division))
     }
 
     fn estimate(&self, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError> {

@@ -1,7 +1,7 @@
 //! A plan's ranges, and what it skips inside them, as a scan takes them.
 
-use saltwing_access::{Direction, KeyStretches, RangeIter, RangeSource, RangeWalk, Stretch};
-use saltwing_plan::{Ranges, ScanRange, Skip, Stretches};
+use saltwing_access::{Direction, KeyRegion, RangeIter, RangeSource, RangeWalk, SkipFilter};
+use saltwing_plan::{KeyRegions, Ranges, ScanRange, Skip};
 use saltwing_rowkey::KeyRange;
 
 /// Ranges up to which they are made once for all buckets.
@@ -40,7 +40,7 @@ impl RangeSource for PlannedRanges {
         Box::new(BucketRanges { all, bucket })
     }
 
-    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+    fn skip_filter(&self, direction: Direction) -> Option<Box<dyn SkipFilter>> {
         let skip = self.skip.as_ref()?;
         Some(Box::new(PlannedStretches(match direction {
             Direction::Forward => skip.forward(),
@@ -75,13 +75,13 @@ impl RangeWalk for BucketRanges {
     }
 }
 
-struct PlannedStretches(Stretches);
+struct PlannedStretches(KeyRegions);
 
-impl KeyStretches for PlannedStretches {
-    fn at(&mut self, logical: &[u8]) -> Stretch<'_> {
+impl SkipFilter for PlannedStretches {
+    fn at(&mut self, logical: &[u8]) -> KeyRegion<'_> {
         match self.0.at(logical) {
-            saltwing_plan::Stretch::Wanted(place) => Stretch::Wanted(place),
-            saltwing_plan::Stretch::Unwanted(place) => Stretch::Unwanted(place),
+            saltwing_plan::KeyRegion::Match(place) => KeyRegion::Match(place),
+            saltwing_plan::KeyRegion::Gap(place) => KeyRegion::Gap(place),
         }
     }
 }

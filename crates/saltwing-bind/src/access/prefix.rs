@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    Buckets, Direction, KeySet, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanRoute, ScanSpec, TableError,
+    Buckets, Direction, KeySet, RangeIter, RangeSource, RangeWalk, ScanRoute, ScanSpec, SkipFilter, TableError,
 };
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
@@ -138,8 +138,8 @@ impl RangeSource for Rest {
         Box::new(RestOfRanges { ranges, rest: self.rest.clone() })
     }
 
-    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
-        self.ranges.stretches(direction)
+    fn skip_filter(&self, direction: Direction) -> Option<Box<dyn SkipFilter>> {
+        self.ranges.skip_filter(direction)
     }
 }
 

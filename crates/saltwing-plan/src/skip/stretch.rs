@@ -1,4 +1,4 @@
-//! Where stretches of one box begin and end, as values.
+//! Where regions of one box begin and end, as values.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The laws of a plan, held against rows by the scalar evaluator.
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, Buckets, Condition, ScanRange, Skip, Stretch, Use};
+use saltwing_plan::{Access, Buckets, Condition, KeyRegion, ScanRange, Skip, Use};
 use saltwing_types::{Value, eval};
 
 /// A row, its logical key and its bucket.
@@ -69,11 +69,11 @@ fn check_skip(access: &Access, skip: &Skip, conditions: &[Condition], stored: &[
     let mut sorted: Vec<&Stored> = stored.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
     for reverse in [false, true] {
-        let mut stretches = if reverse { skip.reverse() } else { skip.forward() };
+        let mut skip_filter = if reverse { skip.reverse() } else { skip.forward() };
         for (i, from) in sorted.iter().enumerate() {
-            let (is_wanted, place) = match stretches.at(&from.key) {
-                Stretch::Wanted(place) => (true, place),
-                Stretch::Unwanted(place) => (false, place),
+            let (is_wanted, place) = match skip_filter.at(&from.key) {
+                KeyRegion::Match(place) => (true, place),
+                KeyRegion::Gap(place) => (false, place),
             };
             let holds_key = |key: &[u8]| place.is_none_or(|place| if reverse { place <= key } else { key < place });
             prop_assert!(holds_key(&from.key), "{:02x?} is not before {:02x?}", from.key, place);

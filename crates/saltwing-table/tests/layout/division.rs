@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow::array::ArrayRef;
 use proptest::prelude::*;
 use saltwing_access::{
-    Buckets, Budget, Direction, Division, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, TableStore,
+    Buckets, Budget, Direction, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableStore,
 };
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
@@ -81,7 +81,7 @@ proptest! {
         };
         let filter: Vec<Expr> = above.map(more_than).into_iter().collect();
         let (whole, view) = (route(ranges), world.store.snapshot().unwrap());
-        let parts = view.split(&world.table, &whole, Division { rows_each, rows_min: 0 }).unwrap();
+        let parts = view.split(&world.table, &whole, SplitTarget { rows_each, rows_min: 0 }).unwrap();
         prop_assert_eq!(read(&world, &*view, &parts, &filter), read(&world, &*view, std::slice::from_ref(&whole), &filter));
         // Where parts end is no matter of the view.
         world.commit(&later).unwrap();
@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-const EACH: Division = Division { rows_each: 2_000, rows_min: 10_000 };
+const EACH: SplitTarget = SplitTarget { rows_each: 2_000, rows_min: 10_000 };
 
 #[test]
 fn parts_have_about_as_many_rows_as_they_should() {

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use saltwing_access::{
-    Buckets, Budget, Direction, KeySet, KeyStretches, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRoute,
-    ScanSpec, Stretch, TableStore,
+    Buckets, Budget, Direction, KeyRegion, KeySet, RangeIter, RangeSource, ScanContext, ScanOrder, ScanRoute, ScanSpec,
+    SkipFilter, TableStore,
 };
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
@@ -16,7 +16,7 @@ use saltwing_types::Value;
 
 use crate::world::{Ranges, World, plain_row, run_options, table};
 
-/// Ranges, and keys that begin stretches: wanted ones and unwanted ones by turns, an unwanted one first.
+/// Ranges, and keys that begin skip_filter: wanted ones and unwanted ones by turns, an unwanted one first.
 #[derive(Clone)]
 struct Gaps {
     ranges: Vec<KeyRange>,
@@ -28,7 +28,7 @@ impl RangeSource for Gaps {
         Ranges(self.ranges.clone()).ranges(bucket, direction)
     }
 
-    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
+    fn skip_filter(&self, direction: Direction) -> Option<Box<dyn SkipFilter>> {
         Some(Box::new(Turns { turns: self.turns.clone(), direction }))
     }
 }
@@ -45,15 +45,15 @@ impl Turns {
     }
 }
 
-impl KeyStretches for Turns {
-    fn at(&mut self, logical: &[u8]) -> Stretch<'_> {
+impl SkipFilter for Turns {
+    fn at(&mut self, logical: &[u8]) -> KeyRegion<'_> {
         let before = self.before(logical);
         let place = match self.direction {
             Direction::Forward => self.turns.get(before),
             Direction::Reverse => before.checked_sub(1).and_then(|turn| self.turns.get(turn)),
         };
         let place = place.map(Vec::as_slice);
-        if before % 2 == 1 { Stretch::Wanted(place) } else { Stretch::Unwanted(place) }
+        if before % 2 == 1 { KeyRegion::Match(place) } else { KeyRegion::Gap(place) }
     }
 }
 

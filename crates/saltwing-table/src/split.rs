@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_access::{
-    Buckets, Division, KeySet, KeyStretches, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, Table,
+    Buckets, KeySet, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, SkipFilter, SplitTarget, Table,
 };
 use saltwing_rowkey::KeyRange;
 use saltwing_store::Direction;
@@ -35,7 +35,7 @@ const ENTRIES_AHEAD: usize = 16;
 
 /// The scan in parts; in one part, where it cannot be divided: it stops early, goes backwards or by turns through buckets,
 /// or skips rows, or it has many ranges.
-pub(crate) fn divide(rows: &TableRows, table: &Table, route: &ScanRoute, division: Division) -> Vec<ScanRoute> {
+pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, division: SplitTarget) -> Vec<ScanRoute> {
     let whole = || vec![route.clone()];
     let KeySet::Ranges { ranges: all, buckets } = &route.keys else { return whole() };
     let buckets = buckets.of(&table.def().key);
@@ -43,7 +43,7 @@ pub(crate) fn divide(rows: &TableRows, table: &Table, route: &ScanRoute, divisio
         && route.first_batch.is_none()
         && route.direction == Direction::Forward
         && (route.order == ScanOrder::ByBucket || buckets.len() < 2)
-        && all.stretches(route.direction).is_none();
+        && all.skip_filter(route.direction).is_none();
     if !is_plain {
         return whole();
     }
@@ -197,8 +197,8 @@ impl RangeSource for Within {
         }
     }
 
-    fn stretches(&self, direction: Direction) -> Option<Box<dyn KeyStretches>> {
-        self.all.stretches(direction)
+    fn skip_filter(&self, direction: Direction) -> Option<Box<dyn SkipFilter>> {
+        self.all.skip_filter(direction)
     }
 }
 
