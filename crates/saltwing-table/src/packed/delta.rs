@@ -76,16 +76,10 @@ impl StoredRow {
         rest.get(start..end).filter(|bytes| !bytes.is_empty())
     }
 
-    /// When the row was written, in milliseconds since 1970; `None` where its bytes are damaged.
-    pub(crate) fn written_ms(&self) -> Option<i64> {
-        self.family(0).and_then(row_format::write_time_ms)
-    }
-
-    /// When the row was written. Rows in memory have a time: records without one are refused at opening.
+    /// When the row was written, in milliseconds since 1970. A row whose bytes are damaged never expires: reading it is the
+    /// error that tells of the damage.
     pub(crate) fn time_ms(&self) -> i64 {
-        let written_ms = self.written_ms();
-        debug_assert!(written_ms.is_some(), "a recent row has no write time");
-        written_ms.unwrap_or(i64::MAX)
+        self.family(0).and_then(row_format::write_time_ms).unwrap_or(i64::MAX)
     }
 }
 

@@ -118,9 +118,6 @@ impl Generation {
             let of_table = by_table.entry(table.0).or_default();
             for row in delta_record::rows(&bytes) {
                 let (key, row) = row.ok_or_else(damaged)?;
-                if row.as_ref().is_some_and(|row| row.written_ms().is_none()) {
-                    return Err(damaged());
-                }
                 read.rows += 1;
                 if (table, &*key) >= (from.table, &*from.key) {
                     of_table.push((key, row));
