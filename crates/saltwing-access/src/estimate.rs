@@ -10,7 +10,7 @@ use crate::Buckets;
 pub struct RangeSample {
     /// Ranges, without the bucket byte, and the bucket of each where it lies in one; disjoint.
     pub ranges: Vec<(KeyRange, Option<u8>)>,
-    /// How many ranges there are, those of the sample included, or about so many.
+    /// The number of ranges, those of the sample included; an estimate if there are many.
     pub total: u64,
     /// The buckets of a range that names none.
     pub buckets: Buckets,

@@ -21,13 +21,13 @@ pub struct Totals {
 }
 
 impl Total {
-    /// Adds so many values with this sum.
+    /// Adds `known` values whose sum is `sum`.
     pub fn add(&mut self, known: u64, sum: i128) {
         self.known += known;
         self.sum += sum;
     }
 
-    /// And so many rows of one value.
+    /// The total with `rows` more rows, all of this value.
     #[must_use]
     pub fn with(self, value: &Value, rows: u64) -> Self {
         let value = match value {

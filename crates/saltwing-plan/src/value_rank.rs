@@ -100,8 +100,8 @@ impl ValueRanks {
         }
     }
 
-    /// The value of an ordinal from `first` to `last`. `None` would be a broken invariant: then nothing is told by ranks, and
-    /// the condition is checked row by row.
+    /// The value of an ordinal from `first` to `last`. `None` is a broken invariant: the caller then makes no ranges of the
+    /// condition, and the filter checks each row.
     pub(crate) fn value(&self, ordinal: I256) -> Option<Value> {
         let narrow = ordinal.as_i64();
         let negative = ordinal.is_negative();

@@ -190,7 +190,7 @@ impl Shared {
     /// The storage of this process.
     ///
     /// # Errors
-    /// [`ErrorCode::NotSupported`] where the tables are elsewhere.
+    /// [`ErrorCode::NotSupported`] if the database is over another store of tables.
     pub(crate) fn storage(&self, what: &str) -> Result<&Arc<EmbeddedTables>, Error> {
         self.storage.as_ref().ok_or_else(|| {
             let store = self.tables.capabilities().name;

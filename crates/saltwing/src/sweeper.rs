@@ -21,7 +21,7 @@ impl Sweeper {
     pub(crate) fn start(tables: Arc<EmbeddedTables>, catalog: Arc<Catalog>, every: Duration) -> Result<Self, Error> {
         let (stop, stopped) = channel();
         let sweep = move || {
-            // What is left is left to the next time; readers never see it.
+            // The next round deletes what this one could not. Readers never see such rows.
             let finish_drops = || {
                 if let Err(error) = catalog.finish_drops() {
                     tables.note_failure("drop", &error);

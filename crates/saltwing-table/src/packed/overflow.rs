@@ -40,7 +40,7 @@ impl OverflowValue {
         Self { id, orphan: AtomicBool::new(false), failed: Mutex::default(), context }
     }
 
-    /// The value, of so many bytes; `None` when it cannot be read: [`OverflowValue::failure`] says whether the store failed.
+    /// The value, which has `bytes` bytes; `None` if it cannot be read: [`OverflowValue::failure`] says whether the store failed.
     pub(super) fn read(&self, bytes: u32) -> Option<Bytes> {
         let stored = match self.context.load_overflow(self.id) {
             Ok(stored) => stored?,
