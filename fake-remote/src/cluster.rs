@@ -36,7 +36,8 @@ pub(crate) enum CallError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     table: TableId,
-    start: Vec<u8>,
+    /// Empty for the first region.
+    pub(crate) start: Vec<u8>,
     pub(crate) end: Option<Vec<u8>>,
     generation: u64,
 }
@@ -190,11 +191,6 @@ impl Cluster {
         let (start, generation) = own.map_or((Vec::new(), 0), |(start, generation)| (start.clone(), *generation));
         let next = rows.starts.range::<[u8], _>((Bound::Excluded(&start[..]), Bound::Unbounded)).next();
         Located { table, start, end: next.map(|(end, _)| end.clone()), generation }
-    }
-
-    /// The start of a region; empty for the first.
-    pub(crate) fn start_of(located: &Located) -> &[u8] {
-        &located.start
     }
 
     /// Rows of a region as of a commit, `most` at most, and whether the region has no more of these keys.

@@ -13,7 +13,7 @@ use saltwing_access::{
 use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
 use saltwing_types::{Expr, Value};
 
-use crate::cluster::{CallError, Cluster, Keys, StoredRow};
+use crate::cluster::{CallError, Keys, StoredRow};
 use crate::rows::value;
 use crate::store::Link;
 
@@ -238,11 +238,7 @@ impl BucketScan {
             self.context.check()?;
             let Some(keys) = self.current.take() else {
                 let Some(range) = self.ranges.next() else { return Ok(()) };
-                if let Some(bucket) = self.bucket {
-                    self.context.counters.touch_bucket(bucket);
-                } else {
-                    self.context.counters.touch_bucket(0);
-                }
+                self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
                 if !self.ranges.continues() {
                     self.context.counters.count_seek();
                 }
@@ -269,11 +265,7 @@ impl BucketScan {
             Ok::<_, CallError>((region, page))
         })?;
         let last = page.last().map(|(key, _)| key.clone());
-        let is_alive = |row: &Row| {
-            let expired_ms = self.table.expired_ms(self.link.now_ms);
-            expired_ms.is_none_or(|limit| row.1.written_ms > limit)
-        };
-        self.page.extend(page.into_iter().filter(is_alive));
+        self.page.extend(page.into_iter().filter(|(_, row)| self.link.is_alive(&self.table, row)));
         let (from, to) = keys;
         let rest = match (self.direction, is_last) {
             // Behind the last row of the page.
@@ -285,8 +277,7 @@ impl BucketScan {
                 end.map(|end| (end, to))
             }
             (Direction::Reverse, true) => {
-                let start = Cluster::start_of(&region);
-                (!start.is_empty() && *start > *from).then(|| (from, Some(start.to_vec())))
+                (!region.start.is_empty() && region.start > from).then_some((from, Some(region.start)))
             }
         };
         Ok(rest)

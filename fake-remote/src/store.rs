@@ -133,8 +133,12 @@ impl Link {
 
     fn row(&self, table: &Table, key: &[u8]) -> Option<Arc<StoredRow>> {
         let row = self.client.retried(|| self.cluster.get(table.def().id, key, self.at));
-        let expired_ms = table.expired_ms(self.now_ms);
-        row.filter(|row| expired_ms.is_none_or(|limit| row.written_ms > limit))
+        row.filter(|row| self.is_alive(table, row))
+    }
+
+    /// Whether a row has not expired at the snapshot's time.
+    pub(crate) fn is_alive(&self, table: &Table, row: &StoredRow) -> bool {
+        table.expired_ms(self.now_ms).is_none_or(|limit| row.written_ms > limit)
     }
 }
 

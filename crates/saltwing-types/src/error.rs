@@ -1,6 +1,22 @@
 //! Stable error codes, and the errors of values.
 
+use std::error::Error;
 use std::fmt;
+
+/// The text of an error, and behind it the texts of its causes. A transparent error repeats its cause's text: no text comes
+/// twice.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = inner.source();
+    }
+    text
+}
 
 /// What went wrong, as one stable word with an SQLSTATE.
 ///

@@ -46,7 +46,7 @@ pub use byte_size::parse_bytes;
 pub use calendar::DateField;
 pub use call::round_number;
 pub use decimal::Decimal;
-pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError};
+pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError, with_causes};
 pub use expr::{ArithOp, ColumnRef, CompareOp, Expr};
 pub use function::Function;
 pub use span::{Position, Span};

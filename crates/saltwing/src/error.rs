@@ -10,7 +10,7 @@ use saltwing_catalog::CatalogError;
 use saltwing_exec::{ExecError, Unfinished};
 use saltwing_sql::SqlError;
 use saltwing_store::StoreError;
-use saltwing_types::{ErrorCode, Span, ValueError};
+use saltwing_types::{ErrorCode, Span, ValueError, with_causes};
 
 use crate::error_subject::Subject;
 
@@ -54,17 +54,7 @@ impl Error {
     }
 
     pub(crate) fn wrap(code: ErrorCode, error: impl std::error::Error + Send + Sync + 'static) -> Self {
-        let mut message = error.to_string();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            let text = inner.to_string();
-            // A transparent error repeats its source's text.
-            if !message.contains(&text) {
-                message = format!("{message}: {text}");
-            }
-            cause = inner.source();
-        }
-        let mut wrapped = Self::new(code, message);
+        let mut wrapped = Self::new(code, with_causes(&error));
         wrapped.0.source = Some(Box::new(error));
         wrapped
     }

@@ -75,19 +75,16 @@ impl KeyAccess {
     /// The rows of this part, read as an access is, at most `limit`.
     pub fn route(self, access: &TableAccess, limit: Option<u64>) -> ScanRoute {
         let limit = limit.or(matches!(self, Self::Row(_)).then_some(1));
-        let all = || access.buckets();
+        let buckets_of = |own: Option<Vec<u8>>| own.map_or_else(|| access.buckets(), Buckets::Some);
         let keys = match self {
             Self::Range(keys) => KeySet::Range(keys),
             Self::Row(key) => {
                 let list = RangeList::new(vec![row_range(&key, access.table())]);
-                KeySet::Ranges { buckets: list.buckets().map_or_else(all, Buckets::Some), ranges: Arc::new(list) }
+                KeySet::Ranges { buckets: buckets_of(list.buckets()), ranges: Arc::new(list) }
             }
-            Self::List(list) => {
-                KeySet::Ranges { buckets: list.buckets().map_or_else(all, Buckets::Some), ranges: list }
-            }
+            Self::List(list) => KeySet::Ranges { buckets: buckets_of(list.buckets()), ranges: list },
             Self::Rows(list) => {
-                let buckets = list.buckets().map_or_else(all, Buckets::Some);
-                KeySet::Ranges { ranges: Arc::new(RowRanges(list)), buckets }
+                KeySet::Ranges { buckets: buckets_of(list.buckets()), ranges: Arc::new(RowRanges(list)) }
             }
         };
         access.route_over(keys, limit)

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use parking_lot::Mutex;
+use saltwing_types::with_causes;
 
 /// Work in the background that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,20 +44,6 @@ impl Failures {
     pub(crate) fn last(&self) -> Option<BackgroundFailure> {
         self.0.lock().clone()
     }
-}
-
-/// The text of an error and of its causes, each once.
-pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let more = inner.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = inner.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use saltwing_access::TableError;
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
-use saltwing_types::TableId;
+use saltwing_types::{TableId, with_causes};
 
 use super::block_ref::{BlockContext, Unread};
 use super::delta::Delta;
 use super::directory_format::{StoredEntry, read_run};
-use super::failure::with_causes;
 use super::meta::{Cursor, Meta};
 use super::spaces::{
     DIR, DIR_RUN, FIX, META, META_KEY, OVERFLOW, REPLACED, VAR, delta_space, id_key, part_key, split_table,

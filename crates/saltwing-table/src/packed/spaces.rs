@@ -13,7 +13,7 @@
 //! Space 10 is kept for older rows, which nothing writes yet.
 
 use saltwing_store::{KeyBounds, Space};
-use saltwing_types::TableId;
+use saltwing_types::{TableId, text};
 
 /// Rows of the form before this one: one pair a row.
 pub(super) const OLD_ROWS: Space = Space::new(1);
@@ -97,7 +97,7 @@ pub(super) fn split_table(key: &[u8]) -> Option<(TableId, &[u8])> {
 pub(super) fn hex(bytes: &[u8]) -> String {
     const SHOWN_MAX: usize = 32;
     let shown = bytes.get(..SHOWN_MAX).unwrap_or(bytes);
-    let mut out: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut out = text::hex(shown);
     if shown.len() < bytes.len() {
         out.push_str("..");
     }
