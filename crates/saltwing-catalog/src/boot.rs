@@ -13,7 +13,7 @@ use saltwing_types::{
 };
 
 use crate::view::{Definitions, key};
-use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA};
+use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 
 /// The newest format of the catalog's rows that this version reads and writes.
 ///
@@ -23,18 +23,13 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA};
 /// | 2 | keys with computed parts |
 /// | 3 | tables that were altered: slots of dropped columns |
 /// | 4 | DEFAULTs that are computed for each row |
+/// | 5 | definitions as records with names of their own (`record.rs`) |
 ///
-/// A catalog has the lowest format that tells all of its definitions, so that earlier
-/// versions read what they can, and refuse what they would misread.
-pub const CATALOG_FORMAT: u32 = 4;
+/// A definition stays in its form until its table is altered. So earlier versions open a catalog up to its first
+/// record, and refuse it from then on.
+pub const CATALOG_FORMAT: u32 = 5;
 /// The format of a catalog without tables.
 const FIRST_FORMAT: u32 = 1;
-/// The format from which on keys have computed parts.
-const KEY_EXPRESSIONS_FORMAT: u32 = 2;
-/// The format from which on tables have a history.
-const ALTERED_FORMAT: u32 = 3;
-/// The format from which on DEFAULTs are computed for each row.
-const COMPUTED_DEFAULTS_FORMAT: u32 = 4;
 
 const TABLES: u32 = 1;
 const SCHEMAS: u32 = 2;
@@ -80,9 +75,7 @@ impl Catalog {
         }
         for row in catalog.rows(&catalog.own.tables)? {
             let (name, definition) = (text(&row, 1)?, text(&row, 2)?);
-            let def: TableDef = serde_json::from_str(&definition).map_err(|error| {
-                CatalogError::Corrupt(format!("the definition of table {name} cannot be read: {error}"))
-            })?;
+            let def = record::read(&name, &definition)?;
             if def.name.name != name || def.name.schema.clone().unwrap_or_default() != text(&row, 0)? {
                 return Err(CatalogError::Corrupt(format!("the definition of table {name} names another table")));
             }
@@ -136,15 +129,8 @@ impl Catalog {
         }
         let id = self.next_id()?;
         def.id = TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?);
-        let row = table_row(&def)?;
-        if def.key.has_computed() {
-            self.raise_format(&mut *writes, KEY_EXPRESSIONS_FORMAT)?;
-        }
-        if def.columns.iter().any(|column| column.default.as_ref().is_some_and(|default| default.computed)) {
-            self.raise_format(&mut *writes, COMPUTED_DEFAULTS_FORMAT)?;
-        }
+        self.put_definition(&mut *writes, &def)?;
         let table = self.store.open_table(Table::new(Arc::new(def))?);
-        writes.put(&self.own.tables, row)?;
         writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
         if let Err(error) = writes.commit(Durability::Synced) {
             self.store.close_table(table.def().id);
@@ -179,8 +165,7 @@ impl Catalog {
         check_definition(&def)?;
         let table = Table::new(Arc::new(def))?;
         let mut writes = self.store.batch();
-        writes.put(&self.own.tables, table_row(table.def())?)?;
-        self.raise_format(&mut *writes, ALTERED_FORMAT)?;
+        self.put_definition(&mut *writes, table.def())?;
         writes.commit(Durability::Synced)?;
         // Held while the table changes: who is refused for an old definition finds the new one here.
         let mut current = self.view.write();
@@ -207,7 +192,7 @@ impl Catalog {
         let next = Table::new(Arc::new(TableDef { id: TableId(new_id), ..TableDef::clone(table.def()) }))?;
         let dropped = vec![Value::Int(old.0.into())];
         let mut writes = self.store.batch();
-        writes.put(&self.own.tables, table_row(next.def())?)?;
+        self.put_definition(&mut *writes, next.def())?;
         writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
         writes.put(&self.own.dropped, dropped.clone())?;
         writes.free_space();
@@ -330,13 +315,11 @@ impl Catalog {
         self.store.snapshot()?.get(&Projection::all(settings), &row_key)?.map(|row| text(&row, 1)).transpose()
     }
 
-    /// Notes that a definition needs at least this format.
-    fn raise_format(&self, writes: &mut dyn WriteBatch, needed: u32) -> Result<(), CatalogError> {
-        let found = self.setting(FORMAT_SETTING)?.and_then(|format| format.parse::<u32>().ok());
-        if found.is_none_or(|found| found < needed) {
-            writes.put(&self.own.settings, format_row(needed))?;
-        }
-        Ok(())
+    /// Writes the definition of a table, and the format that its record needs.
+    fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
+        let [schema, name] = name_values(&def.name);
+        writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?;
+        Ok(writes.put(&self.own.settings, format_row(CATALOG_FORMAT))?)
     }
 
     fn check_format(&self, readonly: bool) -> Result<(), CatalogError> {
@@ -462,14 +445,6 @@ fn format_row(format: u32) -> Vec<Value> {
 
 fn name_values(name: &TableName) -> [Value; 2] {
     [Value::Text(name.schema.clone().unwrap_or_default()), Value::Text(name.name.clone())]
-}
-
-fn table_row(def: &TableDef) -> Result<Vec<Value>, CatalogError> {
-    let definition = serde_json::to_string(def).map_err(|error| {
-        CatalogError::Corrupt(format!("table {} has a definition that cannot be kept: {error}", def.name))
-    })?;
-    let [schema, name] = name_values(&def.name);
-    Ok(vec![schema, name, Value::Text(definition)])
 }
 
 fn text(row: &[Value], column: usize) -> Result<String, CatalogError> {

@@ -51,6 +51,24 @@ pub enum CatalogError {
         /// What can be read.
         supported: u32,
     },
+    /// A later version wrote the definition of a table.
+    #[error("the definition of table {table} has record version {found}, and this version reads up to {supported}")]
+    NewerRecord {
+        /// Table.
+        table: String,
+        /// What is there.
+        found: u32,
+        /// What can be read.
+        supported: u32,
+    },
+    /// The definition of a table has a type, a function or a form that there is not.
+    #[error("the definition of table {table} cannot be read: {why}")]
+    UnreadableDefinition {
+        /// Table.
+        table: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The catalog's rows make no sense.
     #[error("the catalog is damaged: {0}")]
     Corrupt(String),
@@ -69,8 +87,8 @@ impl CatalogError {
             Self::DuplicateTable { .. } => ErrorCode::DuplicateTable,
             Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,
             Self::SchemaNotEmpty { .. } | Self::ReservedName(_) => ErrorCode::InvalidDefinition,
-            Self::NewerFormat { .. } => ErrorCode::NotSupported,
-            Self::Corrupt(_) => ErrorCode::Corrupt,
+            Self::NewerFormat { .. } | Self::NewerRecord { .. } => ErrorCode::NotSupported,
+            Self::UnreadableDefinition { .. } | Self::Corrupt(_) => ErrorCode::Corrupt,
             Self::Table(error) => error.code(),
         }
     }
@@ -80,7 +98,9 @@ impl CatalogError {
         match self {
             Self::NoSuchTable { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
             Self::NoSuchTable { .. } => Some("SHOW TABLES lists them".into()),
-            Self::NewerFormat { .. } => Some("open it with the version that wrote it, or a later one".into()),
+            Self::NewerFormat { .. } | Self::NewerRecord { .. } => {
+                Some("open it with the version that wrote it, or a later one".into())
+            }
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Tables and schemas, kept as rows of tables whose definitions are constant.
 //!
 //! ```text
-//! _tables    (schema, name)  -> definition as JSON
+//! _tables    (schema, name)  -> definition as a record in JSON (`record.rs`)
 //! _schemas   (name)
 //! _dropped   (id)            tables whose rows are still to be deleted
 //! _settings  (name)          -> value: format version, next table id
@@ -20,6 +20,7 @@ mod boot;
 mod error;
 mod information_schema;
 mod readable;
+mod record;
 mod view;
 
 pub use boot::{CATALOG_FORMAT, Catalog};

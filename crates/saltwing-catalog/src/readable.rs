@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError};
-use saltwing_types::{TableDef, TableId, Value};
+use saltwing_types::{TableId, Value};
 
-use crate::CATALOG_FORMAT;
 use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, check_definition};
+use crate::{CATALOG_FORMAT, record};
 
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
@@ -73,9 +73,9 @@ impl ReadableCatalog {
             let place = if schema.is_empty() { format!("table {name}") } else { format!("table {schema}.{name}") };
             let read = || -> Result<Arc<Table>, String> {
                 let definition = text(row, 2).unwrap_or_default();
-                let def: TableDef = serde_json::from_str(definition).map_err(|error| error.to_string())?;
+                let def = record::read(name, definition).map_err(|error| error.to_string())?;
                 if def.name.name != name || def.name.schema.as_deref().unwrap_or_default() != schema {
-                    return Err("the definition names another table".into());
+                    return Err("its definition names another table".into());
                 }
                 check_definition(&def).map_err(|error| error.to_string())?;
                 Table::new(Arc::new(def)).map(|table| store.open_table(table)).map_err(|error| error.to_string())
@@ -88,7 +88,7 @@ impl ReadableCatalog {
                     }
                     self.tables.push(table);
                 }
-                Err(why) => self.tell(of, place, format!("its definition cannot be read: {why}"), Loss::Nothing),
+                Err(why) => self.tell(of, place, why, Loss::Nothing),
             }
         }
     }

@@ -251,24 +251,8 @@ pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
         DataType::Varbinary(None | Some(BinaryLength::Max)) | DataType::Bytea | DataType::Blob(None) => {
             SqlType::Varbinary
         }
-        DataType::Custom(name, modifiers) if modifiers.is_empty() => custom(&name.to_string().to_uppercase())?,
-        _ => return None,
-    })
-}
-
-/// Phoenix's own type names.
-fn custom(name: &str) -> Option<SqlType> {
-    Some(match name {
-        "UNSIGNED_TINYINT" => SqlType::UnsignedTinyInt,
-        "UNSIGNED_SMALLINT" => SqlType::UnsignedSmallInt,
-        "UNSIGNED_INT" => SqlType::UnsignedInt,
-        "UNSIGNED_LONG" => SqlType::UnsignedLong,
-        "UNSIGNED_FLOAT" => SqlType::UnsignedFloat,
-        "UNSIGNED_DOUBLE" => SqlType::UnsignedDouble,
-        "UNSIGNED_DATE" => SqlType::UnsignedDate,
-        "UNSIGNED_TIME" => SqlType::UnsignedTime,
-        "UNSIGNED_TIMESTAMP" => SqlType::UnsignedTimestamp,
-        "VARBINARY_ENCODED" => SqlType::VarbinaryEncoded,
+        // Phoenix's own type names.
+        DataType::Custom(name, modifiers) if modifiers.is_empty() => name.to_string().to_uppercase().parse().ok()?,
         _ => return None,
     })
 }

@@ -186,7 +186,7 @@ impl Bins {
 }
 
 /// A part of an instant, counted as SQL counts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // each is its own word
 pub enum DateField {
     Year,

@@ -4,11 +4,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use ethnum::I256;
-use serde::{Deserialize, Serialize};
-
 use crate::error::shorten;
 use crate::{SqlType, ValueError};
+use ethnum::I256;
 
 /// Most significant digits.
 const DIGITS_MAX: u32 = 38;
@@ -22,7 +20,7 @@ const SCALE_MAX: i32 = 400;
 /// `digits` x 10^-`scale`, with no trailing zero in `digits`; zero is 0 x 10^0.
 ///
 /// One number has one form, so `==` is numeric equality: 1.50 is 1.5.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
     digits: i128,
     scale: i32,

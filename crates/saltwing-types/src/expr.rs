@@ -9,12 +9,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{Function, Span, SqlType, Value, text};
 
 /// A column of the row that an expression is computed over.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct ColumnRef {
     /// Index in the row: of the table's columns, where there is one table.
     pub index: usize,
@@ -35,7 +33,7 @@ impl PartialEq for ColumnRef {
 }
 
 /// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// `=`
     Eq,
@@ -97,7 +95,7 @@ impl CompareOp {
 }
 
 /// Arithmetic on two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArithOp {
     /// `+`
     Add,
@@ -125,7 +123,7 @@ impl ArithOp {
 }
 
 /// An expression over the columns of one row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A constant. Its type is the one it was brought to, or its own.
     Literal(Value, SqlType),

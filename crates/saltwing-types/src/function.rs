@@ -1,12 +1,10 @@
 //! The functions of the expression language.
 
-use serde::{Deserialize, Serialize};
-
 use crate::ValueError;
 use crate::calendar::DateField;
 
 /// A deterministic function of its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Function {
     /// `ABS(n)`.

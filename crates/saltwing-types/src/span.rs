@@ -1,9 +1,7 @@
 //! Where in a statement's text something stands.
 
-use serde::{Deserialize, Serialize};
-
 /// A place in SQL text: line and column, both counted from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,
@@ -12,7 +10,7 @@ pub struct Position {
 }
 
 /// A piece of SQL text from `start` to `end`, both inclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First character.
     pub start: Position,

@@ -1,8 +1,10 @@
 //! The SQL types, named and limited as Apache Phoenix has them.
 
 use std::fmt;
+use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use crate::ValueError;
+use crate::error::shorten;
 
 /// Most significant digits of a DECIMAL.
 pub const DECIMAL_PRECISION_MAX: u8 = 38;
@@ -11,7 +13,7 @@ pub const DECIMAL_PRECISION_MAX: u8 = 38;
 ///
 /// The unsigned integers use signed storage and hold only its half: 0..127,
 /// 0..32767, 0..2^31-1 and 0..2^63-1 (Phoenix, PUnsigned*).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SqlType {
     /// The type of a bare NULL.
     Null,
@@ -201,5 +203,56 @@ impl fmt::Display for SqlType {
             VarbinaryEncoded => "VARBINARY_ENCODED",
         };
         f.write_str(name)
+    }
+}
+
+impl FromStr for SqlType {
+    type Err = ValueError;
+
+    /// Reads what [`SqlType`] prints, no more: the other names that SQL has for types are the parser's.
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        use SqlType::*;
+        let bad = || ValueError::BadText { text: shorten(text), target: "a type".into() };
+        let (name, length) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((name, length)) => (name, Some(length)),
+            None => (text, None),
+        };
+        let number = |length: &str| length.parse::<u32>().map_err(|_| bad());
+        Ok(match (name, length) {
+            ("NULL", None) => Null,
+            ("TINYINT", None) => TinyInt,
+            ("SMALLINT", None) => SmallInt,
+            ("INTEGER", None) => Integer,
+            ("BIGINT", None) => BigInt,
+            ("UNSIGNED_TINYINT", None) => UnsignedTinyInt,
+            ("UNSIGNED_SMALLINT", None) => UnsignedSmallInt,
+            ("UNSIGNED_INT", None) => UnsignedInt,
+            ("UNSIGNED_LONG", None) => UnsignedLong,
+            ("FLOAT", None) => Float,
+            ("DOUBLE", None) => Double,
+            ("UNSIGNED_FLOAT", None) => UnsignedFloat,
+            ("UNSIGNED_DOUBLE", None) => UnsignedDouble,
+            ("DECIMAL", None) => Decimal(None),
+            ("DECIMAL", Some(digits)) => {
+                let (precision, scale) = digits.split_once(',').ok_or_else(bad)?;
+                let digits = precision.parse().ok().zip(scale.parse().ok());
+                let fits = |(p, s): &(u8, u8)| (1..=DECIMAL_PRECISION_MAX).contains(p) && s <= p;
+                Decimal(Some(digits.filter(fits).ok_or_else(bad)?))
+            }
+            ("BOOLEAN", None) => Boolean,
+            ("DATE", None) => Date,
+            ("TIME", None) => Time,
+            ("TIMESTAMP", None) => Timestamp,
+            ("UNSIGNED_DATE", None) => UnsignedDate,
+            ("UNSIGNED_TIME", None) => UnsignedTime,
+            ("UNSIGNED_TIMESTAMP", None) => UnsignedTimestamp,
+            ("CHAR", Some(length)) => Char(number(length)?),
+            ("VARCHAR", None) => Varchar(None),
+            ("VARCHAR", Some(length)) => Varchar(Some(number(length)?)),
+            ("BINARY", Some(length)) => Binary(number(length)?),
+            ("VARBINARY", None) => Varbinary,
+            ("VARBINARY_ENCODED", None) => VarbinaryEncoded,
+            _ => return Err(bad()),
+        })
     }
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{Expr, SqlType, Value, ValueError, eval, number};
 
 /// Most columns of a table.
@@ -18,11 +16,11 @@ pub const ROW_KEY_COLUMN: &str = "_row_key";
 pub const ROW_ID_COLUMN: &str = "_row_id";
 
 /// A table's number in its database: never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
 
 /// A table's name, with its schema if it has one, as spelt at creation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TableName {
     /// Schema, if not the default one.
     pub schema: Option<String>,
@@ -47,7 +45,7 @@ impl fmt::Display for TableName {
 }
 
 /// Sort direction of a key column. NULLs come first in both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SortOrder {
     /// Smallest first.
     Asc,
@@ -56,7 +54,7 @@ pub enum SortOrder {
 }
 
 /// How rows are spread over buckets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Salt {
     /// Number of buckets, 1..=256.
     pub buckets: u16,
@@ -66,13 +64,11 @@ pub struct Salt {
 }
 
 /// Where the values of a key column come from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum KeySource {
     /// A column of the table: its index in [`TableDef::columns`].
-    #[serde(rename = "column")]
     Column(usize),
     /// Computed for each row from key columns behind it: see [`crate::key_expression`].
-    #[serde(rename = "expr")]
     Computed(Expr),
 }
 
@@ -80,10 +76,9 @@ pub enum KeySource {
 ///
 /// A computed one is no column of the table: it is in no row, has no name in
 /// statements, and nobody reads it back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KeyColumn {
     /// The table's column, or the expression.
-    #[serde(flatten)]
     pub source: KeySource,
     /// Name as declared; of a computed one its text.
     pub name: String,
@@ -125,7 +120,7 @@ impl KeyColumn {
 }
 
 /// A primary key: its columns in order, and the salt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KeySchema {
     /// Key columns, leading one first; never empty.
     pub columns: Vec<KeyColumn>,
@@ -151,7 +146,7 @@ impl KeySchema {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ColumnDef {
     /// Name as declared.
     pub name: String,
@@ -170,19 +165,18 @@ pub struct ColumnDef {
 }
 
 /// A column's DEFAULT.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DefaultDef {
     /// As written.
     pub text: String,
     /// What it computes; NULL where [`DefaultDef::computed`] is set.
     pub expr: Expr,
     /// Whether the text is SQL that is computed for each new row: `now()`, `uuid()`. Otherwise it is one value.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub computed: bool,
 }
 
 /// A table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TableDef {
     /// Number.
     pub id: TableId,
@@ -201,7 +195,6 @@ pub struct TableDef {
     /// Options as written that do not have a field of their own, in order.
     pub options: Vec<TableOption>,
     /// What became of it since it was made.
-    #[serde(default, skip_serializing_if = "TableHistory::is_new")]
     pub history: TableHistory,
 }
 
@@ -209,7 +202,7 @@ pub struct TableDef {
 pub const SLOTS_MAX: usize = 4096;
 
 /// What ALTER TABLE did to a table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableHistory {
     /// Counts the changes of the definition.
     pub version: u32,
@@ -225,7 +218,7 @@ impl TableHistory {
 }
 
 /// What is left of a column that was dropped: a slot that is never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DroppedColumn {
     /// Index in [`TableDef::families`].
     pub family: usize,
@@ -246,7 +239,7 @@ pub const BLOCK_BYTES: &str = "BLOCK_BYTES";
 pub const BLOCK_BYTES_MAX: u64 = 64 << 20;
 
 /// An option of CREATE TABLE that is kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TableOption {
     /// Name in upper case.
     pub name: String,

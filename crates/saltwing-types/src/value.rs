@@ -3,8 +3,6 @@
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
-
 use crate::sql_type::TypeFamily;
 use crate::{Decimal, SqlType};
 
@@ -13,7 +11,7 @@ use crate::{Decimal, SqlType};
 /// `==` and hashing are those of grouping: NULL equals NULL, NaN equals NaN,
 /// -0.0 equals 0.0. SQL's comparison, with NULL unknown and numbers of several
 /// kinds, is [`Value::compare`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub enum Value {
     /// NULL of any type.
     Null,
@@ -38,7 +36,7 @@ pub enum Value {
 }
 
 /// An instant to the nanosecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     /// Milliseconds since 1970-01-01T00:00Z.
     pub ms: i64,

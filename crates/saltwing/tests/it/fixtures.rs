@@ -89,3 +89,17 @@ fn version_0_1_on_redb_closed() {
 fn version_0_1_on_redb_killed() {
     holds("0.1-redb-killed.zip");
 }
+
+/// Its catalog holds definitions as records: format 5.
+#[test]
+#[cfg(feature = "redb")]
+fn format_5_on_redb_closed() {
+    holds("0.1-format5-redb-closed.zip");
+}
+
+/// Its process was killed: all rows are in the journal alone.
+#[test]
+#[cfg(feature = "redb")]
+fn format_5_on_redb_killed() {
+    holds("0.1-format5-redb-killed.zip");
+}

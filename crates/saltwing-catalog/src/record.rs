@@ -1,0 +1,295 @@
+//! The record of a table: the form in which the catalog stores a definition.
+//!
+//! ```json
+//! {"record_version":1, "id":100, "name":{"schema":null,"name":"t"}, "columns":[{"name":"k","type":"BIGINT",..}], "key":{..}, ..}
+//! ```
+//!
+//! The names and the shape are the record's own: types and functions have their names in SQL, and nothing follows the
+//! names of Rust types. So a type of the language can be renamed, and databases still open. A change of the record needs
+//! a new [`RECORD_VERSION`], and a reader for the ones before.
+//!
+//! Catalogs of the formats 1 to 4 hold records without a version. These have other names for some things, which are the
+//! aliases below, and other forms of types and some values, whose names begin with "Earlier".
+
+use saltwing_types::table::{DefaultDef, DroppedColumn, TableHistory, TableOption};
+use saltwing_types::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
+use serde::{Deserialize, Serialize};
+
+use crate::CatalogError;
+
+mod expression;
+mod sql_type;
+#[cfg(test)]
+mod tests;
+
+use expression::{ExprRecord, ValueRecord};
+use sql_type::TypeRecord;
+
+/// The version of the records that are written, and the latest that can be read.
+const RECORD_VERSION: u32 = 1;
+
+/// A definition as it is stored.
+///
+/// # Errors
+/// [`CatalogError::Corrupt`] for a definition that holds what no statement puts there.
+pub(crate) fn write(def: &TableDef) -> Result<String, CatalogError> {
+    let cannot =
+        |why| CatalogError::Corrupt(format!("table {} has a definition that cannot be stored: {why}", def.name));
+    let record = TableRecord::of(def).map_err(cannot)?;
+    serde_json::to_string(&record).map_err(|error| cannot(error.to_string()))
+}
+
+/// The definition that `text` stores; `table` is its name, for messages.
+///
+/// # Errors
+/// [`CatalogError::NewerRecord`]; [`CatalogError::UnreadableDefinition`].
+pub(crate) fn read(table: &str, text: &str) -> Result<TableDef, CatalogError> {
+    let unreadable = |why| CatalogError::UnreadableDefinition { table: table.into(), why };
+    let VersionOnly { record_version: found } =
+        serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    if found > RECORD_VERSION {
+        return Err(CatalogError::NewerRecord { table: table.into(), found, supported: RECORD_VERSION });
+    }
+    let record: TableRecord = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    record.into_def().map_err(unreadable)
+}
+
+/// The version of a record, whatever else is in it.
+#[derive(Deserialize)]
+struct VersionOnly {
+    #[serde(default)]
+    record_version: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableRecord {
+    /// None in catalogs of the formats 1 to 4.
+    #[serde(default)]
+    record_version: u32,
+    id: u32,
+    name: NameRecord,
+    columns: Vec<ColumnRecord>,
+    key: KeyRecord,
+    key_name: Option<String>,
+    families: Vec<Option<String>>,
+    ttl_s: Option<u64>,
+    options: Vec<OptionRecord>,
+    #[serde(default)]
+    history: HistoryRecord,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NameRecord {
+    schema: Option<String>,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ColumnRecord {
+    name: String,
+    #[serde(rename = "type", alias = "ty")]
+    sql_type: TypeRecord,
+    nullable: bool,
+    default: Option<DefaultRecord>,
+    family: Option<usize>,
+    slot: u16,
+    hidden: bool,
+}
+
+/// The text of a DEFAULT, and its value as an expression, unless it is computed for each row.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DefaultRecord {
+    text: String,
+    expr: ExprRecord,
+    #[serde(default)]
+    computed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyRecord {
+    columns: Vec<KeyColumnRecord>,
+    salt: Option<SaltRecord>,
+}
+
+/// A key column has either a column's index or an expression.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyColumnRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expr: Option<ExprRecord>,
+    name: String,
+    #[serde(rename = "type", alias = "ty")]
+    sql_type: TypeRecord,
+    #[serde(with = "OrderRecord")]
+    order: SortOrder,
+    nullable: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SortOrder")]
+enum OrderRecord {
+    #[serde(rename = "asc", alias = "Asc")]
+    Asc,
+    #[serde(rename = "desc", alias = "Desc")]
+    Desc,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SaltRecord {
+    buckets: u16,
+    by: Option<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OptionRecord {
+    name: String,
+    value: ValueRecord,
+    honoured: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HistoryRecord {
+    version: u32,
+    dropped: Vec<DroppedRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DroppedRecord {
+    family: usize,
+    slot: u16,
+    #[serde(rename = "type", alias = "ty")]
+    sql_type: TypeRecord,
+}
+
+impl TableRecord {
+    fn of(def: &TableDef) -> Result<Self, String> {
+        let options = def.options.iter().map(|option| OptionRecord {
+            name: option.name.clone(),
+            value: ValueRecord::of(&option.value),
+            honoured: option.honoured,
+        });
+        Ok(Self {
+            record_version: RECORD_VERSION,
+            id: def.id.0,
+            name: NameRecord { schema: def.name.schema.clone(), name: def.name.name.clone() },
+            columns: def.columns.iter().map(ColumnRecord::of).collect::<Result<_, _>>()?,
+            key: KeyRecord {
+                columns: def.key.columns.iter().map(KeyColumnRecord::of).collect::<Result<_, _>>()?,
+                salt: def.key.salt.map(|Salt { buckets, by }| SaltRecord { buckets, by }),
+            },
+            key_name: def.key_name.clone(),
+            families: def.families.clone(),
+            ttl_s: def.ttl_s,
+            options: options.collect(),
+            history: HistoryRecord::of(&def.history),
+        })
+    }
+
+    fn into_def(self) -> Result<TableDef, String> {
+        let columns = self.columns.into_iter().map(ColumnRecord::into_def).collect::<Result<Vec<_>, _>>()?;
+        let key_columns = self.key.columns.into_iter().map(|key| key.into_def(&columns)).collect::<Result<_, _>>()?;
+        let option = |option: OptionRecord| {
+            Ok(TableOption { name: option.name, value: option.value.into_value()?, honoured: option.honoured })
+        };
+        Ok(TableDef {
+            id: TableId(self.id),
+            name: TableName { schema: self.name.schema, name: self.name.name },
+            columns,
+            key: KeySchema {
+                columns: key_columns,
+                salt: self.key.salt.map(|SaltRecord { buckets, by }| Salt { buckets, by }),
+            },
+            key_name: self.key_name,
+            families: self.families,
+            ttl_s: self.ttl_s,
+            options: self.options.into_iter().map(option).collect::<Result<_, String>>()?,
+            history: self.history.into_history(),
+        })
+    }
+}
+
+impl ColumnRecord {
+    fn of(column: &ColumnDef) -> Result<Self, String> {
+        let default = |default: &DefaultDef| {
+            let expr = ExprRecord::of(&default.expr)?;
+            Ok::<_, String>(DefaultRecord { text: default.text.clone(), expr, computed: default.computed })
+        };
+        Ok(Self {
+            name: column.name.clone(),
+            sql_type: TypeRecord(column.ty),
+            nullable: column.nullable,
+            default: column.default.as_ref().map(default).transpose()?,
+            family: column.family,
+            slot: column.slot,
+            hidden: column.hidden,
+        })
+    }
+
+    fn into_def(self) -> Result<ColumnDef, String> {
+        let default = |DefaultRecord { text, expr, computed }| {
+            Ok::<_, String>(DefaultDef { text, expr: expr.into_expr(&[])?, computed })
+        };
+        Ok(ColumnDef {
+            name: self.name,
+            ty: self.sql_type.0,
+            nullable: self.nullable,
+            default: self.default.map(default).transpose()?,
+            family: self.family,
+            slot: self.slot,
+            hidden: self.hidden,
+        })
+    }
+}
+
+impl KeyColumnRecord {
+    fn of(key: &KeyColumn) -> Result<Self, String> {
+        Ok(Self {
+            column: key.column(),
+            expr: key.computed().map(ExprRecord::of).transpose()?,
+            name: key.name.clone(),
+            sql_type: TypeRecord(key.ty),
+            order: key.order,
+            nullable: key.nullable,
+        })
+    }
+
+    fn into_def(self, columns: &[ColumnDef]) -> Result<KeyColumn, String> {
+        let source = match (self.column, self.expr) {
+            (Some(column), None) => KeySource::Column(column),
+            (None, Some(expr)) => KeySource::Computed(expr.into_expr(columns)?),
+            _ => return Err(format!("key column {} is neither a column nor an expression", self.name)),
+        };
+        Ok(KeyColumn { source, name: self.name, ty: self.sql_type.0, order: self.order, nullable: self.nullable })
+    }
+}
+
+impl HistoryRecord {
+    fn of(history: &TableHistory) -> Self {
+        let dropped = history.dropped.iter().map(|&DroppedColumn { family, slot, ty }| DroppedRecord {
+            family,
+            slot,
+            sql_type: TypeRecord(ty),
+        });
+        Self { version: history.version, dropped: dropped.collect() }
+    }
+
+    fn into_history(self) -> TableHistory {
+        let dropped = self.dropped.into_iter().map(|DroppedRecord { family, slot, sql_type }| DroppedColumn {
+            family,
+            slot,
+            ty: sql_type.0,
+        });
+        TableHistory { version: self.version, dropped: dropped.collect() }
+    }
+}

@@ -1,0 +1,200 @@
+use saltwing_types::table::{DefaultDef, DroppedColumn, TableHistory, TableOption};
+use saltwing_types::value::Timestamp;
+use saltwing_types::{
+    ArithOp, ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,
+    TableId, TableName, Value, typing,
+};
+
+use super::*;
+
+/// Every type, and a DEFAULT of it that is one value.
+fn types_and_defaults() -> Vec<(SqlType, Option<Value>)> {
+    let text = || Some(Value::text("it's"));
+    let instant = Timestamp { ms: -1, nanos: 999_999 };
+    vec![
+        (SqlType::TinyInt, Some(Value::Int(-128))),
+        (SqlType::SmallInt, None),
+        (SqlType::Integer, None),
+        (SqlType::BigInt, Some(Value::Int(i64::MIN))),
+        (SqlType::UnsignedTinyInt, None),
+        (SqlType::UnsignedSmallInt, None),
+        (SqlType::UnsignedInt, None),
+        (SqlType::UnsignedLong, None),
+        (SqlType::Float, Some(Value::Float(0.1))),
+        (SqlType::Double, Some(Value::Double(-1e300))),
+        (SqlType::UnsignedFloat, None),
+        (SqlType::UnsignedDouble, None),
+        (SqlType::Decimal(None), Some(Value::Decimal("-1234567890123456789012345678.25".parse().unwrap()))),
+        (SqlType::Decimal(Some((10, 2))), Some(Value::Null)),
+        (SqlType::Boolean, Some(Value::Bool(true))),
+        (SqlType::Date, Some(Value::Date(-1))),
+        (SqlType::Time, None),
+        (SqlType::Timestamp, Some(Value::Timestamp(instant))),
+        (SqlType::UnsignedDate, None),
+        (SqlType::UnsignedTime, None),
+        (SqlType::UnsignedTimestamp, None),
+        (SqlType::Char(5), text()),
+        (SqlType::Varchar(None), text()),
+        (SqlType::Varchar(Some(9)), None),
+        (SqlType::Binary(3), Some(Value::Bytes(vec![0, 128, 255]))),
+        (SqlType::Varbinary, None),
+        (SqlType::VarbinaryEncoded, None),
+    ]
+}
+
+/// The key `(SUBSTR(MD5(phone), 1, 3), CAST(-n % 16 AS TINYINT), DATE_TRUNC('day', at), phone, n DESC, at)`.
+fn key() -> Vec<KeyColumn> {
+    let column =
+        |index, name: &str, ty| Expr::Column(ColumnRef { index, name: name.into(), ty, nullable: false, span: None });
+    let int = |n| Expr::Literal(Value::Int(n), SqlType::BigInt);
+    let md5 = typing::call(Function::Md5, vec![column(0, "phone", SqlType::Varchar(None))]).unwrap();
+    let prefix = typing::call(Function::Substr, vec![md5, int(1), int(3)]).unwrap();
+    let negated = typing::negate(column(1, "n", SqlType::BigInt)).unwrap();
+    let rest = typing::cast(typing::arith(ArithOp::Rem, negated, int(16)).unwrap(), SqlType::TinyInt).unwrap();
+    let day = typing::call(Function::DateTrunc, vec![typing::string("day"), column(2, "at", SqlType::Date)]).unwrap();
+    let part = |source, name: &str, ty, order| KeyColumn { source, name: name.into(), ty, order, nullable: false };
+    let asc = SortOrder::Asc;
+    vec![
+        part(KeySource::Computed(prefix), "SUBSTR(MD5(phone), 1, 3)", SqlType::Char(3), asc),
+        part(KeySource::Computed(rest), "CAST(-n % 16 AS TINYINT)", SqlType::TinyInt, asc),
+        part(KeySource::Computed(day), "DATE_TRUNC('day', at)", SqlType::Date, SortOrder::Desc),
+        KeyColumn { nullable: true, ..part(KeySource::Column(0), "phone", SqlType::Varchar(None), asc) },
+        part(KeySource::Column(1), "n", SqlType::BigInt, SortOrder::Desc),
+        part(KeySource::Column(2), "at", SqlType::Date, asc),
+    ]
+}
+
+/// A definition that has whatever a definition may have.
+fn everything() -> TableDef {
+    let default = |(ty, value): &(SqlType, Option<Value>)| {
+        let expr = Expr::Literal(value.clone()?, *ty);
+        Some(DefaultDef { text: "as written".into(), expr, computed: false })
+    };
+    let key_column = |(name, ty): (&str, SqlType)| ColumnDef {
+        name: name.into(),
+        ty,
+        nullable: false,
+        default: None,
+        family: None,
+        slot: 0,
+        hidden: name == "at",
+    };
+    let keys = [("phone", SqlType::Varchar(None)), ("n", SqlType::BigInt), ("at", SqlType::Date)];
+    let mut columns: Vec<ColumnDef> = keys.map(key_column).into();
+    columns.extend(types_and_defaults().iter().enumerate().map(|(slot, it)| ColumnDef {
+        name: format!("Col {slot}"),
+        ty: it.0,
+        nullable: slot % 2 == 0,
+        default: default(it),
+        family: Some(slot % 2),
+        slot: slot as u16 / 2,
+        hidden: false,
+    }));
+    columns[4].default = Some(DefaultDef { text: "now()".into(), expr: Expr::NULL, computed: true });
+    let option = |name: &str, value, honoured| TableOption { name: name.into(), value, honoured };
+    TableDef {
+        id: TableId(4_000_000_000),
+        name: TableName { schema: Some("App".into()), name: "Every \"thing\" é".into() },
+        columns,
+        key: KeySchema { columns: key(), salt: Some(Salt { buckets: 256, by: Some(4) }) },
+        key_name: Some("pk".into()),
+        families: vec![None, Some("f".into())],
+        ttl_s: Some(u64::MAX),
+        options: vec![
+            option("BLOCK_ROWS", Value::Int(100), true),
+            option("IMMUTABLE_ROWS", Value::Bool(true), false),
+            option("SPLIT ON", Value::text("('a', 'b')"), false),
+        ],
+        history: TableHistory {
+            version: 7,
+            dropped: vec![DroppedColumn { family: 1, slot: 13, ty: SqlType::Decimal(Some((38, 0))) }],
+        },
+    }
+}
+
+fn stored(file: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(file);
+    std::fs::read_to_string(path).unwrap().trim_end().to_owned()
+}
+
+/// Databases hold these bytes: who changes them gives the record a new version, and reads this one as ever.
+#[test]
+fn a_record_is_these_bytes() {
+    let (def, text) = (everything(), stored("record_1.json"));
+    assert_eq!(write(&def).unwrap(), text);
+    assert_eq!(read("t", &text).unwrap(), def);
+}
+
+#[test]
+fn definitions_of_format_4_are_read() {
+    assert_eq!(read("t", &stored("format_4.json")).unwrap(), everything());
+}
+
+/// Expressions are equal whatever their columns are called, so their texts are compared as well.
+#[test]
+fn names_of_columns_come_from_the_table() {
+    for file in ["record_1.json", "format_4.json"] {
+        let def = read("t", &stored(file)).unwrap();
+        let parts: Vec<_> =
+            def.key.columns.iter().filter_map(|key| Some((key.computed()?.to_string(), &key.name))).collect();
+        assert_eq!(parts.len(), 3);
+        for (text, name) in parts {
+            assert_eq!(text, *name);
+        }
+    }
+}
+
+#[test]
+fn numbers_that_json_lacks_are_kept() {
+    for (value, ty) in [
+        (Value::Double(f64::NAN), SqlType::Double),
+        (Value::Double(f64::NEG_INFINITY), SqlType::Double),
+        (Value::Float(f32::MAX), SqlType::Float),
+    ] {
+        let mut def = everything();
+        def.columns[5].ty = ty;
+        let expr = Expr::Literal(value, ty);
+        def.columns[5].default = Some(DefaultDef { text: "x".into(), expr, computed: false });
+        assert_eq!(read("t", &write(&def).unwrap()).unwrap(), def);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_table() {
+    let text = stored("record_1.json");
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        read("app.t", &text.replacen(from, to, 1)).unwrap_err()
+    };
+    let cases = [
+        (r#""MD5""#, r#""MD6""#, "there is no function MD6"),
+        (r#""TINYINT""#, r#""HUGEINT""#, "HUGEINT"),
+        (r#""DECIMAL(38,0)""#, r#""DECIMAL(39,0)""#, "DECIMAL(39,0)"),
+        (r#""DECIMAL(38,0)""#, r#""DECIMAL(5,6)""#, "DECIMAL(5,6)"),
+        (r#""arith":["%""#, r#""arith":["^""#, "unknown variant `^`"),
+        (r#"{"column":0}"#, r#"{"column":99}"#, "an expression names column 99"),
+        (r#""column":0,"name""#, r#""name""#, "key column phone is neither a column nor an expression"),
+        (r#""double":"-1e300""#, r#""double":"one""#, "'one' is no number"),
+        (r#""ttl_s""#, r#""codec":1,"ttl_s""#, "unknown field `codec`"),
+        (r#""id":"#, r#""id":-"#, "invalid value"),
+    ];
+    for (from, to, why) in cases {
+        let error = changed(from, to);
+        let message = error.to_string();
+        assert!(message.starts_with("the definition of table app.t cannot be read: "), "{message}");
+        assert!(message.contains(why), "{message}");
+        assert_eq!(error.code().as_str(), "corrupt");
+    }
+    let later = changed(r#""record_version":1"#, r#""record_version":2,"new":[]"#);
+    let message = "the definition of table app.t has record version 2, and this version reads up to 1";
+    assert_eq!((later.to_string().as_str(), later.code().as_str()), (message, "not_supported"));
+    assert!(later.help().is_some());
+}
+
+#[test]
+fn an_expression_that_keys_cannot_have_is_not_stored() {
+    let mut def = everything();
+    let Some(default) = &mut def.columns[3].default else { panic!("no DEFAULT") };
+    default.expr = Expr::IsNull(Box::new(Expr::NULL));
+    assert!(write(&def).unwrap_err().to_string().contains("it has no form for NULL IS NULL"));
+}
