@@ -13,15 +13,14 @@ use saltwing_table::LayoutOptions;
 use saltwing_types::ErrorCode;
 
 use crate::machine_memory::machine_memory;
+use crate::settings::COMMIT_BYTES;
 use crate::{Database, Error, FileAccess};
 
 /// Memory for the store's cache unless said otherwise.
 const CACHE_BYTES: u64 = 256 << 20;
 /// Bytes of encoded rows that one commit may hold unless said otherwise.
 const COMMIT_BYTES_MAX: usize = 256 << 20;
-/// What `commit_bytes_max` can be raised to: the store's batch takes as much, with some room for its keys.
-pub(crate) const COMMIT_BYTES_TOP: usize = 1_000_000_000;
-const _: () = assert!(COMMIT_BYTES_TOP < BATCH_BYTES_MAX);
+const _: () = assert!(*COMMIT_BYTES.end() < BATCH_BYTES_MAX);
 
 /// Rows from which on several threads are used unless said otherwise: a few milliseconds' worth.
 const THREADS_ROWS_MIN: u64 = 131_072;
@@ -206,7 +205,7 @@ impl Builder {
     /// [`ErrorCode::StatementTooLarge`], unless it commits in parts (`SET autocommit_rows`).
     #[must_use]
     pub fn commit_bytes_max(mut self, bytes: usize) -> Self {
-        self.commit_bytes_max = bytes.clamp(1, COMMIT_BYTES_TOP);
+        self.commit_bytes_max = bytes.clamp(*COMMIT_BYTES.start(), *COMMIT_BYTES.end());
         self
     }
 

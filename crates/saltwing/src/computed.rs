@@ -10,7 +10,8 @@ use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_types::{ColumnDef, ErrorCode, Span, SqlType, TableDef, Value, number};
 
 use crate::Error;
-use crate::session::{ExecutorChoice, Session};
+use crate::session::Session;
+use crate::settings::ExecutorChoice;
 
 /// Expressions of one query: planning one of many takes more than planning several of few.
 pub(crate) const EXPRS_AT_ONCE: usize = 100;

@@ -55,6 +55,7 @@ mod relational;
 mod rows;
 mod run;
 mod session;
+mod settings;
 mod show;
 mod statement_cache;
 mod storage;
@@ -71,7 +72,7 @@ pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedT
 pub use outcome::{ExecResult, Stats};
 pub use params::{IntoParams, Params};
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
-pub use session::{ExecutorChoice, Settings};
+pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;

@@ -18,7 +18,8 @@ use saltwing_types::{ErrorCode, Span, SqlType, Value};
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
-use crate::session::{ExecutorChoice, Session, Settings};
+use crate::session::Session;
+use crate::settings::{ExecutorChoice, Settings};
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
 /// A query, and everything that decides how it runs.

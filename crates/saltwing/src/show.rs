@@ -11,6 +11,7 @@ use crate::Error;
 use crate::explain::{table_rows, text_rows};
 use crate::outcome::RowsOutcome;
 use crate::session::Session;
+use crate::settings::{SETTINGS, Setting};
 
 impl Session {
     pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<RowsOutcome, Error> {
@@ -39,12 +40,15 @@ impl Session {
         text_rows("schema_name", names.collect())
     }
 
+    /// `SHOW name`, or `SHOW ALL`.
     pub(crate) fn show_setting(&self, name: Option<&SettingName>) -> Result<RowsOutcome, Error> {
-        let found = self.show(name.map(|n| n.text.as_str())).map_err(|e| e.at(name.map(|n| n.span)))?;
-        table_rows(
-            &["name", "value"],
-            found.into_iter().map(|(name, value)| vec![Some(name.into()), Some(value)]).collect(),
-        )
+        let cell = |text: &str| Some(text.to_owned());
+        let Some(name) = name else {
+            let rows = SETTINGS.iter().map(|it| vec![cell(it.name), Some(self.setting(it)), cell(it.description)]);
+            return table_rows(&["name", "value", "description"], rows.collect());
+        };
+        let setting = Setting::named(&name.text).map_err(|error| error.at(Some(name.span)))?;
+        table_rows(&["name", "value"], vec![vec![cell(setting.name), Some(self.setting(setting))]])
     }
 
     pub(crate) fn show_create_table(&self, name: &TableRef) -> Result<RowsOutcome, Error> {

@@ -10,10 +10,10 @@
 
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 use saltwing::blocking::Connection;
-use saltwing::split_statements;
+use saltwing::{SETTINGS, split_statements};
 use saltwing_sql::{Lexeme, lexemes, quote_name};
 
-use super::vocabulary::{FUNCTIONS, KEYWORDS, SETTINGS, STATEMENTS, is_keyword};
+use super::vocabulary::{FUNCTIONS, KEYWORDS, STATEMENTS, is_keyword};
 use crate::dot_command::{COMMANDS, DotCommand};
 use crate::render::Mode;
 
@@ -84,10 +84,10 @@ impl SqlCompleter {
             [.., storage, last] if is_word(storage, &["STORAGE"]) && is_word(last, &["FOR"]) => {
                 starting(self.tables(), prefix)
             }
-            [last] if is_word(last, &["SET"]) => starting(SETTINGS.iter().map(|s| (*s).to_owned()).collect(), prefix),
+            [last] if is_word(last, &["SET"]) => starting(settings(), prefix),
             [last] if is_word(last, &["SHOW"]) => {
                 let mut found = matching(&["CREATE TABLE", "SCHEMAS", "STORAGE", "TABLES"], prefix);
-                found.extend(starting(SETTINGS.iter().map(|s| (*s).to_owned()).collect(), prefix));
+                found.extend(starting(settings(), prefix));
                 found
             }
             _ => {
@@ -231,6 +231,13 @@ fn matching(words: &[&str], prefix: &str) -> Vec<String> {
     let is_lower = !prefix.is_empty() && prefix.chars().all(|c| !c.is_uppercase());
     let found = words.iter().filter(|word| starts_with(word, prefix));
     found.map(|word| if is_lower { word.to_lowercase() } else { (*word).to_owned() }).collect()
+}
+
+/// The names of settings, sorted.
+fn settings() -> Vec<String> {
+    let mut names = SETTINGS.map(|setting| setting.name.to_owned());
+    names.sort_unstable();
+    names.into()
 }
 
 fn starting(words: Vec<String>, prefix: &str) -> Vec<String> {

@@ -17,7 +17,8 @@ use super::{CopyProgress, SkippedLine, advice, path_of};
 use crate::Error;
 use crate::error_subject::Subject;
 use crate::outcome::ExecResult;
-use crate::session::{Session, Settings};
+use crate::session::Session;
+use crate::settings::Settings;
 
 /// Rows of one commit.
 const BATCH_ROWS: usize = 5000;

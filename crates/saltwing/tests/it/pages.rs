@@ -49,6 +49,30 @@ fn every_option_of_copy_has_its_row() {
     assert_eq!(words(&read("docs/copy.md")), known.split(", ").map(str::to_owned).collect());
 }
 
+#[test]
+fn every_setting_has_its_row_and_its_default() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let row = |setting: &saltwing::Setting| {
+        let shown = crate::texts(&connection, &format!("SHOW {}", setting.name)).unwrap().remove(0);
+        let scope = match setting.scope() {
+            saltwing::SettingScope::Connection => "connection",
+            saltwing::SettingScope::Database => "database",
+        };
+        let default = shown.split('|').nth(1).unwrap_or_else(|| panic!("{shown}")).to_owned();
+        [format!("`{}`", setting.name), setting.values.into(), default, scope.into(), setting.description.into()]
+    };
+    let mut documented = rows(&read("docs/settings.md"));
+    for row in &mut documented {
+        // The default of some depends on how the database is opened, and the machine.
+        let default = row[2].split_once(',').map(|(default, _)| default.to_owned());
+        row[2] = default.unwrap_or_else(|| row[2].clone());
+    }
+    let mut known: Vec<Vec<String>> = saltwing::SETTINGS.iter().map(|setting| row(setting).into()).collect();
+    let memory_limit = known.last_mut().unwrap();
+    memory_limit[2] = "a quarter of the memory that the process may use".into();
+    assert_eq!(documented, known);
+}
+
 /// The files whose public `.._MAX` are limits that users meet.
 const LIMITS: [&str; 7] = [
     "saltwing-plan/src/guard.rs",

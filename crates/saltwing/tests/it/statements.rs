@@ -138,6 +138,41 @@ fn settings_count_each_time() {
     assert!(if cfg!(feature = "datafusion") { answer.unwrap() == ["4"] } else { code(answer) == "not_supported" });
 }
 
+#[test]
+fn set_takes_what_show_shows() {
+    let connection = filled("");
+    for (name, value) in
+        [("time_warn", "'90s'"), ("autocommit_rows", "7"), ("executor", "direct"), ("full_scan", "warn")]
+    {
+        connection.execute(&format!("SET {name} = {value}"), ()).unwrap();
+    }
+    let all = texts(&connection, "SHOW ALL").unwrap();
+    assert_eq!(all.len(), saltwing::SETTINGS.len());
+    for setting in saltwing::SETTINGS {
+        connection.execute(&format!("SET {} = DEFAULT", setting.name), ()).unwrap();
+    }
+    assert_ne!(texts(&connection, "SHOW ALL").unwrap(), all);
+    for line in &all {
+        let [name, value, _] = line.split('|').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        connection.execute(&format!("SET {name} = '{value}'"), ()).unwrap();
+    }
+    assert_eq!(texts(&connection, "SHOW ALL").unwrap(), all);
+}
+
+#[test]
+fn an_unknown_setting_gets_the_nearest_name() {
+    let connection = filled("");
+    for sql in ["SET row_max = 1", "SHOW row_max"] {
+        let error = connection.execute(sql, ()).unwrap_err();
+        assert_eq!(
+            (error.to_string().as_str(), error.help()),
+            ("there is no setting row_max", Some("did you mean rows_max?"))
+        );
+    }
+    let help = connection.execute("SET zzz = 1", ()).unwrap_err().help().unwrap_or_default().to_owned();
+    assert!(help.starts_with("there are full_scan, ") && help.ends_with(", memory_limit"), "{help}");
+}
+
 /// Also what was written in between is seen: a plan holds no rows.
 #[test]
 fn writes_are_seen() {

@@ -1,0 +1,343 @@
+//! The settings: one entry of [`SETTINGS`] each, by which SET, SHOW, completion and the documentation know it.
+
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use saltwing_access::Durability;
+use saltwing_bind::access::Guard;
+use saltwing_plan::Policy;
+use saltwing_sql::statement::{OptionValue, Set};
+use saltwing_types::{ErrorCode, parse_bytes};
+
+use crate::database::Shared;
+use crate::{Builder, Error};
+
+/// Which executor runs queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExecutorChoice {
+    /// The direct path where it can, else the relational engine.
+    #[default]
+    Auto,
+    /// The direct path only: what it cannot run is 0A000.
+    Direct,
+    /// The relational engine only.
+    DataFusion,
+}
+
+/// Settings of a connection; `SET name = value` changes them. [`SETTINGS`] says what each is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `None` leaves it to table and database.
+    pub full_scan: Option<Policy>,
+    /// `None` is no limit.
+    pub statement_timeout: Option<Duration>,
+    /// `None` is no limit.
+    pub rows_max: Option<u64>,
+    /// `None` is no limit.
+    pub bytes_max: Option<u64>,
+    /// `None` is never.
+    pub rows_warn: Option<u64>,
+    /// `None` is never.
+    pub bytes_warn: Option<u64>,
+    /// `None` is never.
+    pub time_warn: Option<Duration>,
+    /// `None` is no limit.
+    pub recursion_rounds_max: Option<u64>,
+    /// `None` is no limit.
+    pub recursion_rows_max: Option<u64>,
+    /// When a write is acknowledged.
+    pub durability: Durability,
+    /// In bytes of encoded rows.
+    pub commit_bytes_max: usize,
+    /// `None` is never: each statement is one commit, and COPY one of some thousand rows at a time.
+    pub autocommit_rows: Option<NonZeroU64>,
+    /// Which executor runs queries.
+    pub executor: ExecutorChoice,
+}
+
+impl Settings {
+    /// Those of a new connection.
+    pub(crate) fn new(options: &Builder) -> Self {
+        Self {
+            full_scan: None,
+            statement_timeout: None,
+            rows_max: None,
+            bytes_max: None,
+            rows_warn: Some(10_000_000),
+            bytes_warn: None,
+            time_warn: None,
+            // Some seconds.
+            recursion_rounds_max: Some(100_000),
+            recursion_rows_max: Some(10_000_000),
+            durability: options.durability,
+            commit_bytes_max: options.commit_bytes_max,
+            autocommit_rows: None,
+            executor: ExecutorChoice::Auto,
+        }
+    }
+
+    /// Whether reading one row meets no limit and is never noticed.
+    pub(crate) fn allows_unmetered_get(&self) -> bool {
+        let Self { bytes_max, rows_warn, bytes_warn, time_warn, .. } = self;
+        bytes_max.is_none() && bytes_warn.is_none() && time_warn.is_none() && rows_warn.is_none_or(|rows| rows > 1)
+    }
+}
+
+/// Whose a setting is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingScope {
+    /// Each connection has its own value.
+    Connection,
+    /// All connections to a database share one value.
+    Database,
+}
+
+/// A setting: `SET name = value` changes it, `SET name = DEFAULT` undoes that, and `SHOW name` shows it in a form that
+/// SET takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name, in lower case; statements may write it in any case.
+    pub name: &'static str,
+    /// The values that it takes, for messages.
+    pub values: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    place: Place,
+}
+
+/// Where the value of a setting is kept.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Connection(fn(&mut Settings) -> Field<'_>),
+    MemoryLimit,
+}
+
+/// A field of [`Settings`] by its type.
+enum Field<'s> {
+    Limit(&'s mut Option<u64>),
+    Time(&'s mut Option<Duration>),
+    Bytes(&'s mut usize, RangeInclusive<usize>),
+    Parts(&'s mut Option<NonZeroU64>),
+    Policy(&'s mut Option<Policy>),
+    Durability(&'s mut Durability),
+    Executor(&'s mut ExecutorChoice),
+}
+
+/// What [`Settings::commit_bytes_max`] takes: a batch of the store takes as much, with some room for its keys.
+pub(crate) const COMMIT_BYTES: RangeInclusive<usize> = 1..=1_000_000_000;
+
+/// All settings.
+pub const SETTINGS: [Setting; 14] = [
+    Setting {
+        name: "full_scan",
+        values: "'allow', 'warn' or 'error'",
+        description: "what becomes of a statement that reads a whole table; 'default' leaves it to the table and the database",
+        place: Place::Connection(|settings| Field::Policy(&mut settings.full_scan)),
+    },
+    Setting {
+        name: "statement_timeout",
+        values: "'5s', '200ms' or milliseconds",
+        description: "the time after which a statement is cancelled; 0 is no limit",
+        place: Place::Connection(|settings| Field::Time(&mut settings.statement_timeout)),
+    },
+    Setting {
+        name: "rows_max",
+        values: "a number of rows, 0 for no limit",
+        description: "the most rows that a statement may scan",
+        place: Place::Connection(|settings| Field::Limit(&mut settings.rows_max)),
+    },
+    Setting {
+        name: "bytes_max",
+        values: "a number of bytes, 0 for no limit",
+        description: "the most stored bytes that a statement may scan",
+        place: Place::Connection(|settings| Field::Limit(&mut settings.bytes_max)),
+    },
+    Setting {
+        name: "rows_warn",
+        values: "a number of rows, 0 for never",
+        description: "a statement that scans as many rows gets a notice",
+        place: Place::Connection(|settings| Field::Limit(&mut settings.rows_warn)),
+    },
+    Setting {
+        name: "bytes_warn",
+        values: "a number of bytes, 0 for never",
+        description: "a statement that scans as many stored bytes gets a notice",
+        place: Place::Connection(|settings| Field::Limit(&mut settings.bytes_warn)),
+    },
+    Setting {
+        name: "time_warn",
+        values: "'5s', '200ms' or milliseconds, 0 for never",
+        description: "a statement that takes as long gets a notice",
+        place: Place::Connection(|settings| Field::Time(&mut settings.time_warn)),
+    },
+    Setting {
+        name: "recursion_rounds_max",
+        values: "a number of rounds, 0 for no limit",
+        description: "the most rounds of the recursive queries of a statement",
+        place: Place::Connection(|settings| Field::Limit(&mut settings.recursion_rounds_max)),
+    },
+    Setting {
+        name: "recursion_rows_max",
+        values: "a number of rows, 0 for no limit",
+        description: "the most rows that these rounds make",
+        place: Place::Connection(|settings| Field::Limit(&mut settings.recursion_rows_max)),
+    },
+    Setting {
+        name: "durability",
+        values: "'synced' or 'buffered'",
+        description: "whether a write is acknowledged when it is on the disk, or before: then a crash may take it",
+        place: Place::Connection(|settings| Field::Durability(&mut settings.durability)),
+    },
+    Setting {
+        name: "commit_bytes_max",
+        values: "a number of bytes, 1 to 1000000000",
+        description: "the most bytes of encoded rows that one commit may hold",
+        place: Place::Connection(|settings| Field::Bytes(&mut settings.commit_bytes_max, COMMIT_BYTES)),
+    },
+    Setting {
+        name: "autocommit_rows",
+        values: "a number of rows, 0 for never",
+        description: "UPSERT SELECT, INSERT SELECT, DELETE and COPY commit after so many rows",
+        place: Place::Connection(|settings| Field::Parts(&mut settings.autocommit_rows)),
+    },
+    Setting {
+        name: "executor",
+        values: "'auto', 'direct' or 'datafusion'",
+        description: "which executor runs queries; 'auto' is the direct one where it can",
+        place: Place::Connection(|settings| Field::Executor(&mut settings.executor)),
+    },
+    Setting {
+        name: "memory_limit",
+        values: "a number of bytes, such as '512MB'",
+        description: "the most memory of all running statements; at most what the database was opened with",
+        place: Place::MemoryLimit,
+    },
+];
+
+impl Setting {
+    /// The setting of this name, in any case.
+    ///
+    /// # Errors
+    /// [`ErrorCode::BadArgument`], with the nearest name.
+    pub(crate) fn named(name: &str) -> Result<&'static Self, Error> {
+        const ALL: &[Setting] = &SETTINGS;
+        ALL.iter().find(|setting| setting.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+            let names = || ALL.iter().map(|setting| setting.name);
+            let near = saltwing_types::suggest(name, names());
+            let all = names().collect::<Vec<_>>().join(", ");
+            let help = near.map_or_else(|| format!("there are {all}"), |near| format!("did you mean {near}?"));
+            Error::new(ErrorCode::BadArgument, format!("there is no setting {name}")).with_help(Some(help))
+        })
+    }
+
+    /// Whose it is.
+    pub fn scope(&self) -> SettingScope {
+        match self.place {
+            Place::Connection(_) => SettingScope::Connection,
+            Place::MemoryLimit => SettingScope::Database,
+        }
+    }
+
+    /// Its value, as SET takes it.
+    pub(crate) fn show(&self, settings: &mut Settings, shared: &Shared) -> String {
+        match self.place {
+            Place::Connection(field) => field(settings).show(),
+            Place::MemoryLimit => shared.memory.limit().to_string(),
+        }
+    }
+
+    /// `SET name = value`, or `SET name = DEFAULT`.
+    pub(crate) fn set(&self, set: &Set, settings: &mut Settings, shared: &Shared) -> Result<(), Error> {
+        let refused = |text: String| Error::new(ErrorCode::BadArgument, text).at(Some(set.value_span));
+        let takes = || refused(format!("{} takes {}", self.name, self.values));
+        let value = set.value.as_ref().map(|value| value_text(value).ok_or_else(takes)).transpose()?;
+        match self.place {
+            Place::Connection(field) => {
+                let default = || field(&mut Settings::new(&shared.options)).show();
+                field(settings).set(&value.unwrap_or_else(default)).ok_or_else(takes)
+            }
+            Place::MemoryLimit => {
+                let most = shared.options.memory_limit;
+                let bytes = value.map_or(Some(most), |value| usize::try_from(parse_bytes(&value)?).ok());
+                let bytes = bytes.filter(|bytes| *bytes > 0).ok_or_else(takes)?;
+                if bytes > most {
+                    let name = self.name;
+                    return Err(refused(format!("{name} is at most {most} bytes, with which the database was opened")));
+                }
+                shared.memory.set_limit(bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn value_text(value: &OptionValue) -> Option<String> {
+    match value {
+        OptionValue::Number(text) | OptionValue::Text(text) | OptionValue::Word(text) => Some(text.to_lowercase()),
+        OptionValue::Bool(truth) => Some(truth.to_string()),
+        OptionValue::Names(_) => None,
+    }
+}
+
+impl Field<'_> {
+    fn show(&self) -> String {
+        match self {
+            Self::Limit(limit) => limit.unwrap_or(0).to_string(),
+            Self::Time(time) => format!("{}ms", time.map_or(0, |time| time.as_millis())),
+            Self::Bytes(bytes, _) => bytes.to_string(),
+            Self::Parts(rows) => rows.map_or(0, NonZeroU64::get).to_string(),
+            Self::Policy(None) => "default".into(),
+            Self::Policy(Some(Policy::Allow)) => "allow".into(),
+            Self::Policy(Some(Policy::Warn)) => "warn".into(),
+            Self::Policy(Some(Policy::Error)) => "error".into(),
+            Self::Durability(Durability::Synced) => "synced".into(),
+            Self::Durability(Durability::Buffered) => "buffered".into(),
+            Self::Executor(ExecutorChoice::Auto) => "auto".into(),
+            Self::Executor(ExecutorChoice::Direct) => "direct".into(),
+            Self::Executor(ExecutorChoice::DataFusion) => "datafusion".into(),
+        }
+    }
+
+    /// Changes the value; `None` for a text that is none of its values.
+    fn set(self, text: &str) -> Option<()> {
+        match self {
+            Self::Limit(limit) => *limit = Some(text.parse().ok()?).filter(|limit| *limit > 0),
+            Self::Time(time) => *time = duration(text)?,
+            Self::Bytes(bytes, range) => *bytes = text.parse().ok().filter(|bytes| range.contains(bytes))?,
+            Self::Parts(rows) => *rows = NonZeroU64::new(text.parse().ok()?),
+            Self::Policy(policy) if text == "default" => *policy = None,
+            Self::Policy(policy) => *policy = Some(Guard::policy(text)?),
+            Self::Durability(durability) => {
+                *durability = match text {
+                    "synced" => Durability::Synced,
+                    "buffered" => Durability::Buffered,
+                    _ => return None,
+                }
+            }
+            Self::Executor(executor) => {
+                *executor = match text {
+                    "auto" => ExecutorChoice::Auto,
+                    "direct" => ExecutorChoice::Direct,
+                    "datafusion" => ExecutorChoice::DataFusion,
+                    _ => return None,
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// `5s`, `200ms`, `2min`, or milliseconds; 0 is none.
+fn duration(text: &str) -> Option<Option<Duration>> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit_ms = match unit.trim() {
+        "" | "ms" => 1,
+        "s" => 1000,
+        "min" => 60_000,
+        _ => return None,
+    };
+    let ms = number.parse::<u64>().ok()?.checked_mul(unit_ms)?;
+    Some((ms > 0).then(|| Duration::from_millis(ms)))
+}
