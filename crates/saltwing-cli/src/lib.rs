@@ -35,6 +35,7 @@ mod progress;
 mod render;
 mod runner;
 mod script;
+mod standard_input;
 mod statement_kind;
 
 use std::process::ExitCode;

@@ -15,7 +15,8 @@ use crate::parameters::Parameters;
 use crate::progress::ProgressBar;
 use crate::render::{Mode, Options, Paint, Plain, Renderer};
 use crate::script::{Item, Script, StatementText};
-use crate::statement_kind::{StatementKind, reads_stdin};
+use crate::standard_input::StandardInput;
+use crate::statement_kind::{CopyStream, StatementKind};
 
 /// How deep files may read files.
 const READ_DEPTH_MAX: usize = 16;
@@ -150,7 +151,8 @@ impl<'a> Runner<'a> {
         let interrupt = self.interrupt.clone();
         let running = interrupt.begin();
         let started = Instant::now();
-        let is_typed = reads_stdin(&statement.sql);
+        let stream = CopyStream::of(&statement.sql);
+        let is_typed = stream == Some(CopyStream::Stdin);
         if self.audience != Audience::Batch && is_typed {
             writeln!(
                 self.messages,
@@ -159,7 +161,16 @@ impl<'a> Runner<'a> {
             )?;
         }
         self.progress.begin(is_typed);
-        let done = connection.run(&statement.sql, self.parameters.of(&statement.sql));
+        let params = self.parameters.of(&statement.sql);
+        let done = match stream {
+            Some(CopyStream::Stdin) => {
+                connection.copy_from_reader(&statement.sql, StandardInput::new()?).map(Response::Done)
+            }
+            Some(CopyStream::Stdout) => {
+                connection.copy_to_writer(&statement.sql, params, &mut self.out).map(Response::Done)
+            }
+            None => connection.run(&statement.sql, params),
+        };
         let shown = match done {
             Ok(Response::Done(result)) => {
                 self.progress.finish();

@@ -1,6 +1,6 @@
 //! What a statement is, by its first words: for what the shell says about it.
 
-use saltwing_sql::{Lexeme, lexemes};
+use saltwing_sql::{Lexeme, Statement, lexemes, parse_one};
 
 /// Kinds that the shell speaks of in different words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,27 @@ impl StatementKind {
     }
 }
 
-/// Whether a statement reads what is typed behind it.
-pub(crate) fn reads_stdin(sql: &str) -> bool {
-    let is_word = |word: &str| {
-        let mut all = lexemes(sql).filter(|(kind, _)| *kind == Lexeme::Word);
-        all.any(|(_, range)| sql.get(range).is_some_and(|text| text.eq_ignore_ascii_case(word)))
-    };
-    let is_file = || lexemes(sql).any(|(_, range)| sql.get(range) == Some("'/dev/stdin'"));
-    words(sql).next().as_deref() == Some("COPY") && (is_word("STDIN") || is_file())
+/// The stream of the shell that a COPY uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyStream {
+    /// It reads what is typed behind it.
+    Stdin,
+    /// It writes where results go.
+    Stdout,
+}
+
+impl CopyStream {
+    /// That of `sql`; `None` for another statement, and for one that cannot be parsed.
+    pub(crate) fn of(sql: &str) -> Option<Self> {
+        if words(sql).next().as_deref() != Some("COPY") {
+            return None;
+        }
+        match parse_one(sql).ok()?.statement {
+            Statement::CopyFrom(copy) => copy.path().is_none().then_some(Self::Stdin),
+            Statement::CopyTo(copy) => copy.path().is_none().then_some(Self::Stdout),
+            _ => None,
+        }
+    }
 }
 
 /// The words of a statement, in upper case.
@@ -72,9 +85,17 @@ mod tests {
         ] {
             assert_eq!(StatementKind::of(sql), kind, "{sql}");
         }
-        assert!(reads_stdin("copy t (a, b) from stdin with (format csv)"));
-        assert!(reads_stdin("COPY t FROM '/dev/stdin'"));
-        assert!(!reads_stdin("COPY t FROM 'STDIN'") && !reads_stdin("SELECT stdin FROM t"));
         assert_eq!(lead_bytes(" -- c\n SELECT 1"), 7);
+    }
+
+    #[test]
+    fn copies_use_a_stream_or_a_file() {
+        let stdin = ["copy t (a, b) from stdin with (format csv)", "-- c\n COPY t FROM '/dev/stdin'"];
+        assert!(stdin.iter().all(|sql| CopyStream::of(sql) == Some(CopyStream::Stdin)));
+        let stdout = ["COPY t TO STDOUT", "COPY (SELECT stdin FROM t) TO '/dev/stdout' WITH (HEADER)"];
+        assert!(stdout.iter().all(|sql| CopyStream::of(sql) == Some(CopyStream::Stdout)));
+        let neither =
+            ["COPY t FROM 'STDIN'", "COPY (SELECT stdin FROM t) TO 'file'", "SELECT stdin FROM t", "COPY STDIN"];
+        assert!(neither.iter().all(|sql| CopyStream::of(sql).is_none()));
     }
 }

@@ -424,6 +424,13 @@ pub struct CopyFrom {
     pub span: Span,
 }
 
+impl CopyFrom {
+    /// The path of its file; `None` for STDIN, which has a name as a file too.
+    pub fn path(&self) -> Option<&str> {
+        self.source.path("/dev/stdin")
+    }
+}
+
 /// `COPY t TO 'file'`, `COPY (query) TO 'file'`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyTo {
@@ -435,6 +442,13 @@ pub struct CopyTo {
     pub options: CopyOptions,
     /// The whole statement.
     pub span: Span,
+}
+
+impl CopyTo {
+    /// The path of its file; `None` for STDOUT, which has a name as a file too.
+    pub fn path(&self) -> Option<&str> {
+        self.target.path("/dev/stdout")
+    }
 }
 
 /// What a COPY TO writes.
@@ -458,6 +472,15 @@ pub enum CopyTarget {
     File(String),
     /// `STDIN` of a COPY FROM, `STDOUT` of a COPY TO.
     Standard,
+}
+
+impl CopyTarget {
+    fn path(&self, standard: &str) -> Option<&str> {
+        match self {
+            Self::File(path) if path != standard => Some(path),
+            Self::File(_) | Self::Standard => None,
+        }
+    }
 }
 
 /// How the file of a COPY is written; `None` where nothing was said.

@@ -3,6 +3,7 @@
 //! Every call works on the caller's thread, or waits for the library's own; inside
 //! an async runtime it holds up the thread it is called on, and never panics.
 
+use std::io::{Read, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::copy::CopyProgress;
@@ -78,6 +79,51 @@ impl Connection {
             Outcome::Done(result) => Response::Done(result),
             Outcome::Rows(rows) => Response::Rows(ArrowRows::new(rows)),
         })
+    }
+
+    /// Runs a COPY FROM STDIN that loads the rows of `reader`, up to its end.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// let loaded = connection.copy_from_reader("COPY t FROM STDIN", "1,one\n2,two\n".as_bytes())?;
+    /// assert_eq!(loaded.rows_affected, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A statement is cancelled between reads. A reader that may wait long for bytes says so now and then: a read that ends
+    /// with [`WouldBlock`](std::io::ErrorKind::WouldBlock) or [`TimedOut`](std::io::ErrorKind::TimedOut), as those of a socket with
+    /// a timeout do, is tried again unless the statement was stopped.
+    ///
+    /// # Errors
+    /// What the statement failed with; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
+    pub fn copy_from_reader(&self, sql: &str, mut reader: impl Read) -> Result<ExecResult, Error> {
+        self.session.copy_from_reader(sql, &mut reader)
+    }
+
+    /// Runs a COPY TO STDOUT that writes to `writer`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// let mut text = Vec::new();
+    /// connection.copy_to_writer("COPY (SELECT 1 AS one, 'a' AS a) TO STDOUT WITH (HEADER)", (), &mut text)?;
+    /// assert_eq!(text, b"one,a\n1,a\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What the statement failed with; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
+    pub fn copy_to_writer(
+        &self,
+        sql: &str,
+        params: impl IntoParams,
+        mut writer: impl Write,
+    ) -> Result<ExecResult, Error> {
+        self.session.copy_to_writer(sql, params.into_params(), &mut writer)
     }
 
     /// Checks a statement once, to run it often.

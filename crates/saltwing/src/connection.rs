@@ -3,6 +3,7 @@
 //! Statements run on the library's own threads, so a call never holds up the
 //! caller's executor, whichever it is. Dropping a future, or a result, cancels.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use crate::blocking;
@@ -83,6 +84,35 @@ impl Connection {
     pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         Ok(ArrowRows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
+    }
+
+    /// Runs a COPY FROM STDIN that loads the rows of `reader`, up to its end, on a thread of the library:
+    /// see [`blocking::Connection::copy_from_reader`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn copy_from_reader(
+        &self,
+        sql: &str,
+        mut reader: impl Read + Send + 'static,
+    ) -> Result<ExecResult, Error> {
+        let sql = sql.to_owned();
+        self.run_blocking(move |session| session.copy_from_reader(&sql, &mut reader)).await
+    }
+
+    /// Runs a COPY TO STDOUT that writes to `writer`, on a thread of the library: see
+    /// [`blocking::Connection::copy_to_writer`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn copy_to_writer(
+        &self,
+        sql: &str,
+        params: impl IntoParams,
+        mut writer: impl Write + Send + 'static,
+    ) -> Result<ExecResult, Error> {
+        let (sql, params) = (sql.to_owned(), params.into_params());
+        self.run_blocking(move |session| session.copy_to_writer(&sql, params, &mut writer)).await
     }
 
     /// Checks a statement once, to run it often.

@@ -99,8 +99,8 @@ impl Session {
                 }
                 Ok(ExecResult::default().into())
             }
-            Statement::CopyFrom(copy) => self.copy_from(copy).map(Outcome::Done),
-            Statement::CopyTo(copy) => self.copy_to(copy, params).map(Outcome::Done),
+            Statement::CopyFrom(copy) => self.copy_from(copy, None).map(Outcome::Done),
+            Statement::CopyTo(copy) => self.copy_to(copy, params, None).map(Outcome::Done),
             Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
             Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
             Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),

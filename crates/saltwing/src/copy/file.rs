@@ -7,7 +7,7 @@
 //!    pipe without a partner can be cancelled.
 //!
 //! # Left to others
-//! STDIN and STDOUT, which are not files. Somebody who can change links while a statement runs can change the
+//! STDIN and STDOUT, which are not files (`stream.rs`). Somebody who can change links while a statement runs can change the
 //! database's files as well: nothing here defends against that.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
@@ -22,7 +22,7 @@ use saltwing_types::ErrorCode;
 use crate::Error;
 
 /// How long an operation on a pipe or a device waits before it is tried again: at first, and at most.
-const PAUSE_MIN: Duration = Duration::from_micros(50);
+pub(super) const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 
 /// Which files COPY may read and write.
@@ -268,7 +268,7 @@ fn has_no_reader(error: &io::Error) -> bool {
     }
 }
 
-fn wait(pause: &mut Duration) {
+pub(super) fn wait(pause: &mut Duration) {
     std::thread::sleep(*pause);
     *pause = (*pause * 2).min(PAUSE_MAX);
 }
@@ -294,7 +294,7 @@ pub(super) struct CopyFile {
 
 impl CopyFile {
     /// Bytes of a regular file.
-    pub(super) fn bytes(&self) -> Option<u64> {
+    pub(super) fn size(&self) -> Option<u64> {
         self.file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len())
     }
 

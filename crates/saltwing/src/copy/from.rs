@@ -1,6 +1,6 @@
 //! COPY FROM.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Table};
@@ -12,8 +12,8 @@ use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 use super::file::Purpose;
 use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
-use super::standard_input::StandardInput;
-use super::{CopyProgress, SkippedLine, advice, path_of};
+use super::stream::{WaitingStream, no_stream};
+use super::{CopyProgress, SkippedLine, advice};
 use crate::Error;
 use crate::error_subject::Subject;
 use crate::outcome::ExecResult;
@@ -49,18 +49,21 @@ pub(super) fn format(options: &CopyOptions) -> Result<Format, Error> {
 }
 
 impl Session {
-    pub(crate) fn copy_from(&self, copy: &CopyFrom) -> Result<ExecResult, Error> {
+    /// Loads rows from the file that the statement names, or from `stdin`.
+    pub(crate) fn copy_from(&self, copy: &CopyFrom, stdin: Option<&mut dyn Read>) -> Result<ExecResult, Error> {
         self.writable()?;
         let format = format(&copy.options)?;
+        let at = |error: Error| error.at(Some(copy.span));
         let context = self.begin();
-        let Some(path) = path_of(&copy.source, "/dev/stdin") else {
-            let input = StandardInput::new(&context).map_err(|error| unreadable("STDIN", &error))?;
+        let Some(path) = copy.path() else {
+            let needed = || at(no_stream("COPY FROM STDIN needs a reader", "copy_from_reader"));
+            let input = WaitingStream::new(stdin.ok_or_else(needed)?, &context);
+            let input = BufReader::with_capacity(BUFFER_BYTES, input);
             return self.copy_records(copy, RecordReader::new(input, format), None, &context);
         };
-        let at = |error: Error| error.at(Some(copy.span));
         let allowed = self.file_rules(Purpose::Read).check(path, &copy.options).map_err(at)?;
         let file = allowed.open(&context).map_err(at)?;
-        let bytes = file.bytes();
+        let bytes = file.size();
         let input = BufReader::with_capacity(BUFFER_BYTES, file);
         self.copy_records(copy, RecordReader::new(input, format), bytes, &context)
     }

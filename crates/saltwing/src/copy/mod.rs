@@ -8,13 +8,12 @@ mod file;
 mod from;
 mod keys_seen;
 mod reader;
-mod standard_input;
+mod stream;
 mod to;
 mod writer;
 
 pub use file::FileAccess;
 use file::{FileRules, Purpose};
-use saltwing_sql::statement::CopyTarget;
 
 use crate::session::Session;
 
@@ -54,13 +53,5 @@ impl Session {
     fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
         let shared = &self.database().shared;
         FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }
-    }
-}
-
-/// The path that a COPY names; `None` for the process's own stream, which has a name as a file too.
-fn path_of<'a>(target: &'a CopyTarget, stream: &str) -> Option<&'a str> {
-    match target {
-        CopyTarget::File(path) if path != stream => Some(path),
-        CopyTarget::File(_) | CopyTarget::Standard => None,
     }
 }

@@ -6,22 +6,35 @@ use saltwing_sql::statement::{CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{Statement, parse_one};
 use saltwing_types::{ErrorCode, Value};
 
-use super::file::Purpose;
+use super::file::{AllowedFile, Purpose};
 use super::from::format;
-use super::path_of;
+use super::stream::{WaitingStream, no_stream};
 use super::writer::RecordWriter;
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
 
+/// Where the rows go.
+enum Target<'a> {
+    Stdout(&'a mut dyn Write),
+    File(AllowedFile),
+}
+
 impl Session {
-    pub(crate) fn copy_to(&self, copy: &CopyTo, params: &[Value]) -> Result<ExecResult, Error> {
+    /// Writes rows to the file that the statement names, or to `stdout`.
+    pub(crate) fn copy_to(
+        &self,
+        copy: &CopyTo,
+        params: &[Value],
+        stdout: Option<&mut dyn Write>,
+    ) -> Result<ExecResult, Error> {
         let at = |error: Error| error.at(Some(copy.span));
-        let file = match path_of(&copy.target, "/dev/stdout") {
-            None => None,
-            Some(path) => {
+        let target = match (copy.path(), stdout) {
+            (None, Some(stdout)) => Target::Stdout(stdout),
+            (None, None) => return Err(at(no_stream("COPY TO STDOUT needs a writer", "copy_to_writer"))),
+            (Some(path), _) => {
                 self.writable().map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
-                Some(self.file_rules(Purpose::Write).check(path, &copy.options).map_err(at)?)
+                Target::File(self.file_rules(Purpose::Write).check(path, &copy.options).map_err(at)?)
             }
         };
         let rows = match &copy.source {
@@ -39,10 +52,11 @@ impl Session {
                 }
             }
         };
-        let (rows_affected, notices) = match file {
-            None => write_rows(copy, rows, std::io::stdout().lock())?,
-            Some(allowed) => {
-                let context = self.last_context().unwrap_or_else(|| self.begin());
+        let context = self.last_context().unwrap_or_else(|| self.begin());
+        let (rows_affected, notices) = match target {
+            Target::Stdout(stdout) => write_rows(copy, rows, WaitingStream::new(stdout, &context))
+                .map_err(|error| context.check().err().map_or(error, Error::from))?,
+            Target::File(allowed) => {
                 let mut file = allowed.open(&context).map_err(at)?;
                 match write_rows(copy, rows, &mut file) {
                     Ok(written) => written,

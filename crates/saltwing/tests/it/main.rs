@@ -5,6 +5,7 @@ mod aggregates;
 mod alter_table;
 mod copy_advice;
 mod copy_conflicts;
+mod copy_streams;
 mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
