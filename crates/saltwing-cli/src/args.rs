@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 use saltwing::StoreKind;
+use tracing_subscriber::filter::Targets;
 
 use crate::render::Mode;
 
@@ -64,6 +65,10 @@ struct CommandLine {
     /// What becomes of full scans: allow warn error forbid
     #[arg(long, value_enum, value_name = "POLICY", hide_possible_values = true)]
     full_scan: Option<FullScan>,
+
+    /// Log to stderr what happens inside, such as saltwing=debug, saltwing::compaction=debug or error
+    #[arg(long, value_name = "FILTER")]
+    log: Option<Targets>,
 
     #[command(flatten)]
     layout: Layout,
@@ -211,6 +216,8 @@ pub(crate) struct Run {
     pub(crate) readonly: bool,
     pub(crate) no_file_access: bool,
     pub(crate) full_scan: Option<FullScan>,
+    /// What is logged.
+    pub(crate) log: Option<Targets>,
     pub(crate) layout: Layout,
 }
 
@@ -250,6 +257,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         readonly: line.readonly,
         no_file_access: line.no_file_access,
         full_scan: line.full_scan,
+        log: line.log,
         layout: line.layout,
     }))
 }

@@ -6,14 +6,17 @@ use saltwing::Database;
 
 use crate::args::{Input, Run};
 use crate::failure::{EXIT_ERROR, EXIT_INTERRUPTED, Failure};
-use crate::interactive;
 use crate::interrupt::{Idle, Interrupt};
 use crate::open::open;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
+use crate::{interactive, log};
 
 /// Runs it; returns the exit code.
 pub(crate) fn run(run: &Run) -> u8 {
+    if let Some(filter) = &run.log {
+        log::start(filter.clone());
+    }
     let database = match open(run) {
         Ok(database) => database,
         Err(error) => {

@@ -26,6 +26,7 @@ mod dot_command;
 mod failure;
 mod interactive;
 mod interrupt;
+mod log;
 mod maintain;
 mod message;
 pub mod mobile_log;

@@ -203,6 +203,35 @@ fn stdin_is_a_batch_and_copy_finds_its_data_there() {
 }
 
 #[test]
+fn the_log_tells_statements_and_what_becomes_of_them() {
+    let run_logged = |filter: &str| {
+        let statements =
+            [TABLE, "UPSERT INTO t VALUES (1, 'a')", "SELECT v FROM t WHERE k = 1", "COMPACT t", "SELECT w FROM t"];
+        let mut args = vec!["--log", filter];
+        statements.iter().for_each(|sql| args.extend(["-c", *sql]));
+        let said = run(&args);
+        assert_eq!((said.out.as_str(), said.code), ("v\na\n", Some(1)), "{}", said.err);
+        said.err
+    };
+    let all = run_logged("saltwing=debug");
+    for part in [
+        "statement{sql=\"UPSERT INTO t VALUES (1, 'a')\"}:commit{rows=1 durability=Synced}: saltwing::commit: close",
+        "statement{sql=\"SELECT v FROM t WHERE k = 1\"}:plan: saltwing::plan: close",
+        "statement{sql=\"SELECT v FROM t WHERE k = 1\"}:scan{table=t",
+        "statement{sql=\"COMPACT t\"}:compaction{table=t reason=None}: saltwing::compaction: close",
+        "statement{sql=\"SELECT w FROM t\"}: saltwing::statement: the statement failed code=\"no_such_column\" error=",
+    ] {
+        assert!(all.contains(part), "{part}\n{all}");
+    }
+    let commits = run_logged("saltwing::commit=debug");
+    assert!(commits.contains("saltwing::commit: close") && !commits.contains("saltwing::statement"), "{commits}");
+    assert!(!run_logged("error").contains("close"));
+    let wrong = run(&["--log", "saltwing=loud", "-c", "SHOW TABLES"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("--log <FILTER>"), "{}", wrong.err);
+}
+
+#[test]
 fn lines_that_copy_leaves_out_are_told() {
     let said = run_with_input(
         &[

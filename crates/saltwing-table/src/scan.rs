@@ -9,6 +9,7 @@ use arrow::datatypes::SchemaRef;
 use saltwing_access::{KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, Snapshot, TableError, Totals};
 use saltwing_expr::RowValues;
 use saltwing_store::Direction;
+use tracing::Span;
 
 use crate::bucket::BucketScan;
 use crate::conditions::Conditions;
@@ -46,6 +47,8 @@ pub(crate) struct Scan {
     pub(crate) done: bool,
     /// What is kept from one row to the next, where rows are read as values.
     pub(crate) reader: RowReader,
+    /// Lasts as long as the scan.
+    _span: Span,
 }
 
 pub(crate) enum Rows {
@@ -105,6 +108,8 @@ impl Scan {
         let (remaining, done) = (limit, limit == Some(0));
         let selector = shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone())));
         let (decoder, unknown, rows_before, reader) = (None, Vec::new(), 0, RowReader::default());
+        let name = &shape.table().def().name;
+        let _span = tracing::debug_span!(target: "saltwing::scan", "scan", table = %name, limit);
         Self {
             shape,
             rows,
@@ -118,6 +123,7 @@ impl Scan {
             context,
             done,
             reader,
+            _span,
         }
     }
 

@@ -41,6 +41,8 @@ impl Committer {
         read_at: Option<&ReadToken>,
         durability: Durability,
     ) -> Result<CommitNo, TableError> {
+        let rows = writes.len();
+        let _span = tracing::debug_span!(target: "saltwing::commit", "commit", rows, ?durability).entered();
         if writes.takes_space() {
             self.packed.refuse_when_nearly_full()?;
         }

@@ -147,7 +147,7 @@ impl Session {
     }
 
     fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
-        let mut outcome = self.run_cached(statement, params).map_err(|error| error.in_sql(&statement.text))?;
+        let mut outcome = traced(&statement.text, || self.run_cached(statement, params))?;
         if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
             running.sql = Some(statement.text.clone());
         }
@@ -199,6 +199,16 @@ impl Session {
     pub(crate) fn setting(&self, setting: &Setting) -> String {
         setting.show(&mut self.settings.lock(), &self.database.shared)
     }
+}
+
+/// Runs a statement within a span of its own. An error gets the place in the text, and is logged.
+pub(crate) fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let _span = tracing::debug_span!(target: "saltwing::statement", "statement", sql = &**sql).entered();
+    run().map_err(|error| {
+        let error = error.in_sql(sql);
+        tracing::debug!(target: "saltwing::statement", code = error.code().as_str(), %error, "the statement failed");
+        error
+    })
 }
 
 fn drain(outcome: Outcome) -> Result<ExecResult, Error> {

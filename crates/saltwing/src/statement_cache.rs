@@ -110,6 +110,7 @@ impl CachedStatement {
 
 /// What can be planned of a query before it has values. What is wrong with it is told where it runs.
 fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
+    let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
     let bound = match query(statement, catalog, params, &[]) {
         Ok(BoundQuery::Single(bound)) => bound,

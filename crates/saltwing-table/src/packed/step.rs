@@ -107,6 +107,10 @@ impl Packed {
             let limit_ms = table.expired_ms(now_ms);
             let mut rewrite = Compaction::new(self, numbers, table, rows.clone(), limit_ms);
             let Some(first) = rewrite.next_work(from, also) else { continue };
+            let name = &rewrite.table.def().name;
+            let span =
+                tracing::debug_span!(target: "saltwing::compaction", "compaction", table = %name, reason = ?also);
+            let _entered = span.entered();
             let end = match &rewrite.parts(first, also)[..] {
                 parts @ [_, _, ..] => rewrite.rewrite_parts(parts, also)?,
                 _ => rewrite.rewrite_range(first, None, also)?,

@@ -11,17 +11,16 @@ use super::file::{PAUSE_MIN, wait};
 use crate::Error;
 use crate::outcome::ExecResult;
 use crate::params::Params;
-use crate::session::Session;
+use crate::session::{Session, traced};
 
 impl Session {
     /// Runs a COPY FROM STDIN.
     pub(crate) fn copy_from_reader(&self, sql: &str, reader: &mut dyn Read) -> Result<ExecResult, Error> {
         let statement = self.database().shared.statements.get(sql)?;
-        let done = match &statement.parsed.statement {
+        traced(&statement.text, || match &statement.parsed.statement {
             Statement::CopyFrom(copy) if copy.path().is_none() => self.copy_from(copy, Some(reader)),
             _ => Err(Error::new(ErrorCode::BadArgument, "a reader is for COPY .. FROM STDIN alone")),
-        };
-        done.map_err(|error| error.in_sql(&statement.text))
+        })
     }
 
     /// Runs a COPY TO STDOUT.
@@ -32,12 +31,13 @@ impl Session {
         writer: &mut dyn Write,
     ) -> Result<ExecResult, Error> {
         let statement = self.database().shared.statements.get(sql)?;
-        let values = params.values(&statement.parsed.parameters, statement.parameter_count);
-        let done = values.and_then(|values| match &statement.parsed.statement {
-            Statement::CopyTo(copy) if copy.path().is_none() => self.copy_to(copy, &values, Some(writer)),
-            _ => Err(Error::new(ErrorCode::BadArgument, "a writer is for COPY .. TO STDOUT alone")),
-        });
-        done.map_err(|error| error.in_sql(&statement.text))
+        traced(&statement.text, || {
+            let values = params.values(&statement.parsed.parameters, statement.parameter_count)?;
+            match &statement.parsed.statement {
+                Statement::CopyTo(copy) if copy.path().is_none() => self.copy_to(copy, &values, Some(writer)),
+                _ => Err(Error::new(ErrorCode::BadArgument, "a writer is for COPY .. TO STDOUT alone")),
+            }
+        })
     }
 }
 
