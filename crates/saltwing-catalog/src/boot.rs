@@ -319,7 +319,10 @@ impl Catalog {
     fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
         let [schema, name] = name_values(&def.name);
         writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?;
-        Ok(writes.put(&self.own.settings, format_row(CATALOG_FORMAT))?)
+        if self.setting(FORMAT_SETTING)? != Some(CATALOG_FORMAT.to_string()) {
+            writes.put(&self.own.settings, format_row(CATALOG_FORMAT))?;
+        }
+        Ok(())
     }
 
     fn check_format(&self, readonly: bool) -> Result<(), CatalogError> {
