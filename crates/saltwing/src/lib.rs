@@ -45,6 +45,7 @@ mod error_subject;
 mod explain;
 mod machine_memory;
 mod maintenance;
+mod metrics;
 mod outcome;
 mod params;
 #[cfg(feature = "datafusion")]

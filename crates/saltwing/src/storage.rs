@@ -15,34 +15,122 @@ use crate::Error;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
 
-/// A number of a table, added up in the row of the total.
-type Count = (&'static str, fn(&TableStorage) -> u64);
+/// A number that SHOW STORAGE shows, and that metrics have.
+pub(crate) struct Count<T> {
+    /// The label of its column.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) description: &'static str,
+    pub(crate) pick: fn(&T) -> u64,
+}
 
-/// The columns of numbers before `write_amplification_ratio`.
-const WRITTEN: [Count; 13] = [
-    ("delta_rows", |t| t.delta_rows),
-    ("delta_bytes", |t| t.delta_bytes),
-    ("block_count", |t| t.blocks),
-    ("block_rows", |t| t.block_rows),
-    ("block_raw_bytes", |t| t.block_bytes),
-    ("run_count", |t| t.runs),
-    ("run_rows", |t| t.run_rows),
-    ("run_raw_bytes", |t| t.run_bytes),
-    ("written_rows", |t| t.rows_written),
-    ("written_bytes", |t| t.bytes_written),
-    ("merge_step_count", |t| t.merge_steps),
-    ("merged_rows", |t| t.block_rows_written),
-    ("merged_bytes", |t| t.block_bytes_written),
+/// Whether a number can fall.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// It grows from the opening of the database on.
+    Counter,
+    Gauge,
+}
+
+/// The numbers of a table before `write_amplification_ratio`; in the row of the total they are added up.
+pub(crate) const WRITTEN: [Count<TableStorage>; 13] = [
+    Count {
+        name: "delta_rows",
+        kind: Kind::Gauge,
+        description: "recent rows that are not in blocks yet, deletions included",
+        pick: |t| t.delta_rows,
+    },
+    Count {
+        name: "delta_bytes",
+        kind: Kind::Gauge,
+        description: "bytes of these, keys included",
+        pick: |t| t.delta_bytes,
+    },
+    Count { name: "block_count", kind: Kind::Gauge, description: "blocks", pick: |t| t.blocks },
+    Count { name: "block_rows", kind: Kind::Gauge, description: "rows in blocks", pick: |t| t.block_rows },
+    Count {
+        name: "block_raw_bytes",
+        kind: Kind::Gauge,
+        description: "bytes of these before they are packed, keys included",
+        pick: |t| t.block_bytes,
+    },
+    Count {
+        name: "run_count",
+        kind: Kind::Gauge,
+        description: "runs: small blocks of rows that are newer than the others",
+        pick: |t| t.runs,
+    },
+    Count {
+        name: "run_rows",
+        kind: Kind::Gauge,
+        description: "rows in runs, deletions included",
+        pick: |t| t.run_rows,
+    },
+    Count {
+        name: "run_raw_bytes",
+        kind: Kind::Gauge,
+        description: "bytes of these, about, before they are packed",
+        pick: |t| t.run_bytes,
+    },
+    Count {
+        name: "written_rows",
+        kind: Kind::Counter,
+        description: "rows committed, deletions included",
+        pick: |t| t.rows_written,
+    },
+    Count {
+        name: "written_bytes",
+        kind: Kind::Counter,
+        description: "bytes of these, keys included",
+        pick: |t| t.bytes_written,
+    },
+    Count {
+        name: "merge_step_count",
+        kind: Kind::Counter,
+        description: "steps of merges that wrote blocks",
+        pick: |t| t.merge_steps,
+    },
+    Count {
+        name: "merged_rows",
+        kind: Kind::Counter,
+        description: "rows in the blocks and runs that were written",
+        pick: |t| t.block_rows_written,
+    },
+    Count {
+        name: "merged_bytes",
+        kind: Kind::Counter,
+        description: "bytes of these as stored",
+        pick: |t| t.block_bytes_written,
+    },
 ];
 
 /// Those behind it.
-const READ: [Count; 2] = [("cache_hit_count", |t| t.cache_hits), ("cache_miss_count", |t| t.cache_misses)];
+pub(crate) const READ: [Count<TableStorage>; 2] = [
+    Count {
+        name: "cache_hit_count",
+        kind: Kind::Counter,
+        description: "parts of blocks that a reader found in memory",
+        pick: |t| t.cache_hits,
+    },
+    Count {
+        name: "cache_miss_count",
+        kind: Kind::Counter,
+        description: "parts of blocks that were read from the store",
+        pick: |t| t.cache_misses,
+    },
+];
 
-/// A number of the database, in the row of the total alone.
-type Whole = (&'static str, fn(&StorageStats) -> u64);
-
-const WHOLE: [Whole; 3] =
-    [("merge_count", |s| s.merges), ("cache_bytes", |s| s.cache_bytes), ("cache_bytes_max", |s| s.cache_bytes_max)];
+/// The numbers of the database, in the row of the total alone.
+pub(crate) const WHOLE: [Count<StorageStats>; 3] = [
+    Count { name: "merge_count", kind: Kind::Counter, description: "merges that ended", pick: |s| s.merges },
+    Count { name: "cache_bytes", kind: Kind::Gauge, description: "bytes of blocks in memory", pick: |s| s.cache_bytes },
+    Count {
+        name: "cache_bytes_max",
+        kind: Kind::Gauge,
+        description: "the most there may be, about",
+        pick: |s| s.cache_bytes_max,
+    },
+];
 
 /// Tables' numbers, and what they make together.
 struct Listing {
@@ -95,10 +183,10 @@ impl Listing {
         columns.extend(WRITTEN.iter().map(|count| self.counts(count)));
         columns.push(("write_amplification_ratio".into(), SqlType::Double, self.write_amplification()));
         columns.extend(READ.iter().map(|count| self.counts(count)));
-        columns.extend(WHOLE.iter().map(|(label, pick)| {
+        columns.extend(WHOLE.iter().map(|Count { name, pick, .. }| {
             let of_tables = self.tables.iter().map(|_| None);
             let numbers = of_tables.chain(self.total.iter().map(|total| Some(signed(pick(total)))));
-            ((*label).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()) as ArrayRef)
+            ((*name).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()) as ArrayRef)
         }));
         let last = self.total.iter().map(|total| total.last_failure.as_ref().map(failure_text));
         let last: StringArray = self.tables.iter().map(|_| None).chain(last).collect();
@@ -114,10 +202,10 @@ impl Listing {
         self.tables.iter().map(|(_, storage)| pick(storage)).sum()
     }
 
-    fn counts(&self, (label, pick): &Count) -> (String, SqlType, ArrayRef) {
+    fn counts(&self, Count { name, pick, .. }: &Count<TableStorage>) -> (String, SqlType, ArrayRef) {
         let of_tables = self.tables.iter().map(|(_, storage)| signed(pick(storage)));
         let numbers = of_tables.chain(self.total.iter().map(|_| signed(self.sum(*pick))));
-        ((*label).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()))
+        ((*name).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()))
     }
 
     fn write_amplification(&self) -> ArrayRef {

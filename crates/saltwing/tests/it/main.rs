@@ -24,6 +24,7 @@ mod limits;
 mod lost_updates;
 #[cfg(feature = "datafusion")]
 mod maintenance;
+mod metrics;
 mod mobile_log;
 mod pages;
 mod prepare;

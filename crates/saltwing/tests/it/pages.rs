@@ -9,12 +9,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// The cells of each row of the page's tables, headings left out.
-fn rows(page: &str) -> Vec<Vec<String>> {
+pub(crate) fn rows(page: &str) -> Vec<Vec<String>> {
     let lines: Vec<&str> = page.lines().collect();
     let is_heading = |at: usize| lines.get(at + 1).is_some_and(|next| next.starts_with("|---"));
     let cells =
