@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
-use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec};
+use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec, RowKeyError};
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnDef, KeyColumn, SqlType, TableDef, Value, eval};
 
@@ -79,6 +79,10 @@ impl Table {
     /// [`TableError::Value`] where a part cannot be computed; [`TableError::RowKey`].
     pub fn row_key(&self, row: &[Value]) -> Result<Vec<u8>, TableError> {
         let key = &self.def.key.columns;
+        if row.len() < self.def.columns.len() {
+            debug_assert!(false, "a row of {} values in {}", row.len(), self.def.name);
+            return Err(RowKeyError::ValueCount { given: row.len(), expected: self.def.columns.len() }.into());
+        }
         let computed = match key.iter().any(|part| part.computed().is_some()) {
             true => key.iter().map(|part| self.computed(part, row)).collect::<Result<Vec<_>, _>>()?,
             false => Vec::new(),

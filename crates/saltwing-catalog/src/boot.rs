@@ -428,7 +428,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         order: SortOrder::Asc,
         nullable: false,
     });
-    let values = values.iter().enumerate().map(|(slot, c)| column(c, Some(0), slot as u16));
+    let values = values.iter().zip(0..).map(|(c, slot)| column(c, Some(0), slot));
     TableDef {
         id: TableId(id),
         name: TableName::bare(name),

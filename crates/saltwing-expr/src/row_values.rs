@@ -229,6 +229,7 @@ impl ColumnCells<'_> {
     /// Puts the value that was put last, so many times more.
     pub fn repeat(&mut self, times: usize) {
         let last = self.next.checked_sub(self.width).and_then(|last| self.cells.get(last)).copied();
+        debug_assert!(last.is_some() || times == 0, "there is no value to repeat");
         for _ in 0..times {
             self.put_cell(last.unwrap_or(Cell::Null));
         }

@@ -112,7 +112,10 @@ impl Rows {
 fn at(operand: &Operand<'_, i64>, row: usize) -> i64 {
     match operand {
         Operand::Constant(value) => *value,
-        Operand::Values(values) => values.get(row).copied().unwrap_or(0),
+        Operand::Values(values) => {
+            debug_assert!(row < values.len(), "row {row} of {} values", values.len());
+            values.get(row).copied().unwrap_or(0)
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl FileList {
         for (name, section) in &self.sections {
             writer.start(name.clone())?;
             match name == TABLES {
-                true => writer.write_all(&encoded(&levels))?,
+                true => writer.write_all(&encoded(&levels)?)?,
                 false => writer.write_all(section)?,
             }
         }
@@ -148,19 +148,21 @@ fn entries<const N: usize>(bytes: &mut &[u8]) -> io::Result<Vec<TableEntry>> {
     (0..count).map(|_| Ok((u64::from_le_bytes(take(bytes)?), take::<N>(bytes)?.to_vec()))).collect()
 }
 
-fn encoded(levels: &[Vec<Vec<TableEntry>>]) -> Vec<u8> {
-    let mut bytes = vec![levels.len() as u8];
+fn encoded(levels: &[Vec<Vec<TableEntry>>]) -> io::Result<Vec<u8>> {
+    let too_many = |what: &str, count: usize| io::Error::other(format!("{count} {what} do not fit the list of files"));
+    let mut bytes = vec![u8::try_from(levels.len()).map_err(|_| too_many("levels", levels.len()))?];
     for runs in levels {
-        bytes.push(runs.len() as u8);
+        bytes.push(u8::try_from(runs.len()).map_err(|_| too_many("runs of a level", runs.len()))?);
         for run in runs {
-            bytes.extend((run.len() as u32).to_le_bytes());
+            let count = u32::try_from(run.len()).map_err(|_| too_many("tables of a run", run.len()))?;
+            bytes.extend(count.to_le_bytes());
             for (number, entry) in run {
                 bytes.extend(number.to_le_bytes());
                 bytes.extend(entry);
             }
         }
     }
-    bytes
+    Ok(bytes)
 }
 
 /// Whether a file's list of sections has its checksum.

@@ -115,7 +115,10 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     };
     let behind = look_behind(&paths, &bad)?;
     let required = required.max(behind.synced);
-    let Some(path) = paths.get(bad.journal) else { return Ok(Verdict::default()) };
+    let Some(path) = paths.get(bad.journal) else {
+        debug_assert!(false, "journal {} of {}", bad.journal, paths.len());
+        return Err(damaged(data, &bad, &behind, required));
+    };
     let newest = sequence.number.unwrap_or(0).max(behind.number);
     // A close says nothing of what an earlier release has written since.
     let is_numbered = !sequence.is_unnumbered && !behind.is_unnumbered;

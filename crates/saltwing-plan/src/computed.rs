@@ -222,7 +222,11 @@ impl Combined {
         }
         for part in group {
             let domain = space.domain(part.position);
-            let place = tie.positions.iter().position(|at| *at == part.position).unwrap_or_default();
+            let Some(place) = tie.positions.iter().position(|at| *at == part.position) else {
+                // Another column's values would leave out rows; without any, the part is read whole.
+                debug_assert!(false, "the part at {} is not among {:?}", part.position, tie.positions);
+                continue;
+            };
             let values = tie.combinations.iter().filter_map(|values| values.get(place));
             let (nulls, mut values): (Vec<&Value>, Vec<&Value>) = values.partition(|value| value.is_null());
             let sample = domain.sample(0);

@@ -176,6 +176,7 @@ fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<List>> {
 
 impl Follows {
     fn group(&self, choice: usize) -> ops::Range<usize> {
+        debug_assert!(choice + 1 < self.starts.len(), "choice {choice} has no group among {:?}", self.starts);
         let start = |at| self.starts.get(at).copied().unwrap_or_default();
         start(choice)..start(choice + 1)
     }

@@ -130,7 +130,14 @@ impl Journal {
     }
 
     /// Writes a batch behind the others, without a sync. All up to the number `synced` are on the disk.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for lengths that a record has no room for, and then nothing is written; the file's.
     pub(crate) fn append(&mut self, batch: &WriteBatch, synced: u64) -> Result<()> {
+        let too_long = |what: &str, bytes: usize| {
+            debug_assert!(false, "a batch is checked before it is written");
+            Error::new(ErrorKind::InvalidInput, format!("{what} of {bytes} bytes has no place in the journal"))
+        };
         self.buffer.clear();
         self.buffer.resize(HEADER, 0);
         for mutation in batch.mutations() {
@@ -139,12 +146,16 @@ impl Journal {
                 Mutation::Delete { key, .. } => (key, None),
             };
             self.buffer.push(mutation.space().id());
-            self.buffer.extend((key.len() as u16).to_le_bytes());
-            self.buffer.extend(value.map_or(0, |value| value.len() as u32 + 1).to_le_bytes());
+            let key_bytes = u16::try_from(key.len()).map_err(|_| too_long("a key", key.len()))?;
+            let stored = value.map_or(0, |value| value.len() + 1);
+            let value_bytes = u32::try_from(stored).map_err(|_| too_long("a value", stored))?;
+            self.buffer.extend(key_bytes.to_le_bytes());
+            self.buffer.extend(value_bytes.to_le_bytes());
             self.buffer.extend_from_slice(key);
             self.buffer.extend_from_slice(value.map_or(&[], |value| value));
         }
-        let bytes = (self.buffer.len() - HEADER) as u32;
+        let bytes = self.buffer.len() - HEADER;
+        let bytes = u32::try_from(bytes).map_err(|_| too_long("a batch", bytes))?;
         self.buffer[4..8].copy_from_slice(&bytes.to_le_bytes());
         self.buffer[8..16].copy_from_slice(&self.base.to_le_bytes());
         self.buffer[16..24].copy_from_slice(&self.next.to_le_bytes());

@@ -20,6 +20,8 @@ const PAGE: usize = 4096;
 const PAGE_TAKEN: usize = 24;
 /// Most pieces of a value.
 const PIECES_MAX: usize = 3;
+/// Pieces are counted and named by one byte.
+const _: () = assert!(PIECES_MAX <= u8::MAX as usize);
 /// A page is filled well if at most this part of it is empty.
 const EMPTY_PART_MAX: usize = 8;
 /// Values of longer keys are not cut: the key is written with each piece.
@@ -150,11 +152,11 @@ impl LiveBytes {
 
     pub(crate) fn save(&self, transaction: &WriteTransaction) -> Result<(), redb::Error> {
         let mut table = transaction.open_table(LIVE)?;
-        for (space, bytes) in self.0.iter().enumerate() {
+        for (space, bytes) in (0..=u8::MAX).zip(&self.0) {
             if *bytes > 0 {
-                table.insert(space as u8, bytes)?;
+                table.insert(space, bytes)?;
             } else {
-                table.remove(space as u8)?;
+                table.remove(space)?;
             }
         }
         Ok(())

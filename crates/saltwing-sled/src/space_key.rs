@@ -11,6 +11,7 @@ pub(crate) fn encode(space: Space, key: &[u8]) -> Bytes {
 
 /// The space's key of a tree's key.
 pub(crate) fn decode(key: &[u8]) -> Bytes {
+    debug_assert!(!key.is_empty(), "a key of the tree begins with its space");
     Bytes::new(key.get(1..).unwrap_or_default())
 }
 

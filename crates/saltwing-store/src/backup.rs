@@ -18,7 +18,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::directory::sync_directory;
-use crate::{Bytes, Space, StoreError};
+use crate::{BATCH_BYTES_MAX, Bytes, Space, StoreError};
 
 /// The format that is written, and the newest that is read.
 pub const FORMAT: u32 = 1;
@@ -99,11 +99,11 @@ impl BackupWriter {
     /// Adds an entry.
     ///
     /// # Errors
-    /// [`StoreError::KeyTooLong`]; [`StoreError::DiskFull`], [`StoreError::Io`].
+    /// [`StoreError::KeyTooLong`], [`StoreError::BatchTooLarge`]; [`StoreError::DiskFull`], [`StoreError::Io`].
     pub fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let too_long = |_| StoreError::KeyTooLong { len: key.len(), max: u16::MAX.into() };
         let key_bytes = u16::try_from(key.len()).map_err(too_long)?;
-        let too_large = |_| StoreError::BatchTooLarge { bytes: value.len(), max: FRAME_BYTES_MAX as usize };
+        let too_large = |_| StoreError::BatchTooLarge { bytes: value.len(), max: BATCH_BYTES_MAX };
         let value_bytes = u32::try_from(value.len()).map_err(too_large)?;
         self.frame.push(space.id());
         self.frame.extend_from_slice(&key_bytes.to_le_bytes());
@@ -119,7 +119,11 @@ impl BackupWriter {
         if self.frame.is_empty() {
             return Ok(());
         }
-        let head = [(self.frame.len() as u32).to_le_bytes(), crc32fast::hash(&self.frame).to_le_bytes()].concat();
+        // A longer one would be refused when the backup is read.
+        let fits = u32::try_from(self.frame.len()).ok().filter(|bytes| *bytes <= FRAME_BYTES_MAX);
+        let too_large = || StoreError::BatchTooLarge { bytes: self.frame.len(), max: BATCH_BYTES_MAX };
+        let bytes = fits.ok_or_else(too_large)?;
+        let head = [bytes.to_le_bytes(), crc32fast::hash(&self.frame).to_le_bytes()].concat();
         self.checksum.update(&head);
         let written = self.file.write_all(&head).and_then(|()| self.file.write_all(&self.frame));
         self.frame.clear();

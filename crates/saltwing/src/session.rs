@@ -201,8 +201,11 @@ impl Session {
     }
 }
 
-/// Runs a statement within a span of its own. An error gets the place in the text, and is logged.
+/// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.
 pub(crate) fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    if !tracing::enabled!(target: "saltwing::statement", tracing::Level::DEBUG) {
+        return run().map_err(|error| error.in_sql(sql));
+    }
     let _span = tracing::debug_span!(target: "saltwing::statement", "statement", sql = &**sql).entered();
     run().map_err(|error| {
         let error = error.in_sql(sql);
