@@ -183,3 +183,18 @@ fn has_contents(path: &Path) -> io::Result<bool> {
     file.take(bytes).read_to_end(&mut contents)?;
     Ok(xxh3_128(&contents) == checksum)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_do_not_fit_are_refused() {
+        let levels = |levels: usize, runs: usize| vec![vec![vec![(7, vec![0; 25])]; runs]; levels];
+        let fits = encoded(&levels(7, 255)).unwrap();
+        assert_eq!((fits[0], fits[1], fits.len()), (7, 255, 1 + 7 * (1 + 255 * (4 + 8 + 25))));
+        assert_eq!(encoded(&levels(256, 1)).unwrap_err().to_string(), "256 levels do not fit the list of files");
+        let runs = encoded(&levels(1, 256)).unwrap_err();
+        assert_eq!(runs.to_string(), "256 runs of a level do not fit the list of files");
+    }
+}
