@@ -11,7 +11,7 @@ pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error)
     let path_buf = path.to_path_buf();
     match error {
         fjall::Error::Locked => StoreError::Locked { path: path_buf, holder: Holder::Writer },
-        fjall::Error::Poisoned => StoreError::Poisoned { path: path_buf },
+        fjall::Error::Poisoned => StoreError::Poisoned { path: path_buf, why: None },
         _ => match io_cause(error) {
             Some(cause) => StoreError::reading(op, path, owned(cause)),
             None => StoreError::Corrupt { path: path_buf, why: said(error) },

@@ -84,7 +84,7 @@ impl Inner {
         let persist = || {
             self.database.persist(PersistMode::SyncData).map_err(|error| {
                 if matches!(error, fjall::Error::Poisoned) {
-                    self.group.give_up();
+                    self.group.give_up(&error);
                 }
                 io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
             })
@@ -100,7 +100,10 @@ impl Inner {
     /// fjall says of a failure in its own threads only that there was one: a device without room tells which.
     fn poisoned_error(&self) -> StoreError {
         let path = self.path().to_path_buf();
-        if self.device.is_full(self.path()) { StoreError::DiskFull { path } } else { StoreError::Poisoned { path } }
+        match self.device.is_full(self.path()) {
+            true => StoreError::DiskFull { path },
+            false => StoreError::Poisoned { path, why: self.group.failure() },
+        }
     }
 }
 
@@ -307,8 +310,9 @@ impl OrderedKv for FjallStore {
             let _alone = self.inner.writing.write();
             self.inner.keyspaces.drop_keyspace(&self.inner.database, space).map_err(|error| {
                 // Nobody knows whether the keyspace is there after opening again: writes to it might be lost.
-                self.inner.group.give_up();
-                storage_error("clear", self.inner.path(), &error)
+                let error = storage_error("clear", self.inner.path(), &error);
+                self.inner.group.give_up(&error);
+                error
             })?;
         }
         // Most of the journal is of what is gone: the rest is written out, so that it can go as well.

@@ -102,11 +102,7 @@ impl Inner {
 
     /// Runs calls of redb's that write; after an error nothing more is written.
     fn write<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
-        let done = self.guarded(call, |error| commit_error(self.path(), error));
-        if done.is_err() {
-            self.group.give_up();
-        }
-        done
+        self.guarded(call, |error| commit_error(self.path(), error)).inspect_err(|error| self.group.give_up(error))
     }
 
     /// Runs calls of redb's. One that panics has met what its file should not hold.
@@ -248,7 +244,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         // Else the next opening replays the journal.
-        if !self.group.has_failed() {
+        if self.group.failure().is_none() {
             let _ = self.close(&mut self.writer.lock());
         }
     }

@@ -117,8 +117,9 @@ impl SledStore {
             }
         }
         self.inner.database.apply_batch(translated).map_err(|error| {
-            self.inner.group.give_up();
-            commit_error(self.inner.path(), error)
+            let error = commit_error(self.inner.path(), error);
+            self.inner.group.give_up(&error);
+            error
         })
     }
 }

@@ -144,11 +144,17 @@ pub enum StoreError {
     /// An earlier write or sync failed, and the store takes no more until it is
     /// opened again: what a disk holds after a failed sync is not known before. Reads
     /// may go on, or fail too.
-    #[error("{}: an earlier write failed; close the database and open it again", path.display())]
+    #[error("{}: an earlier write failed{}; close the database and open it again", path.display(), because(why))]
     Poisoned {
         /// The database's directory.
         path: PathBuf,
+        /// What that write failed with, if the store knows it.
+        why: Option<String>,
     },
+}
+
+fn because(why: &Option<String>) -> String {
+    why.as_ref().map_or_else(String::new, |why| format!(" ({why})"))
 }
 
 /// Who holds the lock of a database.

@@ -16,9 +16,10 @@
 //!    write had ended.
 //! 2. After a sync that failed every wait fails: what the disk holds is unknown.
 
+use std::error::Error;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use parking_lot::{Condvar, Mutex};
 
@@ -30,8 +31,8 @@ use crate::{Announced, StoreError};
 pub struct GroupSync {
     rounds: Mutex<Rounds>,
     changed: Condvar,
-    /// A write has failed.
-    gave_up: AtomicBool,
+    /// What the first write that failed has failed with.
+    gave_up: OnceLock<String>,
     trace: Option<Trace>,
 }
 
@@ -70,19 +71,23 @@ impl GroupSync {
         })
     }
 
-    /// Says that a write has failed: what is on the disk is not known before the store is opened again.
-    pub fn give_up(&self) {
-        self.gave_up.store(true, Ordering::SeqCst);
+    /// Says that a write has failed, and why: what is on the disk is not known before the store is opened again.
+    pub fn give_up(&self, error: &dyn Error) {
+        self.gave_up.get_or_init(|| match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        });
     }
 
     /// Whether a write has failed.
     pub fn has_given_up(&self) -> bool {
-        self.gave_up.load(Ordering::SeqCst)
+        self.gave_up.get().is_some()
     }
 
-    /// Whether a write or a sync has failed.
-    pub fn has_failed(&self) -> bool {
-        self.has_given_up() || self.rounds.lock().failed.is_some()
+    /// What the first write or sync that failed has failed with.
+    pub fn failure(&self) -> Option<String> {
+        let of_sync = || self.rounds.lock().failed.as_ref().map(|(_, why)| why.clone());
+        self.gave_up.get().cloned().or_else(of_sync)
     }
 
     /// After the first failure everybody is told to open again.
@@ -90,7 +95,10 @@ impl GroupSync {
     /// # Errors
     /// [`StoreError::Poisoned`].
     pub fn refuse_failed(&self, path: &Path) -> Result<(), StoreError> {
-        if self.has_failed() { Err(StoreError::Poisoned { path: path.to_path_buf() }) } else { Ok(()) }
+        match self.failure() {
+            Some(why) => Err(StoreError::Poisoned { path: path.to_path_buf(), why: Some(why) }),
+            None => Ok(()),
+        }
     }
 
     fn record(&self, event: Event) {
@@ -282,7 +290,7 @@ mod tests {
         assert!(group.enter().wait(full).is_err());
         let later = group.enter().wait(|| Ok(())).unwrap_err();
         assert_eq!(later.kind(), io::ErrorKind::StorageFull);
-        assert!(group.has_failed());
+        assert!(group.failure().is_some());
     }
 
     #[test]
@@ -290,10 +298,14 @@ mod tests {
         let (group, path) = (GroupSync::default(), std::path::Path::new("db"));
         group.announce(path, || Ok(())).wait().unwrap();
         group.refuse_failed(path).unwrap();
-        group.give_up();
+        group.give_up(&StoreError::io("write", path, io::Error::other("the cable is out")));
+        group.give_up(&StoreError::EmptyKey);
         let announced = group.announce(path, || panic!("it syncs"));
-        assert!(matches!(announced.wait(), Err(StoreError::Poisoned { .. })));
-        assert!(group.refuse_failed(path).is_err());
+        let message =
+            "db: an earlier write failed (db: cannot write: the cable is out); close the database and open it again";
+        for refused in [announced.wait(), group.refuse_failed(path)] {
+            assert_eq!(refused.unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl<S: OrderedKv> FaultStore<S> {
 
     fn refuse_poisoned(&self) -> Result<(), StoreError> {
         match self.opened.poisoned.load(SeqCst) {
-            true => Err(StoreError::Poisoned { path: PathBuf::from("(fault)") }),
+            true => Err(StoreError::Poisoned { path: PathBuf::from("(fault)"), why: None }),
             false => Ok(()),
         }
     }
