@@ -66,7 +66,7 @@ fn rows_are_written_by_the_newest_definition_only() {
             world.store.merge().unwrap();
         }
         let view = world.store.snapshot().unwrap();
-        let other = new.row_key(&plain_row(4, 0)).unwrap();
+        let other = old.row_key(&plain_row(4, 0)).unwrap();
         let found = view.get(&Projection::all(&new), &other).unwrap().unwrap();
         let wanted = [Value::Int(4), Value::Null, Value::Int(7), Value::Int(7)];
         assert_eq!([&found[2], &found[10], &found[11], &found[12]], wanted.each_ref(), "{merged}");
