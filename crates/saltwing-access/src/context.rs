@@ -31,7 +31,7 @@ impl Threads {
     pub const ONE: Self = Self { count: 1, rows_min: u64::MAX };
 }
 
-/// What a scan did (DESIGN section 11).
+/// What a scan did: the counts of EXPLAIN ANALYZE (`docs/contracts.md#explain-format-json`).
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Visible, unexpired rows inside the ranges, up to where the scan stopped, but for those that a seek passed over.

@@ -1,4 +1,4 @@
-//! What the shell says beside results: errors, notices, row counts, footers.
+//! The shell's output besides results: errors, notices, row counts, footers.
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The built binary, as scripts use it: DESIGN section 11, "Shell in batch".
+//! The built binary, as scripts use it: `docs/shell.md#in-scripts`.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Values of columns as text (DESIGN section 11, "Text of values").
+//! Values of columns as text (`docs/contracts.md#text-of-values`).
 //!
 //! For the columns that we make, the text is written straight from the column's
 //! own form; for others by way of [`value_at()`] and [`text::format`], which say what is right.

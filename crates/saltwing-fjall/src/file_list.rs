@@ -89,7 +89,7 @@ impl FileList {
         Ok(found)
     }
 
-    /// Writes the list anew without some tables.
+    /// Writes the list again, without some tables.
     pub(crate) fn write_without(&self, folder: &Path, tables: &[&DamagedFile]) -> io::Result<()> {
         let mut levels = self.tables()?;
         for runs in &mut levels {

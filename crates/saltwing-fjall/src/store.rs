@@ -45,10 +45,10 @@ static CAPABILITIES: Capabilities = Capabilities {
 /// written out by then is replayed from the journal at the next opening.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Most keys that a clear deletes one by one; above it drops the keyspace. That costs some syncs, and fjall keeps its list of
-/// keyspaces anew each time, the old ones too until it is opened again.
+/// Most keys that a clear deletes one by one; if there are more, it drops the keyspace. A drop costs some syncs, and fjall
+/// writes its list of keyspaces again each time, and keeps the old lists until the next opening.
 const CLEAR_KEYS_MAX: usize = 16_384;
-/// Bytes that a cleared keyspace holds from which on it is written out, so that its journal can go.
+/// A cleared keyspace that holds at least this many bytes is written out, so that its journal can be deleted.
 const CLEAR_BYTES_MIN: u64 = 1 << 20;
 
 /// An ordered store in a directory, kept by fjall.
@@ -196,10 +196,11 @@ impl FjallStore {
         Ok(Some(batch))
     }
 
-    /// Has all memory written out, beside what runs here: the journal that it came from can go then.
+    /// Starts writing all memory to tables, in the background. fjall can then delete the journal that it came from.
     ///
-    /// fjall syncs the journal before it writes memory out, and then takes along what was closed since: after a power cut tables
-    /// would have parts of batches that the journal has lost. What is closed here is in the journal on the disk.
+    /// Invariant: every batch in a memory that is closed here is in the journal on the disk. fjall syncs the journal before it
+    /// writes memory out, but then also writes memory that was closed after that sync. Without the invariant tables could have
+    /// parts of batches that a power cut took from the journal.
     fn write_out(&self) -> Result<(), StoreError> {
         let Inner { keyspaces, commits, .. } = &*self.inner;
         let _no_write = commits.hold();
@@ -304,18 +305,19 @@ impl OrderedKv for FjallStore {
             return if held >= CLEAR_BYTES_MIN { self.write_out() } else { Ok(()) };
         }
         drop(keyspace);
-        // What drops a keyspace is on the disk at once: what was written before must be there first.
+        // Dropping a keyspace reaches the disk at once. Earlier acknowledged writes must be there before: no crash may keep the
+        // drop and lose them.
         self.sync()?;
         {
             let _alone = self.inner.writing.write();
             self.inner.keyspaces.drop_keyspace(&self.inner.database, space).map_err(|error| {
-                // Nobody knows whether the keyspace is there after opening again: writes to it might be lost.
+                // The keyspace may or may not exist after the next opening. The store takes no more writes, since they could be lost.
                 let error = storage_error("clear", self.inner.path(), &error);
                 self.inner.group.give_up(&error);
                 error
             })?;
         }
-        // Most of the journal is of what is gone: the rest is written out, so that it can go as well.
+        // Most of the journal belongs to the dropped keyspace: write the rest out, so that fjall can delete the journal.
         self.write_out()
     }
 
@@ -326,7 +328,7 @@ impl OrderedKv for FjallStore {
         self.inner.refuse_poisoned()?;
         let failed = |error: fjall::Error| storage_error("reclaim", self.inner.path(), &error);
         let (spaces, ()) = self.inner.keyspaces.moment(|| ());
-        // What is being written out just now is neither in memory nor in files, and would not count.
+        // Memory that is being written out counts neither as memory nor as files: wait for it, so that the sizes are right.
         if !self.has_no_sealed_memory(&spaces) {
             self.wait_for_written_out();
         }
@@ -334,8 +336,9 @@ impl OrderedKv for FjallStore {
         if large.is_empty() {
             return Ok(());
         }
-        // What deletes must be in tables to meet what it deletes. Of all spaces: journals that wait for one of them go
-        // before it loses what says how far it was written out.
+        // A compaction drops a deleted value only if the tombstone is in a table, too: memory is written out first. This covers
+        // all keyspaces, not only the large ones. A journal stays until all its keyspaces are written out, and the compaction may
+        // drop the entries that say how far this keyspace was: recovery could then not tell which of the journal's batches it has.
         self.write_out()?;
         self.wait_for_written_out();
         let sync_names =
@@ -353,7 +356,7 @@ impl OrderedKv for FjallStore {
     }
 
     fn room(&self) -> Option<u64> {
-        // What is in memory takes its room on the disk later.
+        // Rows in memory will need disk space later.
         let free = self.inner.device.room(self.inner.path())?;
         Some(free.saturating_sub(self.inner.database.write_buffer_size()))
     }

@@ -1,8 +1,8 @@
 //! A table column's values in the type that a key keeps them in.
 //!
 //! The key of a table keeps each column in its own type. An index keeps nullable
-//! columns of fixed width in another one, so that NULL has a form
-//! (`reference/phoenix-key-format.md`, section 7): numbers, instants and BOOLEAN as DECIMAL,
+//! columns of fixed width in another one, so that NULL has a form, as
+//! Apache Phoenix does: numbers, instants and BOOLEAN as DECIMAL,
 //! CHAR as VARCHAR with its padding, BINARY as VARBINARY.
 //!
 //! # Law

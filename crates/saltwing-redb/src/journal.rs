@@ -33,7 +33,7 @@ use crate::positioned;
 /// The file in the directory's `data`.
 pub(crate) const FILE: &str = "journal";
 
-/// Bytes from which on a round ends at the latest: redb commits durably, and the journal begins anew.
+/// A round ends when it has this many bytes: redb commits durably, and the journal starts again.
 pub(crate) const ROUND_BYTES_MAX: u64 = 64 << 20;
 
 const HEADER: usize = 32;
@@ -51,7 +51,7 @@ pub(crate) struct Journal {
     buffer: Vec<u8>,
 }
 
-/// Records that nobody was told of: from the first one that is not whole to the end of the last one.
+/// Records that were never acknowledged: from the first incomplete one to the end of the last one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Torn {
     pub(crate) at: u64,
@@ -109,7 +109,7 @@ impl Journal {
         Ok(Self { file, base, next: base, at: 0, buffer: Vec::new() })
     }
 
-    /// The handle to sync the file by, beside writers.
+    /// The handle that syncs the file while others write.
     pub(crate) fn file(&self) -> Result<File> {
         self.file.try_clone()
     }

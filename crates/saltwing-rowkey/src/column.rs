@@ -14,7 +14,7 @@ pub(crate) const NULLABLE_DESC_DECIMAL_DIGITS_MAX: i32 = 122;
 /// How a column's end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// So many bytes.
+    /// This many bytes.
     Fixed(usize),
     /// Up to a separator: 00, or FF after a DESC value.
     Separated,
@@ -37,7 +37,7 @@ pub(crate) struct ColumnCodec {
 
 /// The piece of a key that one column takes.
 pub(crate) enum Piece {
-    /// NULL, written as a separator of so many bytes.
+    /// NULL, written as a separator of this many bytes.
     Null { separator: usize },
     /// A value of `len` bytes, then `separator` bytes, after which more must
     /// follow if `promises_more`.

@@ -5,8 +5,8 @@
 //!  1 byte   VARCHAR   sep.  BIGINT, 8 bytes
 //! ```
 //!
-//! The bytes are those of Apache Phoenix 5.2: docs of each module name the
-//! rule they follow, and the vectors under `tests/` pin them. The *logical* key
+//! The bytes are those of Apache Phoenix 5.2. `docs/row-key-format.md` specifies them byte by byte; a test reads its
+//! examples, and more vectors stand under `tests/`. The *logical* key
 //! is the key without its bucket byte, the *physical* key has it in front.
 //!
 //! * A column of fixed width is written as it is. One of variable width is

@@ -2,8 +2,8 @@
 //! between two.
 //!
 //! # Law
-//! Where something comes of it, that is what [`RowKeyCodec::encode`] gives, or [`RowKeyCodec::prefix_range`] or
-//! [`RowKeyCodec::span_range`] in the bucket that [`RowKeyCodec::bucket_of_prefix`] tells. `None` says nothing.
+//! A result equals that of [`RowKeyCodec::encode`], or of [`RowKeyCodec::prefix_range`] or [`RowKeyCodec::span_range`] in the
+//! bucket of [`RowKeyCodec::bucket_of_prefix`]. `None` means that this short way does not apply: use those.
 
 use std::ops::Bound;
 
@@ -21,7 +21,7 @@ pub struct PlainKey<'c> {
     /// Without what would follow if another column came.
     bytes: Key,
     columns: usize,
-    /// Where the bytes end that the bucket hangs on.
+    /// End of the bytes that the bucket depends on.
     salted_end: usize,
 }
 

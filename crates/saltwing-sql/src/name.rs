@@ -11,7 +11,7 @@ use crate::words;
 ///
 /// Names keep the case they are written with. An unquoted name matches in any
 /// case; a quoted one matches exactly, else the one name that differs only in
-/// case (DESIGN section 7).
+/// case (`docs/semantics.md#names`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The name, without quotes.

@@ -12,7 +12,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether a cursor comes to key `a` before it comes to key `b`.
+    /// Whether a cursor reaches key `a` before key `b`.
     pub fn is_before(self, a: &[u8], b: &[u8]) -> bool {
         match self {
             Self::Forward => a < b,

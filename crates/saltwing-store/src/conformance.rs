@@ -1,4 +1,4 @@
-//! What every store is held to; for the tests of crates that implement the contract.
+//! The conformance suite for stores, for the tests of crates that implement the contract.
 //!
 //! ```ignore
 //! saltwing_store::store_contract_tests!(open_store); // all of it, a test each

@@ -118,7 +118,7 @@ pub struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Says that the write has ended, where that is well before [`Round::wait`]: whoever leads need not wait for it.
+    /// Reports that the write has ended, if that is well before [`Round::wait`]: the leader of the sync need not wait for it.
     pub fn written(&mut self) {
         if self.writing {
             self.group.record(Event::Written);

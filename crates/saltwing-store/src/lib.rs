@@ -11,14 +11,14 @@
 //! tables, no values, no expiry.
 //!
 //! # Laws
-//! The module `conformance` holds every store to these (feature `conformance`):
+//! `docs/storage-contract.md` has them for readers; the module `conformance` checks every store against them (feature `conformance`):
 //! 1. after any list of batches a space reads as a sorted map to which the same
 //!    mutations were applied in the same order, also after reopening;
 //! 2. a batch is there as a whole or not at all, across spaces, crashes included;
 //! 3. a [`Durability::Synced`] write that was acknowledged is there after a crash of the kinds that
-//!    [`Capabilities::durability`] names; [`Durability::Buffered`] writes that survive one are the first so many of them;
+//!    [`Capabilities::durability`] names; [`Durability::Buffered`] writes that survive one are the first ones, without gaps;
 //! 4. a reverse cursor yields a forward cursor's entries, backwards;
-//! 5. a snapshot never changes, whatever is written beside it;
+//! 5. a snapshot never changes, whatever is written after it;
 //! 6. a space that was cleared is empty, and no crash brings back a part of it under later writes.
 //!
 //! # Left to others

@@ -58,7 +58,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// What is to be told of a file that is made anew.
+    /// The notice about a file that is made again.
     pub fn notice(self, directory: &Path) -> Option<String> {
         let directory = directory.display();
         (self == Self::Damaged).then(|| {

@@ -20,7 +20,7 @@ pub fn with_causes(error: &dyn Error) -> String {
 
 /// What went wrong, as one stable word with an SQLSTATE.
 ///
-/// The words and states are a contract (DESIGN section 11): scripts match on
+/// The words and states are a contract (`docs/contracts.md#error-codes`): scripts match on
 /// them. SQLSTATEs follow PostgreSQL where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! PRIMARY KEY (SUBSTR(MD5(phone), 1, 3), phone, start_time DESC, id)
-//!              0d7                       18601134210  ..
+//!              f15                       18601134210  ..
 //! ```
 //!
 //! The part is written into the row key and nowhere else. Who knows the inputs knows

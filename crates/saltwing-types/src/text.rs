@@ -1,4 +1,4 @@
-//! Values as text and back (DESIGN section 11, "Text of values").
+//! Values as text and back (`docs/contracts.md#text-of-values`).
 
 use std::fmt::Write;
 

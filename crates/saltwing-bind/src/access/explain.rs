@@ -1,4 +1,4 @@
-//! What EXPLAIN tells of accesses (DESIGN section 11).
+//! EXPLAIN of table accesses: `docs/contracts.md#explain-format-json`.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Results as text: a renderer for each mode.
 //!
-//! The texts of values are `saltwing-expr`'s (DESIGN section 11); a mode says how they
+//! The texts of values are `saltwing-expr`'s (`docs/contracts.md#text-of-values`); a mode says how they
 //! are put together.
 //!
 //! | mode | NULL | empty text | header | a value with line ends |

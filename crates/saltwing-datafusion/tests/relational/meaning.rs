@@ -1,4 +1,4 @@
-//! The table of meanings (DESIGN section 7), row by row.
+//! Rules of `docs/semantics.md`, row by row.
 
 use crate::database::Database;
 

@@ -32,6 +32,7 @@ mod prepared_values;
 #[cfg(feature = "datafusion")]
 mod random_subqueries;
 mod readers;
+mod references;
 #[cfg(feature = "datafusion")]
 mod relational_as_sqlite;
 mod runtime;

@@ -73,6 +73,19 @@ fn every_setting_has_its_row_and_its_default() {
     assert_eq!(documented, known);
 }
 
+#[test]
+fn every_error_code_has_its_row() {
+    let source = read("crates/saltwing-types/src/error.rs");
+    let arms = source.lines().filter_map(|line| line.trim().split_once(" => (\"")?.1.split_once("\", \""));
+    let known: BTreeSet<(String, String)> =
+        arms.map(|(word, state)| (word.to_owned(), state.trim_end_matches("\"),").to_owned())).collect();
+    assert!(known.len() > 40, "{known:?}");
+    let page = read("docs/contracts.md");
+    let table = page.split_once("## Error codes").map(|(_, section)| rows(section)).unwrap_or_default();
+    let listed = table.iter().map(|row| (row[0].trim_matches('`').to_owned(), row[1].clone())).collect();
+    assert_eq!(known, listed);
+}
+
 /// The files whose public `.._MAX` are limits that users meet.
 const LIMITS: [&str; 7] = [
     "saltwing-plan/src/guard.rs",
