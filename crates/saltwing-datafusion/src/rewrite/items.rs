@@ -16,8 +16,8 @@ use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
     /// Names the items of a SELECT, and keeps hidden columns out of its wildcards.
-    pub(super) fn name_items(&mut self, select: &mut Select) -> Result<()> {
-        let texts = std::ptr::eq(select, self.result).then_some(self.items);
+    pub(super) fn name_items(&mut self, select: &mut Select, is_result: bool) -> Result<()> {
+        let texts = is_result.then_some(self.items);
         let has_wildcard = select.projection.iter().any(is_wildcard);
         // Of the result's columns labels may repeat.
         let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };

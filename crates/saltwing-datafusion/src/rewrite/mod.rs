@@ -13,6 +13,7 @@ mod items;
 mod merging;
 mod operations;
 mod relations;
+mod result_select;
 mod rows;
 mod similar;
 mod unnest;
@@ -33,6 +34,7 @@ use sqlparser::ast::{
 };
 
 use self::families::Scope;
+use self::result_select::ResultSelect;
 use crate::label::Labels;
 use crate::operation::Operations;
 use crate::{RelationalError, RelationalErrorKind};
@@ -99,7 +101,7 @@ pub(crate) fn prepare(
         names_hidden: look.names_hidden,
         ctes: look.ctes,
         catalog,
-        result: first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),
+        result: ResultSelect::of(&query),
         items,
         scopes: Vec::new(),
         limit_open: false,
@@ -119,16 +121,6 @@ pub(crate) fn prepare(
             ambiguous: rewriter.ambiguous,
             calls: rewriter.calls,
         }),
-    }
-}
-
-/// The SELECT that names the result's columns.
-fn first_select(body: &SetExpr) -> Option<&Select> {
-    match body {
-        SetExpr::Select(select) => Some(select),
-        SetExpr::Query(query) => first_select(&query.body),
-        SetExpr::SetOperation { left, .. } => first_select(left),
-        _ => None,
     }
 }
 
@@ -172,8 +164,8 @@ struct Rewriter<'a> {
     /// Names of WITH tables anywhere in the statement.
     ctes: HashSet<String>,
     catalog: &'a dyn CatalogReader,
-    /// The SELECT that names the result's columns. Only ever compared.
-    result: *const Select,
+    /// The SELECT that names the result's columns.
+    result: ResultSelect,
     /// The texts of its items.
     items: &'a [SourceText],
     /// The tables in sight, from the outermost query in.
@@ -188,6 +180,7 @@ impl VisitorMut for Rewriter<'_> {
     type Break = RelationalError;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        self.result.enter_query(query);
         let scope = match query.body.as_ref() {
             SetExpr::Select(select) => self.scope(select),
             _ => Scope::default(),
@@ -203,6 +196,7 @@ impl VisitorMut for Rewriter<'_> {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
         self.scopes.pop();
+        self.result.leave_query();
         items::follow_renamed(query);
         items::order_by_items(query);
         if let SetExpr::Values(values) = query.body.as_mut() {
@@ -214,7 +208,8 @@ impl VisitorMut for Rewriter<'_> {
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<RelationalError> {
         let scope = self.scope(select);
         self.scopes.push(scope);
-        broken(self.select(select))
+        let is_result = self.result.enter_select();
+        broken(self.select(select, is_result))
     }
 
     fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<RelationalError> {
@@ -362,7 +357,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn select(&mut self, select: &mut Select) -> Result<()> {
+    fn select(&mut self, select: &mut Select, is_result: bool) -> Result<()> {
         for (present, clause) in [
             (select.exclude.is_some(), "EXCLUDE behind the items"),
             (select.into.is_some(), "SELECT INTO"),
@@ -385,7 +380,7 @@ impl Rewriter<'_> {
             }
         }
         windows::resolve_windows(select, None)?;
-        self.name_items(select)?;
+        self.name_items(select, is_result)?;
         Ok(())
     }
 
