@@ -37,6 +37,7 @@ mod error;
 mod expr_function;
 mod extreme;
 mod information_schema;
+mod internal_name;
 mod join_order;
 mod label;
 mod literal;

@@ -29,7 +29,7 @@ pub(crate) fn row_bytes(values: Vec<Expr>) -> Expr {
 
 impl ScalarUDFImpl for RowBytes {
     fn name(&self) -> &str {
-        "\u{1}row_bytes"
+        "__saltwing_row_bytes"
     }
 
     fn signature(&self) -> &Signature {

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatil
 use crate::RelationalError;
 
 /// The name, which no statement can write.
-pub(crate) const SINGLE_VALUE: &str = "\u{1}single_value";
+pub(crate) const SINGLE_VALUE: &str = "__saltwing_single_value";
 
 /// The aggregate.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use crate::expr_function::ExprFunction;
 use crate::translation::{balanced, chain};
 
 /// The column of a condition that was computed; no statement can write its name.
-const CONDITION: &str = "\u{1}volatile";
+const CONDITION: &str = "__saltwing_volatile";
 
 /// A filter whose volatile conditions are computed as columns: these DataFusion neither moves nor repeats.
 pub(super) fn kept_in_place(filter: Filter) -> Result<LogicalPlan> {

@@ -35,6 +35,7 @@ use sqlparser::ast::{
 
 use self::families::Scope;
 use self::result_select::ResultSelect;
+use crate::internal_name::is_internal;
 use crate::label::Labels;
 use crate::operation::Operations;
 use crate::{RelationalError, RelationalErrorKind};
@@ -91,7 +92,9 @@ pub(crate) fn prepare(
     }
     let items = merged_items.as_deref().unwrap_or(items);
     let mut look = Look::default();
-    let _ = Visit::visit(&query, &mut look);
+    if let ControlFlow::Break(error) = Visit::visit(&query, &mut look) {
+        return Err(error);
+    }
     let mut rewriter = Rewriter {
         params,
         subqueries,
@@ -132,17 +135,25 @@ struct Look {
 }
 
 impl Visitor for Look {
-    type Break = ();
+    type Break = RelationalError;
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<RelationalError> {
         self.ctes.extend(query.with.iter().flat_map(|w| &w.cte_tables).map(|cte| cte.alias.name.value.to_lowercase()));
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<RelationalError> {
         let name = match expr {
             Expr::Identifier(name) => Some(name),
             Expr::CompoundIdentifier(parts) => parts.last(),
+            Expr::Function(call) => {
+                let name = call.name.to_string();
+                if is_internal(name.trim_matches('"')) {
+                    let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(name));
+                    return ControlFlow::Break(error.at(expr_span(expr)));
+                }
+                None
+            }
             _ => None,
         };
         self.names_hidden |= name.is_some_and(|name| is_hidden(&name.value));

@@ -24,17 +24,17 @@ impl Rewriter<'_> {
         let mut query = template()?;
         let SetExpr::Select(select) = query.body.as_mut() else { return Err(RelationalError::bug("no SELECT")) };
         let quoted = |name: &str| Ident::with_quote('"', name);
-        let columns: Vec<Ident> = (0..width).map(|i| quoted(&format!("\u{1}c{i}"))).collect();
+        let columns: Vec<Ident> = (0..width).map(|i| quoted(&format!("__saltwing_c{i}"))).collect();
         let column = |name: &Ident| TableAliasColumnDef { name: name.clone(), data_type: None };
         let alias = TableAlias {
             explicit: true,
-            name: quoted("\u{1}rows"),
+            name: quoted("__saltwing_rows"),
             columns: columns.iter().map(column).collect(),
             at: None,
         };
         let row = self.call(Operation::Row, columns.into_iter().map(Expr::Identifier).collect(), span);
         let relation = TableFactor::Derived { lateral: false, subquery: members, alias: Some(alias), sample: None };
-        select.projection = vec![SelectItem::ExprWithAlias { expr: row, alias: quoted("\u{1}row") }];
+        select.projection = vec![SelectItem::ExprWithAlias { expr: row, alias: quoted("__saltwing_row") }];
         select.from = vec![TableWithJoins { relation, joins: Vec::new() }];
         Ok(query)
     }

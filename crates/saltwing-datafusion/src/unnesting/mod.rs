@@ -52,7 +52,7 @@ pub(crate) use self::left::without_idle_marks;
 pub(crate) use self::one_value::prepared;
 
 /// The alias below a lateral side that DataFusion may not know as such.
-pub(crate) const LATERAL_MARKER: &str = "\u{1}lateral";
+pub(crate) const LATERAL_MARKER: &str = "__saltwing_lateral";
 
 /// Numbers for names that no statement has. One statement has one of them.
 #[derive(Debug, Default)]
@@ -351,7 +351,7 @@ impl<'a> Node<'a> {
     fn semi_join(&mut self, exists: &Exists) -> Result<()> {
         let (outer, Keyed { plan, keys }) = self.keyed(&exists.subquery.subquery)?;
         let kind = if exists.negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
-        let plan = LogicalPlanBuilder::from(plan).alias(format!("\u{1}found{}", self.numbers.next()))?.build()?;
+        let plan = LogicalPlanBuilder::from(plan).alias(format!("__saltwing_found{}", self.numbers.next()))?.build()?;
         let named = plan.schema().columns();
         // An alias gives all columns its own name.
         let keys: Vec<Column> =
@@ -381,11 +381,11 @@ impl<'a> Node<'a> {
         let group: Vec<PlanExpr> = keys.iter().cloned().map(PlanExpr::Column).collect();
         let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, aggregates)?);
         let number = self.numbers.next();
-        let name = |i: usize| format!("\u{1}r{number}_{i}");
+        let name = |i: usize| format!("__saltwing_r{number}_{i}");
         let columns = grouped.schema().columns().into_iter().map(PlanExpr::Column).enumerate();
         let items: Vec<PlanExpr> = columns.map(|(i, column)| column.alias(name(i))).collect();
         let width = items.len();
-        let alias = format!("\u{1}of_keys{number}");
+        let alias = format!("__saltwing_of_keys{number}");
         let plan = LogicalPlanBuilder::from(grouped).project(items)?.alias(alias.as_str())?.build()?;
         let columns = (0..width).map(|i| Column::new(Some(alias.as_str()), name(i))).collect();
         Ok((plan, columns))
@@ -410,8 +410,8 @@ impl<'a> Node<'a> {
         }
         let (outer, Keyed { plan, keys }) = self.keyed(plan)?;
         let number = self.numbers.next();
-        let name = |i: usize| format!("\u{1}v{number}_{i}");
-        let alias = format!("\u{1}value{number}");
+        let name = |i: usize| format!("__saltwing_v{number}_{i}");
+        let alias = format!("__saltwing_value{number}");
         let first = plan.schema().columns().into_iter().next().ok_or_else(not_supported)?;
         let columns = std::iter::once(first).chain(keys);
         let items: Vec<PlanExpr> =
@@ -450,7 +450,7 @@ impl<'a> Node<'a> {
 
     /// A value as a column of its own.
     fn computed(&mut self, value: PlanExpr) -> Result<PlanExpr> {
-        let column = Column::new_unqualified(format!("\u{1}x{}", self.numbers.next()));
+        let column = Column::new_unqualified(format!("__saltwing_x{}", self.numbers.next()));
         let columns = self.wide.schema().columns().into_iter().map(PlanExpr::Column);
         let items = columns.chain([value.alias(&column.name)]).collect();
         self.wide = LogicalPlan::Projection(Projection::try_new(items, Arc::new(self.wide.clone()))?);
