@@ -42,6 +42,7 @@ impl Rewriter<'_> {
         beside_wildcard: bool,
         taken: &mut HashSet<String>,
     ) -> SelectItem {
+        self.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
         let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
         let (expr, name, label) = match item {
             SelectItem::ExprWithAlias { expr, alias } => (expr, self.labels.alias(&alias.value), Some(alias.value)),

@@ -35,6 +35,8 @@ use sqlparser::ast::{
 
 use self::families::Scope;
 use self::result_select::ResultSelect;
+use crate::engine::QueryRequest;
+use crate::function_names::FunctionNames;
 use crate::internal_name::is_internal;
 use crate::label::Labels;
 use crate::operation::Operations;
@@ -60,6 +62,8 @@ pub(crate) struct Prepared {
     pub(crate) ambiguous: HashSet<String>,
     /// Where functions that are not ours are called first, by their names in lower case.
     pub(crate) calls: HashMap<String, Span>,
+    /// Whether an item with an alias stands beside a wildcard.
+    pub(crate) has_alias_beside_wildcard: bool,
 }
 
 /// Places by name.
@@ -79,12 +83,12 @@ pub(crate) enum Renaming {
 /// # Errors
 /// What cannot be supported, literals that are no values, parameters that are missing.
 pub(crate) fn prepare(
-    query: &Query,
-    items: &[SourceText],
-    catalog: &dyn CatalogReader,
-    (params, subqueries): (Params<'_>, &[Subquery]),
+    request: &QueryRequest<'_>,
+    functions: &FunctionNames<'_>,
     renaming: Renaming,
 ) -> Result<Prepared> {
+    let QueryRequest { query, items, params, subqueries, .. } = *request;
+    let catalog = &**request.catalog;
     let mut query = query.clone();
     let mut merged_items = None;
     if merging::has_merges(&query) {
@@ -98,7 +102,9 @@ pub(crate) fn prepare(
     let mut rewriter = Rewriter {
         params,
         subqueries,
+        functions,
         renaming,
+        has_alias_beside_wildcard: false,
         operations: Operations::default(),
         labels: Labels::default(),
         names_hidden: look.names_hidden,
@@ -123,6 +129,7 @@ pub(crate) fn prepare(
             places: rewriter.places,
             ambiguous: rewriter.ambiguous,
             calls: rewriter.calls,
+            has_alias_beside_wildcard: rewriter.has_alias_beside_wildcard,
         }),
     }
 }
@@ -168,7 +175,9 @@ fn is_hidden(name: &str) -> bool {
 struct Rewriter<'a> {
     params: Params<'a>,
     subqueries: &'a [Subquery],
+    functions: &'a FunctionNames<'a>,
     renaming: Renaming,
+    has_alias_beside_wildcard: bool,
     operations: Operations,
     labels: Labels,
     names_hidden: bool,

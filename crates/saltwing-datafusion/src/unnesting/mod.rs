@@ -41,7 +41,7 @@ use datafusion::logical_expr::{
 };
 
 use self::keys::{Grouped, Keyed, Keys, join};
-use self::left::{Position, Site, has_subquery, is_left};
+use self::left::{Position, Site, has_subquery, is_left, plan_of};
 use self::one_value::value_of;
 use self::quantified::Quantified;
 use self::references::{is_lateral, of_plan};
@@ -102,6 +102,21 @@ pub(crate) fn check_closed(plan: &LogicalPlan) -> Result<()> {
     let kind = RelationalErrorKind::NotSupported(format!("a subquery that names {} there", column.flat_name()));
     let help = "behind GROUP BY a subquery may name grouped columns; LATERAL names tables to its left";
     Err(RelationalError::from(kind).help(help).into())
+}
+
+/// Whether an optimized plan still has subqueries, or columns of a query around one, that DataFusion made no joins of. It runs
+/// uncorrelated subqueries of one value as they are.
+pub(crate) fn keeps_subquery(plan: &LogicalPlan) -> Result<bool> {
+    let is_kept = |part: &PlanExpr| match part {
+        PlanExpr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+        PlanExpr::OuterReferenceColumn(..) => true,
+        other => plan_of(other).is_some(),
+    };
+    plan.exists(|node| {
+        let exprs = node.expressions();
+        let kept = exprs.iter().map(|expr| expr.exists(|part| Ok(is_kept(part)))).collect::<Result<Vec<_>>>()?;
+        Ok(matches!(node, LogicalPlan::Subquery(_)) || kept.contains(&true))
+    })
 }
 
 fn filtered(filter: Filter, numbers: &Numbers) -> Result<LogicalPlan> {
