@@ -60,6 +60,7 @@ mod plan_budget;
 mod planner_thread;
 mod recursion;
 mod result_size;
+mod reusable;
 mod rewrite;
 mod row_bytes;
 mod scan_part;

@@ -28,6 +28,7 @@ use crate::RelationalError;
 use crate::engine::{Mode, Planned, judged};
 use crate::expr_function::ExprFunction;
 use crate::lookup_join::{LookupJoinExec, scans};
+use crate::reusable::can_run_again;
 use crate::scan_request::QueryContext;
 use crate::scan_statistics::SMALL_ROWS;
 use crate::table_scan::TableScanExec;
@@ -138,41 +139,6 @@ fn rebound(
         Ok(bound.map_or_else(|| Transformed::no(node), Transformed::yes))
     })?;
     Ok(fits.then_some(rebound.data))
-}
-
-/// Whether each operator is one of which it is known that [`ExecutionPlan::reset_state`] forgets a run.
-fn can_run_again(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    const KNOWN: [&str; 23] = [
-        "AggregateExec",
-        "BoundedWindowAggExec",
-        "CoalesceBatchesExec",
-        "CoalescePartitionsExec",
-        "CooperativeExec",
-        "CrossJoinExec",
-        "DataSourceExec",
-        "EmptyExec",
-        "FilterExec",
-        "GlobalLimitExec",
-        "HashJoinExec",
-        "InterleaveExec",
-        "LocalLimitExec",
-        "LookupJoinExec",
-        "NestedLoopJoinExec",
-        "PlaceholderRowExec",
-        "ProjectionExec",
-        "RepartitionExec",
-        "SortExec",
-        "SortExec(TopK)",
-        "SortPreservingMergeExec",
-        "TableScanExec",
-        "UnionExec",
-    ];
-    let mut known = true;
-    plan.apply(|node| {
-        known &= KNOWN.contains(&node.name());
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(known)
 }
 
 /// Whether a statement means the same whenever it is planned: no function's value is that of the moment.
