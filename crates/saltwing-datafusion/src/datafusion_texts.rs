@@ -1,9 +1,9 @@
 //! Causes of errors that DataFusion tells apart by text alone.
 //!
-//! Where this crate can know a cause before DataFusion does, it raises an error of its own: for functions that do not exist, for
-//! tables, for operands and types of our operations, for subqueries that no join can stand for. The rest is the table in this file. A text of no line gets
-//! the code of its variant (`error.rs`). When a new release of DataFusion words an error differently, a test of this file
-//! fails, and the code of that error is about to change.
+//! Where this crate can know a cause before DataFusion does, it raises an error of its own: for functions that do not
+//! exist, for tables, for operands and types of our operations, for subqueries that no join can stand for. The rest is
+//! the table in this file. A text of no line gets the code of its variant (`error.rs`). When a new release of
+//! DataFusion words an error differently, a test of this file fails, and the code of that error is about to change.
 
 use saltwing_types::ValueError;
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a relational statement.
+//! Errors of relational statements, and the translation of DataFusion's errors into them.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! What result columns are called.
+//! The labels of result columns.
 //!
-//! DataFusion wants unique names in lower case; a result has labels as written or
-//! declared, and they may repeat. So items get internal names, and the labels come
-//! back at the end.
+//! DataFusion wants unique column names in lower case. The labels of a result keep the case in which they were written
+//! or declared, and may repeat. So items get internal names before planning, and the result gets its labels back
+//! afterwards.
 
 use std::collections::HashMap;
 

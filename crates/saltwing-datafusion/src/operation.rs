@@ -1,13 +1,17 @@
-//! Operations of the statement as functions that DataFusion plans.
+//! Operations of our expression language, as functions in DataFusion's plans.
 //!
-//! DataFusion's own operators would type, coerce and fold by its rules, some of
-//! them while it plans the statement. So every operation that our language has is
-//! made a call of an [`OperationFunction`] in the statement's tree, before
-//! DataFusion sees it: typed by [`saltwing_types::typing`], kept whole, and merged into
-//! whole expressions by [`crate::lowering`].
+//! DataFusion types, coerces and folds its own operators by its own rules, some of them while it plans the statement.
+//! Our rules differ. So `rewrite` replaces every operation of our language in the statement's tree by a call of an
+//! [`OperationFunction`], before DataFusion sees the tree. [`saltwing_types::typing`] types the call, and
+//! [`crate::lowering`] later merges nested calls into one expression. An [`OperationFunction`] is planned, but never
+//! run.
 //!
-//! AND, OR, NOT and `IS ..` stay DataFusion's: they mean the same, and it must see
-//! them to take conditions apart. So do columns, subqueries, and plain literals.
+//! A call has a name that DataFusion looks up ([`Operations`]). DataFusion's `ExprPlanner` hooks cannot replace the
+//! calls: they cover binary operators, EXTRACT and SUBSTRING, but not literals, BETWEEN, IN, LIKE, CASE, CAST and unary
+//! minus.
+//!
+//! AND, OR, NOT and `IS ..` stay DataFusion's: they mean the same there, and DataFusion must see them to split
+//! conditions. Columns, subqueries and plain literals stay DataFusion's, too.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,5 @@
-//! Operations as people write them, for errors, and told apart, for DataFusion.
+//! Texts of operations: as a user would write them, for errors; and unique, for the names of columns in DataFusion's
+//! plans.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

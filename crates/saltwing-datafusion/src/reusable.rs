@@ -1,9 +1,9 @@
 //! Plans that can run again.
 //!
-//! A template runs one physical plan many times, and resets each operator in between with [`ExecutionPlan::reset_state`]. Most operators
-//! of DataFusion inherit that method, and an operator that keeps a run's rows without resetting them would give
-//! a wrong answer. So only plans of known operators are kept. An operator of any other type, also a new one of DataFusion's, means
-//! that the statement is planned for each run.
+//! A template runs one physical plan many times, and resets each operator in between with
+//! [`ExecutionPlan::reset_state`]. Most operators of DataFusion inherit that method, and an operator that keeps a run's
+//! rows without resetting them would give a wrong answer. So only plans of known operators are kept. An operator of any
+//! other type, also a new one of DataFusion's, means that the statement is planned for each run.
 
 use std::sync::Arc;
 

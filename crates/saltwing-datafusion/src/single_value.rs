@@ -1,7 +1,7 @@
-//! The value of a subquery that stands for one value.
+//! The value of a scalar subquery.
 //!
-//! DataFusion joins a correlated subquery only if it is an aggregate, so one that is
-//! none is made the aggregate of its single row: NULL for no row, an error for several.
+//! DataFusion joins a correlated subquery only if it is an aggregate. So a subquery without an aggregate becomes the
+//! aggregate of its single row: NULL without a row, an error for several rows.
 
 use std::sync::Arc;
 

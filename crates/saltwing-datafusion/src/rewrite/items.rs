@@ -1,4 +1,4 @@
-//! Items of a SELECT: their names, and wildcards without hidden columns.
+//! The items of a SELECT: their names, and wildcards without hidden columns.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,11 +1,12 @@
-//! The statement's tree, made ready for DataFusion's planner.
+//! The rewriting of the statement's tree for DataFusion's planner.
 //!
-//! * Names go to lower case: DataFusion compares them exactly, we in any case.
-//! * Operations become calls ([`crate::operation`]), parameters their values.
-//! * Items that have no name, or another's, get one; [`crate::label`] gives the labels back.
-//! * Wildcards leave hidden columns out. These are columns of a table only where the
-//!   statement names one at all.
-//! * What DataFusion would pass over in silence is refused.
+//! * Names become lower case: DataFusion compares them exactly, we ignore case.
+//! * Operations become calls ([`crate::operation`]), and parameters become their values.
+//! * An item without a name, or with the name of another item, gets an internal name. [`crate::label`] restores the
+//!   labels.
+//! * Wildcards leave out hidden columns. Tables have hidden columns in the plan only if the statement names one of
+//!   them.
+//! * Clauses that DataFusion would ignore silently are refused, and so are functions that do not exist.
 
 mod families;
 mod grouping;

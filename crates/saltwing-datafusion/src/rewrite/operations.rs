@@ -1,4 +1,4 @@
-//! Operations and constants as calls and values.
+//! The rewriting of operators, functions and constants.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! What DataFusion's planner would refuse or forget of subqueries, for [`crate::unnesting`].
+//! Subqueries that DataFusion's planner would refuse or misread, prepared for [`crate::unnesting`].
 //!
-//! Before `IN`, ANY and ALL it plans one value and one column. So a row value, and the columns that it is compared
-//! with, become one value each: `row(a, b) IN (SELECT row(c0, c1) FROM (..) AS rows (c0, c1))`.
+//! DataFusion plans one value before `IN`, ANY and ALL, and one column behind. So a row value, and the columns with
+//! which it is compared, become one value each: `row(a, b) IN (SELECT row(c0, c1) FROM (..) AS rows (c0, c1))`.
 
 use std::ops::ControlFlow;
 

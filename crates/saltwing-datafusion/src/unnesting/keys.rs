@@ -1,13 +1,11 @@
-//! The keys of a subquery on their way up through its plan.
+//! The keys of a correlated subquery, carried up through its plan.
 //!
-//! The keys are the distinct values of the outer columns that the subquery names. They
-//! are joined to the first plan from below that names none of them, and every operator
-//! above works within each key. So the plan gives, beside its own columns, the key that
-//! each row belongs to.
+//! The keys are the distinct values of the outer columns in the subquery. They are joined to the plan at the first
+//! operator from below that has no outer columns, and every operator above works within each key. So the plan returns,
+//! beside its own columns, the key of each row.
 //!
-//! Invariant: for every key the plan gives exactly the rows that the subquery has where
-//! the outer columns have these values. Who joins the plan back to the outer rows by their
-//! keys relies on it; a row too few is a lost outer row.
+//! Invariant: for every key, the plan returns exactly the rows that the subquery has for these values of the outer
+//! columns. The join of the plan to the outer rows relies on it; a missing row is a lost outer row.
 
 use std::collections::HashMap;
 use std::sync::Arc;

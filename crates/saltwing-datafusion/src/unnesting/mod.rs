@@ -1,23 +1,24 @@
-//! Subqueries as joins.
+//! The rewriting of subqueries as joins.
 //!
-//! The rule sees one node at a time, from below, each after it has been lowered. A
-//! subquery in its expressions becomes a join of its input:
+//! The rule visits the nodes of a plan from below, each after it has been lowered. A subquery in a node's expressions
+//! becomes a join of the node's input:
 //!
 //! ```text
-//! keys   = the different values of the outer columns that the subquery names
+//! keys   = the distinct values of the outer columns in the subquery
 //! values = the subquery for each of the keys (keys.rs)
-//! node   = over its input JOIN values ON the keys are the same, NULL included
+//! node   = over its input JOIN values ON the keys are equal, NULL included
 //! ```
 //!
-//! * `EXISTS`, as a condition of WHERE: a semi or anti join.
-//! * `x op ANY (..)`, `x op ALL (..)`, `IN`, as such a condition: `EXISTS` over the members that decide it
-//!   (`quantified.rs`). Elsewhere they count: whether some comparison decides, and whether some is unknown.
-//! * A subquery of one value: a left join.
+//! * `EXISTS` as a condition of WHERE: a semi or anti join.
+//! * `x op ANY (..)`, `x op ALL (..)` and `IN` as such a condition: `EXISTS` over the members that decide it
+//!   (`quantified.rs`). Elsewhere the members are counted: those for which the comparison decides, and those for which
+//!   it is unknown.
+//! * A scalar subquery: a left join.
 //! * `LATERAL`: an inner or left join.
 //!
-//! Left to DataFusion is what it joins right and without reading the outer query twice (`left.rs`).
+//! DataFusion keeps the subqueries that it joins correctly without reading the outer query twice (`left.rs`).
 //!
-//! The outer query is planned twice: once for its rows, once for its keys.
+//! The outer query occurs twice in the plan: once for its rows, once for its keys.
 
 mod keys;
 mod left;

@@ -1,4 +1,4 @@
-//! Subqueries made ready before the node around them is lowered, and those that stand for one value.
+//! Scalar subqueries, and the preparation of subqueries before the node around them is lowered.
 
 use std::collections::HashMap;
 use std::sync::Arc;
