@@ -18,7 +18,8 @@ pub fn computed_query<'e>(
     span: Option<Span>,
 ) -> Result<QueryStatement> {
     // The names are nobody's: an expression of VALUES or of a DEFAULT names no column.
-    let mut query = query_of(&format!("SELECT 1 FROM generate_series(1, {rows}) AS \"\u{1}rows\" (\"\u{1}row\")"))?;
+    let mut query =
+        query_of(&format!("SELECT 1 FROM generate_series(1, {rows}) AS \"__saltwing_rows\" (\"__saltwing_row\")"))?;
     if let SetExpr::Select(select) = query.query.body.as_mut() {
         select.projection = exprs.into_iter().map(|expr| SelectItem::UnnamedExpr(expr.clone())).collect();
     }

@@ -9,7 +9,6 @@
 //! subqueries these are is found out by trying: a name is looked for in the innermost query first, so what can be
 //! planned by itself names nothing around it, and has one value wherever it stands.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use saltwing_sql::statement::QueryStatement;
@@ -45,15 +44,15 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
     if !look.has_subquery {
         return Vec::new();
     }
-    let within_with = statement.query.with.as_ref().map(OfOneValue::in_tree).unwrap_or_default();
+    // The WITH clause is visited first.
+    let within_with = statement.query.with.as_ref().map_or(0, |with| OfOneValue::in_tree(with).len());
     let named = Named { with: statement.query.with.as_ref(), names: look.with_names };
     let mut found: Vec<Candidate> = Vec::new();
-    for (place, query) in OfOneValue::in_tree(&*statement.query) {
+    for (place, query) in OfOneValue::in_tree(&*statement.query).into_iter().enumerate() {
         if found.len() == CANDIDATES_MAX || found.iter().any(|known| *known.query == query) {
             continue;
         }
-        let is_within_with = within_with.iter().any(|(within, _)| *within == place);
-        if let Some(alone) = named.alone(&query, is_within_with) {
+        if let Some(alone) = named.alone(&query, place < within_with) {
             let (hints, span) = (statement.hints.clone(), statement.span);
             let statement = QueryStatement { query: Box::new(alone), hints, items: Vec::new(), span };
             found.push(Candidate { query: Box::new(query), statement });
@@ -65,7 +64,7 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
 /// The statement with placeholders where these subqueries stand: see [`placed`].
 pub fn with_placeholders(statement: &QueryStatement, subqueries: &[Subquery]) -> QueryStatement {
     let mut statement = statement.clone();
-    let _ = VisitMut::visit(&mut *statement.query, &mut Replacer { subqueries, lists: HashSet::new() });
+    let _ = VisitMut::visit(&mut *statement.query, &mut Replacer { subqueries, last: None });
     statement
 }
 
@@ -76,7 +75,7 @@ pub fn placed<'a>(name: &str, subqueries: &'a [Subquery]) -> Option<(usize, &'a 
 }
 
 /// What names of placeholders begin with; no parameter's does.
-const PLACEHOLDER: &str = "\u{1}subquery ";
+const PLACEHOLDER: &str = "subquery ";
 
 /// What is to be known of the whole statement before it is searched.
 #[derive(Default)]
@@ -101,25 +100,14 @@ impl Visitor for Look {
     }
 }
 
-/// The subquery behind ANY or ALL, which stands for a list.
-fn list_of(expr: &ast::Expr) -> Option<*const Query> {
-    let (ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }) = expr else { return None };
-    match right.as_ref() {
-        ast::Expr::Subquery(query) => Some(std::ptr::from_ref(query.as_ref())),
-        _ => None,
-    }
-}
-
 /// Subqueries that stand for one value, in the order in which they end.
 #[derive(Default)]
 struct OfOneValue {
-    /// With their places, which are only ever compared.
-    found: Vec<(*const Query, Query)>,
-    lists: HashSet<*const Query>,
+    found: Vec<Query>,
 }
 
 impl OfOneValue {
-    fn in_tree(tree: &impl Visit) -> Vec<(*const Query, Query)> {
+    fn in_tree(tree: &impl Visit) -> Vec<Query> {
         let mut all = Self::default();
         let _ = tree.visit(&mut all);
         all.found
@@ -129,17 +117,16 @@ impl OfOneValue {
 impl Visitor for OfOneValue {
     type Break = ();
 
-    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
-        self.lists.extend(list_of(expr));
-        ControlFlow::Continue(())
-    }
-
     fn post_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
-        if let ast::Expr::Subquery(query) = expr {
-            let place = std::ptr::from_ref(query.as_ref());
-            if !self.lists.contains(&place) {
-                self.found.push((place, query.as_ref().clone()));
+        match expr {
+            ast::Expr::Subquery(query) => self.found.push(query.as_ref().clone()),
+            // The subquery behind ANY or ALL stands for a list. It is the last part of the expression, so it was found last.
+            ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }
+                if matches!(right.as_ref(), ast::Expr::Subquery(_)) =>
+            {
+                self.found.pop();
             }
+            _ => {}
         }
         ControlFlow::Continue(())
     }
@@ -147,21 +134,36 @@ impl Visitor for OfOneValue {
 
 struct Replacer<'a> {
     subqueries: &'a [Subquery],
-    /// Only ever compared.
-    lists: HashSet<*const Query>,
+    /// The subquery that was replaced last.
+    last: Option<Box<Query>>,
 }
 
 impl VisitorMut for Replacer<'_> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
-        self.lists.extend(list_of(expr));
         if let ast::Expr::Subquery(query) = expr
-            && !self.lists.contains(&std::ptr::from_ref(query.as_ref()))
             && let Some(number) = self.subqueries.iter().position(|known| *known.query == **query)
         {
             let value = ast::Value::Placeholder(format!("{PLACEHOLDER}{number}"));
-            *expr = ast::Expr::Value(ast::ValueWithSpan { value, span: Spanned::span(&*expr) });
+            let value = ast::Expr::Value(ast::ValueWithSpan { value, span: Spanned::span(&*expr) });
+            if let ast::Expr::Subquery(query) = std::mem::replace(expr, value) {
+                self.last = Some(query);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        // The subquery behind ANY or ALL stands for a list, and goes back. It is the last part of the expression, so it
+        // was replaced last.
+        if let ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. } = expr
+            && let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(name), .. }) = right.as_ref()
+            && placed(name, self.subqueries).is_some()
+            && let Some(mut list) = self.last.take()
+        {
+            VisitMut::visit(&mut *list, self)?;
+            **right = ast::Expr::Subquery(list);
         }
         ControlFlow::Continue(())
     }

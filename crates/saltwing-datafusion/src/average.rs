@@ -1,7 +1,7 @@
 //! AVG of decimals, exact and without wrapping.
 //!
-//! The sum is kept in 256 bits, as SUM keeps it, and divided at the end as `/` divides:
-//! the average is a bare DECIMAL. Of anything else, AVG is DataFusion's, a DOUBLE.
+//! The sum is kept in 256 bits, as for SUM, and divided at the end by the rules of `/`. The average is a DECIMAL
+//! without precision. AVG of any other type is DataFusion's and gives a DOUBLE.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! DataFusion's functions whose results can be larger than their arguments, with bounds.
+//! Functions of DataFusion whose results can be larger than their arguments, with limits.
 //!
-//! # Laws
-//! 1. The size of a result is known before it is allocated: see `result_size`.
+//! # Invariants
+//! 1. The size of a result is known before it is allocated (`result_size`).
 //! 2. No value is larger than [`VALUE_BYTES_MAX`].
-//! 3. A large result counts as memory of its statement as long as its array lives.
-//! 4. Between [`PIECE_BYTES`] of a result the statement can be stopped.
+//! 3. A large result counts as memory of its statement while its array lives.
+//! 4. The statement can be stopped after every [`PIECE_BYTES`] of a result.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Operators that stop when their statement is cancelled or out of time.
+//! Operators that stop when their statement is cancelled or times out.
 //!
-//! Scans look at the statement's budget between their batches. An operator above may make millions of
-//! batches out of two, or look for a match for minutes: so its results are watched, and the
-//! conditions that joins check.
+//! Scans check the statement's budget between their batches. An operator above may make millions of batches out of two,
+//! or search for a match for minutes. So its output is checked between batches, and so are the conditions that joins
+//! evaluate.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

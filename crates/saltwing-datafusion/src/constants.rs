@@ -1,14 +1,15 @@
-//! Columns that hold one value, hidden where DataFusion reasons wrongly about them.
+//! Columns with one constant value, hidden from DataFusion above operators where it draws wrong conclusions from them.
 //!
-//! DataFusion knows which columns of an operator's output hold one value, and which are equal, and leaves them out of
-//! sorts. It keeps that knowledge where it does not hold any more, or loses it where a sort was left out for it:
+//! DataFusion tracks which columns of an operator's output are constant, and which are equal, and leaves them out of
+//! sorts. It keeps a constant where it no longer holds, or loses it after a sort was left out because of it:
 //!
-//! * an outer join and GROUPING SETS put NULL beside the value;
-//! * a sort goes down below a join or a UNION, where a column holds one value and is not sorted by, and above that is
-//!   not known any more;
-//! * a window's order that holds because a column equals another one is no order once a projection drops that one.
+//! * An outer join and GROUPING SETS add NULL to the constant.
+//! * A sort moves below a join or a UNION. There the column is constant and left out of the sort; above, the constant
+//!   is no longer known.
+//! * A window's order holds because a column equals another one. A projection drops that other column, and the order
+//!   with it.
 //!
-//! So the knowledge ends there, and sorts stay above.
+//! So this rule ends the knowledge at these operators, and sorts stay above them.
 
 use std::sync::Arc;
 

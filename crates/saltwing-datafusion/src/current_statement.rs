@@ -1,8 +1,8 @@
-//! The statement that a thread works for, for code that DataFusion calls without one: rules and functions.
+//! The statement for which a thread works, for rules and functions that DataFusion calls without a context of ours.
 //!
-//! # Laws
-//! 1. It is set while a statement is planned, and while one of its operators is polled; never across an await.
-//! 2. Code must not rely on it being set: a function that runs outside of both is not stopped.
+//! # Invariants
+//! 1. The statement is set while it is planned and while one of its operators is polled, and never across an await.
+//! 2. No code relies on it for correctness: a function that runs elsewhere cannot be stopped, and nothing more.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
-//! The names that a plan's columns were declared with.
+//! The names with which a plan's columns were declared.
 //!
-//! They are looked up in the plan rather than carried in the fields' metadata: DataFusion brings columns
-//! of different metadata neither into one UNION nor into one recursive query.
+//! They are looked up in the plan, not carried in the metadata of fields: DataFusion refuses a UNION and a recursive
+//! query of columns with different metadata.
 
 use datafusion::common::JoinType;
 use datafusion::datasource::source_as_provider;

@@ -1,4 +1,4 @@
-//! Queries planned and run.
+//! The engine: plans a query with DataFusion's parts and our rules, and runs the plan.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use datafusion::catalog::TableFunction;
-use datafusion::common::Result as PlanResult;
+use datafusion::common::DataFusionError;
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -24,7 +24,7 @@ use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::SourceText;
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
 use crate::average::ExactAverage;
@@ -34,6 +34,7 @@ use crate::constants::HideConstants;
 use crate::current_statement;
 use crate::declared::declared_name;
 use crate::extreme::Extreme;
+use crate::function_names::FunctionNames;
 use crate::join_order::for_lookups;
 use crate::label::Labels;
 use crate::lookup_join::scans;
@@ -53,7 +54,7 @@ use crate::sql_field::field_type;
 use crate::sum::CheckedSum;
 use crate::table_scan::TableScanExec;
 use crate::template::{Template, is_immutable, params_only_in_scan_filters};
-use crate::unnesting::without_idle_marks;
+use crate::unnesting::{keeps_subquery, without_idle_marks};
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
@@ -277,18 +278,21 @@ impl Engine {
     }
 
     fn plan_here(&self, request: &QueryRequest<'_>) -> Result<Planned, RelationalError> {
-        match self.plan_renaming(request, Renaming::Collisions) {
-            // An alias may be the name of a column that a wildcard stands for.
-            Err(error) if is_collision(&error) => {
-                self.plan_renaming(request, Renaming::BesideWildcards).map_err(|_| error)
+        let functions = FunctionNames(&self.session);
+        let prepared = prepare(request, &functions, Renaming::Collisions)?;
+        let has_alias_beside_wildcard = prepared.has_alias_beside_wildcard;
+        match self.plan_named(request, prepared) {
+            // An alias may be the name of a column that a wildcard stands for, and DataFusion says so in several ways.
+            Err(error) if has_alias_beside_wildcard && error.is_of_names() => {
+                let renamed = prepare(request, &functions, Renaming::BesideWildcards);
+                renamed.and_then(|prepared| self.plan_named(request, prepared)).map_err(|_| error)
             }
             planned => planned,
         }
     }
 
-    fn plan_renaming(&self, request: &QueryRequest<'_>, renaming: Renaming) -> Result<Planned, RelationalError> {
-        let QueryRequest { query, items, catalog, params, subqueries, .. } = request;
-        let prepared = prepare(query, items, &***catalog, (*params, subqueries), renaming)?;
+    /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
+    fn plan_named(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
         let (ambiguous, calls) = (prepared.ambiguous.clone(), prepared.calls.clone());
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
@@ -298,31 +302,12 @@ impl Engine {
                 let span = calls.get(&function.to_lowercase()).copied();
                 error.at(span)
             }
-            RelationalErrorKind::NoSuchFunction(function) => {
-                let (span, near) = (calls.get(&function.to_lowercase()).copied(), self.near_function(function));
-                let error = error.at(span);
-                match near {
-                    Some(near) => error.help(format!("there is {near}")),
-                    None => error,
-                }
-            }
             _ => error,
         })
     }
 
-    /// The function that a name is a slip of.
-    fn near_function(&self, name: &str) -> Option<String> {
-        let scalar = self.session.scalar_functions().keys();
-        let aggregate = self.session.aggregate_functions().keys();
-        let all = scalar.chain(aggregate).chain(self.session.window_functions().keys());
-        let mut names: Vec<&str> = all.map(String::as_str).collect();
-        // A map has another order each time, and of names alike the first is taken.
-        names.sort_unstable();
-        saltwing_types::suggest(name, names).map(str::to_owned)
-    }
-
     fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
-        let Prepared { query, operations, labels, names_hidden, limit_open, places, ambiguous: _, calls: _ } = prepared;
+        let Prepared { query, operations, labels, names_hidden, limit_open, places, .. } = prepared;
         let reading = Arc::new(QueryContext {
             snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),
@@ -376,9 +361,13 @@ impl Engine {
     }
 
     /// The physical plan. Making one waits for nothing: its leaves are in this process.
-    fn physical(&self, logical: &LogicalPlan) -> PlanResult<Arc<dyn ExecutionPlan>> {
+    fn physical(&self, logical: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
         let planner = DefaultPhysicalPlanner::default();
-        futures::executor::block_on(planner.create_physical_plan(logical, &self.session))
+        let planned = futures::executor::block_on(planner.create_physical_plan(logical, &self.session));
+        planned.or_else(|error| match error {
+            DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
+            error => Err(error.into()),
+        })
     }
 }
 
@@ -417,13 +406,6 @@ fn parser_options() -> ParserOptions {
         .with_map_string_types_to_utf8view(false)
         .with_collect_spans(true)
         .with_default_null_ordering(NullOrdering::NullsFirst)
-}
-
-fn is_collision(error: &RelationalError) -> bool {
-    match &error.kind {
-        RelationalErrorKind::Syntax(text) => text.contains("unique expression names"),
-        _ => matches!(error.code(), ErrorCode::AmbiguousColumn | ErrorCode::DuplicateColumn),
-    }
 }
 
 /// The result's columns: named by the statement's plan, typed by the analyzed one.
@@ -540,5 +522,19 @@ impl Planned {
         let plan = watched(self.physical.clone(), &self.context)?;
         let inner = execute_stream(plan, self.task.clone())?;
         Ok(ResultStream::new(inner, &self.columns, self.context.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// [`Engine::new`] finds rules by their names: a rule of another name would stay, or be left out, in silence.
+    #[test]
+    fn datafusion_names_its_rules_as_the_engine_expects() {
+        let rules = PhysicalOptimizer::new().rules;
+        let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
+        assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
+        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements")), (2, 1));
     }
 }

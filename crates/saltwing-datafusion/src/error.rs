@@ -1,4 +1,4 @@
-//! What can go wrong with a relational statement.
+//! Errors of relational statements, and the translation of DataFusion's errors into them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use saltwing_bind::BindError;
 use saltwing_catalog::CatalogError;
 use saltwing_types::{ErrorCode, Position, Span, ValueError};
 
-use crate::message;
+use crate::datafusion_texts::{Variant, cause_in};
 
 /// What to do about a statement that needs more memory than it may use.
 const MEMORY_HELP: &str = "ask for less at a time, or open the database with a larger memory_limit";
@@ -146,6 +146,11 @@ impl RelationalError {
         Self::from(kind).help("name the outer query in the WHERE of the subquery, or join its table instead")
     }
 
+    /// Whether the names of columns may be the cause, as far as the code says.
+    pub(crate) fn is_of_names(&self) -> bool {
+        matches!(self.code(), ErrorCode::Syntax | ErrorCode::AmbiguousColumn | ErrorCode::DuplicateColumn)
+    }
+
     /// A broken invariant.
     pub(crate) fn bug(what: impl Into<String>) -> Self {
         RelationalErrorKind::Bug(what.into()).into()
@@ -229,17 +234,15 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::External(inner) => translate_any(inner.as_ref()),
         DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
         DataFusionError::SchemaError(inner, _) => translate_schema(inner),
-        DataFusionError::NotImplemented(text) if is_of_subquery(text) => RelationalError::correlated(),
         DataFusionError::NotImplemented(text) => RelationalErrorKind::NotSupported(text.clone()).into(),
-        DataFusionError::Plan(text) => translate_plan(text),
+        DataFusionError::Plan(text) => {
+            cause_in(Variant::Plan, text).unwrap_or_else(|| RelationalErrorKind::Syntax(first_line(text)).into())
+        }
         DataFusionError::SQL(inner, _) => RelationalErrorKind::Syntax(inner.to_string()).into(),
         DataFusionError::Execution(text) => translate_execution(text),
         DataFusionError::ResourcesExhausted(text) => {
             let error = RelationalError::from(RelationalErrorKind::OutOfMemory(memory_text(text)));
             error.help(MEMORY_HELP)
-        }
-        DataFusionError::Internal(text) if text.contains("coerce") => {
-            RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into()
         }
         // All of it: who reports a bug has nothing else to show.
         DataFusionError::Internal(text) => RelationalError::bug(text.split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -269,7 +272,7 @@ fn translate_any(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Rel
         Some(inner) => translate_arrow(inner),
         None => {
             let text = error.to_string();
-            if message::is_of_regexp_size(&text) { message::regexp_too_large() } else { RelationalError::bug(text) }
+            cause_in(Variant::Other, &text).unwrap_or_else(|| RelationalError::bug(text))
         }
     }
 }
@@ -279,14 +282,10 @@ fn translate_arrow(error: &ArrowError) -> RelationalError {
         ArrowError::ExternalError(inner) => translate_any(inner.as_ref()),
         ArrowError::DivideByZero => ValueError::DivisionByZero.into(),
         ArrowError::ArithmeticOverflow(text) => RelationalErrorKind::OutOfRange(text.clone()).into(),
-        ArrowError::ParseError(text) if text.contains("interval") => {
-            let written = text.split('"').nth(1).unwrap_or(text);
-            let error = RelationalError::from(ValueError::BadArgument(format!("'{written}' is no INTERVAL")));
-            error.help("write INTERVAL '1 day', '2 hours 30 minutes' or '1 year 6 months'")
-        }
         ArrowError::CastError(text) | ArrowError::ParseError(text) => {
             let target = "value of its type".to_owned();
-            ValueError::BadText { text: text.clone(), target }.into()
+            let bad_text = || ValueError::BadText { text: text.clone(), target }.into();
+            cause_in(Variant::Parse, text).unwrap_or_else(bad_text)
         }
         ArrowError::InvalidArgumentError(text) | ArrowError::ComputeError(text) => translate_execution(text),
         other => RelationalError::bug(other.to_string()),
@@ -323,66 +322,8 @@ fn no_such_column(field: &Column, valid: &[Column]) -> RelationalError {
     }
 }
 
-/// Whether a subquery was left that DataFusion makes no join of.
-fn is_of_subquery(text: &str) -> bool {
-    ["ScalarSubquery", "Exists", "InSubquery", "OuterReferenceColumn"].iter().any(|what| text.contains(what))
-}
-
-/// DataFusion's planner says most things in text alone.
-fn translate_plan(text: &str) -> RelationalError {
-    let quoted = || text.split('\'').nth(1).unwrap_or(text).to_owned();
-    if text.starts_with("Invalid function") {
-        // Which name was meant is for the engine to say: DataFusion's guesses are far off.
-        return RelationalErrorKind::NoSuchFunction(quoted()).into();
-    }
-    if let Some(name) = text.strip_prefix("Invalid qualifier ") {
-        return RelationalErrorKind::NoSuchTable(name.to_owned()).into();
-    }
-    let has = |part: &str| text.contains(part);
-    if let Some(error) = message::wrong_arguments(text) {
-        return error;
-    }
-    if text.starts_with("HAVING clause references") {
-        let column =
-            message::first_column(text).map_or_else(|| "a column".to_owned(), |column| format!("column {column}"));
-        let text = format!("HAVING names {column}, which stands neither in GROUP BY nor in an aggregate");
-        return RelationalError::from(RelationalErrorKind::Syntax(text)).help("conditions on rows stand in WHERE");
-    }
-    if has("does not support zero arguments") || has("Function") && has("expects") && has("arguments") {
-        return RelationalErrorKind::NoSuchFunction(format!("{} with these arguments", quoted())).into();
-    }
-    if has("non-boolean") || has("coerc") || has("Cannot infer common argument type") || has("No function matches") {
-        return RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into();
-    }
-    if has("Cannot automatically convert") || has("comparison operation") {
-        return RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into();
-    }
-    if has("mbiguous") {
-        return RelationalErrorKind::AmbiguousColumn(quoted()).into();
-    }
-    if let Some(column) = text.split("column \"").nth(1).and_then(|rest| rest.split('"').next())
-        && has("GROUP BY")
-    {
-        let text = format!("{column} stands neither in GROUP BY nor in an aggregate");
-        return RelationalErrorKind::Syntax(text).into();
-    }
-    RelationalErrorKind::Syntax(first_line(text)).into()
-}
-
 fn translate_execution(text: &str) -> RelationalError {
-    if text.starts_with("Scalar subquery returned more than one row") {
-        return RelationalError::several_rows();
-    }
-    let has = |part: &str| text.contains(part);
-    match () {
-        () if message::is_of_regexp_size(text) => message::regexp_too_large(),
-        () if has("nvalid comparison operation") => {
-            RelationalErrorKind::TypeMismatch(message::in_sql_types(text)).into()
-        }
-        () if has("verflow") || has("out of range") => RelationalErrorKind::OutOfRange(first_line(text)).into(),
-        () if has("ivide by zero") || has("ivision by zero") => ValueError::DivisionByZero.into(),
-        () => ValueError::BadArgument(first_line(text)).into(),
-    }
+    cause_in(Variant::Execution, text).unwrap_or_else(|| ValueError::BadArgument(first_line(text)).into())
 }
 
 pub(crate) fn first_line(text: &str) -> String {
@@ -424,16 +365,5 @@ mod tests {
         assert_eq!(RelationalError::from(said).to_string(), own);
         let other = RelationalError::from(DataFusionError::ResourcesExhausted("no".into()));
         assert_eq!(other.to_string(), "the statement needs more memory than memory_limit allows");
-    }
-
-    #[test]
-    fn texts_of_the_planner_become_codes() {
-        let code = |text: &str| RelationalError::from(DataFusionError::Plan(text.into())).code();
-        assert_eq!(code("Invalid function 'foo'.\nDid you mean 'floor'?"), ErrorCode::NoSuchFunction);
-        assert_eq!(
-            code("Cannot infer common argument type for comparison operation Int64 = Boolean"),
-            ErrorCode::TypeMismatch
-        );
-        assert_eq!(code("Invalid qualifier x"), ErrorCode::NoSuchTable);
     }
 }

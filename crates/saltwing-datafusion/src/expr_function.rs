@@ -1,4 +1,4 @@
-//! Our expressions as functions that DataFusion runs.
+//! Our expressions as scalar functions that DataFusion runs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! MIN and MAX, whose result has the type of what they are over.
+//! MIN and MAX, whose result has the SQL type of their argument.
 //!
-//! All is DataFusion's but the field of the result: the smallest CHAR(5) is a CHAR(5).
+//! DataFusion computes them. Only the field of the result is ours: the minimum of a CHAR(5) is a CHAR(5).
 
 use std::sync::Arc;
 

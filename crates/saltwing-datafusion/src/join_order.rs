@@ -1,14 +1,15 @@
-//! The order of inner joins in which tables can be looked up.
+//! The order of inner joins for lookups.
 //!
-//! DataFusion joins in the order of the text. Where a table that nothing bounds stands
-//! before the one whose rows give it keys, the joins are put in another order: bounded
-//! inputs first, then what these can look up. Of inputs that could come next the one of fewest
-//! rows does, as estimated, and the first of the text of those that are alike.
+//! DataFusion joins in the order of the text. A table can be looked up only by keys of tables that are joined before
+//! it. If a table without bounds comes before the table that provides its keys, this module puts the joins in another
+//! order: tables with bounds first, then the tables that can be looked up. Among several candidates the one with the
+//! fewest estimated rows is next; the order of the text decides between equals.
 //!
-//! # Laws
-//! 1. Which orders will do hangs on conditions and keys alone, never on data: estimates choose among these.
-//! 2. Joins of which no input is bounded stay as they are, and so do those of less than about a thousand rows each
-//!    ([`SMALL_ROWS`]) where every input is.
+//! # Invariants
+//! 1. Conditions and keys alone decide which orders are possible, never data. Estimates choose among the possible
+//!    orders. So the guard's verdict on a statement does not change with the data.
+//! 2. The joins keep the order of the text if no input has bounds, and if all inputs have bounds and fewer than about a
+//!    thousand rows each ([`SMALL_ROWS`]).
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,13 +1,12 @@
-//! What result columns are called.
+//! The labels of result columns.
 //!
-//! DataFusion wants unique names in lower case; a result has labels as written or
-//! declared, and they may repeat. So items get internal names, and the labels come
-//! back at the end.
+//! DataFusion wants unique column names in lower case. The labels of a result keep the case in which they were written
+//! or declared, and may repeat. So items get internal names before planning, and the result gets its labels back
+//! afterwards.
 
 use std::collections::HashMap;
 
-/// Stands between a name and the number that makes it unique; in no name of a statement.
-const MARK: char = '\u{2}';
+use crate::internal_name::PREFIX;
 
 /// Labels by internal name.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +22,7 @@ impl Labels {
     /// A name that no other item has.
     pub(crate) fn unique(&mut self, name: &str) -> String {
         self.made_unique += 1;
-        format!("{}{MARK}{}", plain(name), self.made_unique)
+        format!("{}{PREFIX}{}", plain(name), self.made_unique)
     }
 
     /// Notes how an alias was spelt; returns the name it goes by.
@@ -57,7 +56,7 @@ impl Labels {
 
 /// The name without what made it unique.
 pub(crate) fn plain(name: &str) -> &str {
-    name.split_once(MARK).map_or(name, |(name, _)| name)
+    name.split_once(PREFIX).map_or(name, |(name, _)| name)
 }
 
 fn without_number(name: &str) -> &str {

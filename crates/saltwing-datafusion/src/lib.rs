@@ -1,4 +1,4 @@
-//! Relational queries on DataFusion over our scans.
+//! Relational queries on DataFusion, over our scans.
 //!
 //! ```text
 //!  sqlparser's tree ─ rewrite ─► names in lower case, operations as calls
@@ -7,22 +7,23 @@
 //!  logical plan ─ lowering, the first analyzer rule ─► our expressions as opaque functions, subqueries as joins
 //!        │ DataFusion's analyzer and optimizer: filters, limits and columns reach the tables
 //!        ▼
-//!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans; constants, before sorts are placed ─► columns of one value are hidden
+//!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans; constants, before sorts are placed ─► constant columns are hidden
 //!        │ the guard judges every scan
 //!        ▼
 //!  batches in our types (output)
 //! ```
 //!
-//! # Laws
-//! 1. **Meaning is ours.** Every operation that our language has is typed by `saltwing_types::typing`
-//!    and computed by `saltwing_expr`, here as on the direct path; DataFusion neither coerces nor folds it.
-//! 2. Errors are ours: one that starts in an expression or a scan comes out as it went in; DataFusion's are given a code.
-//! 3. Nothing reads a table but a scan whose access the guard has judged.
-//! 4. No statement brings the process down: planning has a deep stack of its own, and a panic there is an error.
+//! # Invariants
+//! 1. **Our meaning.** Every operation of our language is typed by `saltwing_types::typing` and computed by
+//!    `saltwing_expr`, here as on the direct path. DataFusion neither coerces nor folds it. Both executors give the
+//!    same answers because of this.
+//! 2. An error that starts in an expression or a scan reaches the caller unchanged. DataFusion's own errors get a code
+//!    (`error.rs`); causes that DataFusion tells apart by text alone are listed in `datafusion_texts.rs`.
+//! 3. Every table is read through a scan that the guard has judged.
+//! 4. No statement brings the process down: planning has a deep stack of its own, and a panic there becomes an error.
 //!
-//! # Left to others
-//! Parsing is `saltwing-sql`'s, ranges are `saltwing-plan`'s, reading is `saltwing-table`'s. A store without
-//! snapshots wants its rows read to the end before the statement returns: the caller collects the stream.
+//! # Other crates
+//! `saltwing-sql` parses, `saltwing-plan` makes ranges, `saltwing-table` reads.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -31,12 +32,15 @@ mod bounded_function;
 mod cancellation;
 mod constants;
 mod current_statement;
+mod datafusion_texts;
 mod declared;
 mod engine;
 mod error;
 mod expr_function;
 mod extreme;
+mod function_names;
 mod information_schema;
+mod internal_name;
 mod join_order;
 mod label;
 mod literal;
@@ -57,6 +61,7 @@ mod plan_budget;
 mod planner_thread;
 mod recursion;
 mod result_size;
+mod reusable;
 mod rewrite;
 mod row_bytes;
 mod scan_part;

@@ -1,4 +1,4 @@
-//! Constants of DataFusion's as ours.
+//! DataFusion's constants as literals of our expression language.
 
 use datafusion::common::ScalarValue;
 use saltwing_expr::{sql_type, value_at};

@@ -1,21 +1,22 @@
-//! Joins that look their inner table up by its key.
+//! Joins that look up their inner table by key.
 //!
-//! Where a join's equalities bound the key of a table that nothing else bounds, the table is not read whole, whether the
-//! other side is bounded, may be read whole by an override, or is refused (then it alone is to blame): rows of
-//! the other side are taken [`LOOKUP_ROWS`] at a time, the table is read for their keys alone, and the join runs over these.
-//! Where both ways are allowed, estimates choose: a key that is looked up takes as long as [`LOOKUP_WORTH`] rows that
-//! are read one after the other.
+//! If the equalities of a join bound the key of a table that has no other bounds, the table is not read as a whole. The
+//! operator takes [`LOOKUP_ROWS`] rows of the outer side at a time, reads the inner rows with their keys, and joins
+//! these. The rule applies if the outer side has bounds, if an override allows it to be read as a whole, and if it is
+//! refused: then the outer side alone is to blame. If the guard allows both ways, estimates choose: one lookup costs as
+//! much as [`LOOKUP_WORTH`] rows read in sequence.
 //!
 //! ```text
-//! outer rows -> different keys -> WHERE key IN (..) -> ranges -> inner rows
+//! outer rows -> distinct keys -> WHERE key IN (..) -> ranges -> inner rows
 //!      └───────────────────── hash join ─────────────────────────────┘
 //! ```
-//! Inner rows may be grouped before they are joined, by columns that are looked up among others: all rows of a group have
-//! its key, so that a group is read whole or not at all.
+//! The inner rows may be grouped before the join, if the lookup columns are among the grouping columns. Then all rows
+//! of a group have the same key, and the lookup reads a group as a whole or not at all.
 //!
-//! # Laws
-//! 1. The rows are those of the join: the lookup may read too much, the join decides.
-//! 2. A key is looked up once a group of rows; where the inner rows themselves are the result, once at all.
+//! # Invariants
+//! 1. The result is that of the join. The lookup may read too many rows; the join drops them.
+//! 2. A key is looked up once for each group of outer rows. If the inner rows themselves are the result, it is looked
+//!    up once in all.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The key columns that a join looks up, and what they are equal to.
+//! The key columns of a lookup join's inner table, and the outer expressions that they equal.
 
 use std::fmt;
 use std::sync::Arc;

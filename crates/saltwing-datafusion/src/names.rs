@@ -1,4 +1,4 @@
-//! What a statement may name: tables, functions, types.
+//! The names that a statement may use, as DataFusion's planner looks them up: tables, functions, types.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

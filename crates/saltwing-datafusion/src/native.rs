@@ -1,4 +1,4 @@
-//! DataFusion's functions that answer otherwise here.
+//! Functions of DataFusion that behave differently here.
 
 use std::sync::Arc;
 

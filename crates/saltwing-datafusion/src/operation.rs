@@ -1,13 +1,17 @@
-//! Operations of the statement as functions that DataFusion plans.
+//! Operations of our expression language, as functions in DataFusion's plans.
 //!
-//! DataFusion's own operators would type, coerce and fold by its rules, some of
-//! them while it plans the statement. So every operation that our language has is
-//! made a call of an [`OperationFunction`] in the statement's tree, before
-//! DataFusion sees it: typed by [`saltwing_types::typing`], kept whole, and merged into
-//! whole expressions by [`crate::lowering`].
+//! DataFusion types, coerces and folds its own operators by its own rules, some of them while it plans the statement.
+//! Our rules differ. So `rewrite` replaces every operation of our language in the statement's tree by a call of an
+//! [`OperationFunction`], before DataFusion sees the tree. [`saltwing_types::typing`] types the call, and
+//! [`crate::lowering`] later merges nested calls into one expression. An [`OperationFunction`] is planned, but never
+//! run.
 //!
-//! AND, OR, NOT and `IS ..` stay DataFusion's: they mean the same, and it must see
-//! them to take conditions apart. So do columns, subqueries, and plain literals.
+//! A call has a name that DataFusion looks up ([`Operations`]). DataFusion's `ExprPlanner` hooks cannot replace the
+//! calls: they cover binary operators, EXTRACT and SUBSTRING, but not literals, BETWEEN, IN, LIKE, CASE, CAST and unary
+//! minus.
+//!
+//! AND, OR, NOT and `IS ..` stay DataFusion's: they mean the same there, and DataFusion must see them to split
+//! conditions. Columns, subqueries and plain literals stay DataFusion's, too.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -24,6 +28,7 @@ use datafusion::logical_expr::{
 use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 
 use crate::RelationalError;
+use crate::internal_name::internal_name;
 use crate::literal::to_literal;
 use crate::message::in_sql_types;
 use crate::operation_text;
@@ -265,33 +270,30 @@ fn arith_operator(op: ArithOp) -> Operator {
     }
 }
 
-/// What names of [`OperationFunction`]s start with; no name in SQL text does.
-const NAME_PREFIX: &str = "\u{1}";
-
-/// The operations of one statement, each once, named by number.
+/// The operations of one statement, each once, by the names under which the statement's tree calls them.
 #[derive(Debug, Default)]
 pub(crate) struct Operations {
-    functions: Vec<Arc<ScalarUDF>>,
-    numbers: HashMap<Operation, usize>,
+    by_name: HashMap<String, Arc<ScalarUDF>>,
+    names: HashMap<Operation, String>,
 }
 
 impl Operations {
-    /// The name under which an operation is called.
+    /// The name under which an operation is called: readable, since DataFusion's errors show it.
     pub(crate) fn name(&mut self, operation: Operation, span: Option<Span>) -> String {
-        let next = self.functions.len();
-        let number = *self.numbers.entry(operation.clone()).or_insert(next);
-        let name = format!("{NAME_PREFIX}{number}");
-        if number == next {
-            let function = OperationFunction { name: name.clone(), operation, span, signature: any_arguments() };
-            self.functions.push(Arc::new(ScalarUDF::new_from_impl(function)));
+        if let Some(name) = self.names.get(&operation) {
+            return name.clone();
         }
+        let name = internal_name(&format!("{}_{}", operation_text::word(&operation), self.names.len()));
+        let function =
+            OperationFunction { name: name.clone(), operation: operation.clone(), span, signature: any_arguments() };
+        self.by_name.insert(name.clone(), Arc::new(ScalarUDF::new_from_impl(function)));
+        self.names.insert(operation, name.clone());
         name
     }
 
     /// The function of that name.
     pub(crate) fn by_name(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        let number: usize = name.strip_prefix(NAME_PREFIX)?.parse().ok()?;
-        self.functions.get(number).cloned()
+        self.by_name.get(name).cloned()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Operations as people write them, for errors, and told apart, for DataFusion.
+//! Texts of operations: as a user would write them, for errors; and unique, for the names of columns in DataFusion's
+//! plans.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,9 +7,9 @@ use saltwing_types::{CompareOp, Function, text};
 
 use crate::operation::Operation;
 
-/// Stands before what tells operations of one text apart; in no name of a statement.
-const MARK: char = '\u{1}';
-/// Its hexadecimal digits.
+/// Stands before the digest that tells operations of one text apart.
+const MARK: char = '#';
+/// Hexadecimal digits of the digest.
 const DIGITS: usize = 8;
 
 /// The name of an operation over operands of these names: no other operation over them has it.
@@ -18,7 +19,7 @@ pub(crate) fn told_apart(operation: &Operation, args: &[String]) -> String {
     format!("{}{MARK}{:08x}", text(operation, args), hasher.finish() as u32)
 }
 
-/// A name without what tells it apart.
+/// A name without its digests.
 pub(crate) fn shown(name: &str) -> String {
     let mut parts = name.split(MARK);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -26,6 +27,29 @@ pub(crate) fn shown(name: &str) -> String {
         Some(digits) if digits.bytes().all(|b| b.is_ascii_hexdigit()) => shown + part.get(DIGITS..).unwrap_or_default(),
         _ => shown + part,
     })
+}
+
+/// One word for an operation, as a function's name has it.
+pub(crate) fn word(operation: &Operation) -> &'static str {
+    match operation {
+        Operation::Literal(..) => "literal",
+        Operation::Param(_) => "parameter",
+        Operation::Subquery(..) | Operation::Computed(..) => "subquery",
+        Operation::Compare(_) => "compare",
+        Operation::RowCompare(..) => "compare_rows",
+        Operation::Between { .. } => "between",
+        Operation::InList { .. } => "in_list",
+        Operation::RowInList { .. } => "in_rows",
+        Operation::Like { .. } => "like",
+        Operation::Regexp { .. } => "regexp",
+        Operation::Arith(_) => "arithmetic",
+        Operation::Negate => "negate",
+        Operation::Cast(_) => "cast",
+        Operation::Case { .. } => "case",
+        Operation::Call(_) => "call",
+        Operation::Plain => "plain",
+        Operation::Row => "row",
+    }
 }
 
 /// An operation over operands of these texts, about as it was written.

@@ -1,4 +1,4 @@
-//! Where the columns of a physical plan come from, for people to read.
+//! The tables from which the columns of a physical plan come, for messages.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Outer joins whose extra rows a condition above throws away.
+//! Outer joins that a condition above turns into inner joins.
 //!
-//! `a LEFT JOIN b .. WHERE b.k = 5` is an inner join: where `b` has no row, the
-//! condition is unknown. DataFusion sees that too, but not through our functions; and
-//! only an inner join lets the condition reach the table.
+//! `a LEFT JOIN b .. WHERE b.k = 5` is an inner join: for a row of `a` without a match, the condition is unknown, and
+//! the row is dropped. DataFusion finds such conditions, too, but it cannot look into our functions. Conditions reach
+//! the table `b` only through an inner join.
 
 use std::sync::Arc;
 

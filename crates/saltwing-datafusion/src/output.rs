@@ -1,4 +1,4 @@
-//! Results in our types.
+//! Result batches in our types.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Operators that hand on their input's rows, and do something beside that.
+//! Operators that pass their input's rows on unchanged, and have a side effect or hide properties of the input.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! How large a plan may become by copies of its CTEs.
+//! A limit on the copies of CTEs in a plan.
 //!
-//! Each name of a CTE stands for a copy of its query in the plan: 24 CTEs, each of which names the one before twice,
-//! are 16 million copies of the first. The copies are counted before they are made.
+//! Each use of a CTE is a copy of its query in the plan. 24 CTEs of which each uses the previous one twice are 16
+//! million copies of the first. The copies are counted before they are made.
 
 use std::ops::ControlFlow;
 

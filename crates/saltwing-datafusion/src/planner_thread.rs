@@ -1,7 +1,7 @@
-//! Planning that stops when its statement is cancelled or out of time.
+//! Planning that stops when its statement is cancelled or times out.
 //!
-//! The caller waits for a thread that plans, and leaves it behind if the statement must stop. The thread looks at
-//! the statement between DataFusion's rules, and ends there.
+//! The caller waits for a planner thread, and returns without it if the statement must stop. The planner thread checks
+//! the statement between DataFusion's rules, and ends at the next check.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Recursive queries that come to no end.
+//! Limits of recursive queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
-//! How many bytes a function's result takes, known before it is made.
+//! Upper bounds for the sizes of function results, known before a result is allocated.
 //!
-//! Each estimate is an upper bound of the bytes of one row's value. Functions whose results are not larger than their
-//! arguments have none.
+//! Each estimate bounds the bytes of one row's value. A function whose results are never larger than its arguments has
+//! none.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Int64Type};

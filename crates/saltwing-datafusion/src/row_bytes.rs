@@ -1,7 +1,7 @@
-//! All values of a row as one.
+//! All values of a row as one binary value.
 //!
-//! A window that numbers equal rows could name every column in its PARTITION BY. DataFusion loses track of the order of
-//! such a partition if it knows some of the columns to be constant, or to be one another; of one column it does not.
+//! A window that numbers equal rows could list every column in its PARTITION BY. DataFusion then loses track of the
+//! order of the partitions if it knows some of the columns to be constant or equal. A single binary column avoids this.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) fn row_bytes(values: Vec<Expr>) -> Expr {
 
 impl ScalarUDFImpl for RowBytes {
     fn name(&self) -> &str {
-        "\u{1}row_bytes"
+        "__saltwing_row_bytes"
     }
 
     fn signature(&self) -> &Signature {

@@ -1,4 +1,4 @@
-//! How a scan is divided among partitions.
+//! The division of a scan among partitions.
 
 use saltwing_access::{ScanRoute, SplitTarget};
 use saltwing_bind::access::{TableAccess, plan};

@@ -1,4 +1,4 @@
-//! The way from an operator down to a scan.
+//! The path from an operator down to the scan below it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What scans are asked for, and on what they run.
+//! What a statement asks of its scans, and the snapshot and context in which they run.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,12 +1,12 @@
-//! The first physical rule: scans learn what the plan above them wants.
+//! The first physical optimizer rule: it tells scans what the operators above them need.
 //!
-//! * A sort over a scan that can give the order is taken out, its limit with it:
-//!   buckets are merged, nothing is sorted.
-//! * MIN and MAX alone over a table are told to the scan.
-//! * A table that only a join's keys bound is looked up by them.
-//! * Scans of many rows that nothing limits or orders are divided over partitions.
+//! * If a scan can give the order of a sort above it, the rule removes the sort. The sort's limit moves to the scan,
+//!   which merges its buckets.
+//! * If a plan computes nothing but MIN and MAX of a table, the rule tells the scan.
+//! * If a join's keys are the only bounds of a table, the rule replaces the join by a lookup join.
+//! * Scans of many rows without limit and order are divided over partitions.
 //!
-//! It runs before DataFusion's own rules, which then find the orders declared and the limits placed.
+//! The rule runs before DataFusion's own rules, so that they see the declared orders and the limits.
 
 use std::sync::Arc;
 

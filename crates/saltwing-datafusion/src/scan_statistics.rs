@@ -1,10 +1,11 @@
-//! What is known of a scan's rows before it runs: DataFusion and [`crate::join_order`] choose by it among plans that are
-//! allowed.
+//! Row estimates of a scan, by which DataFusion and [`crate::join_order`] choose among allowed plans.
 //!
-//! # Laws
-//! 1. Nothing is read for it.
-//! 2. Nothing is called exact: DataFusion would answer COUNT(*) from it, and no scan would be judged or counted.
-//! 3. Few rows are alike ([`SMALL_ROWS`]): no plan is better for them, and so plans over little stay as the text has them.
+//! # Invariants
+//! 1. An estimate reads no rows.
+//! 2. No estimate is marked as exact. DataFusion would answer COUNT(*) from an exact one, and the guard would never see
+//!    the scan.
+//! 3. Estimates below [`SMALL_ROWS`] are rounded up to it. A better plan gains nothing there, and plans over small
+//!    tables keep the order of the text.
 
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};

@@ -1,7 +1,7 @@
-//! The value of a subquery that stands for one value.
+//! The value of a scalar subquery.
 //!
-//! DataFusion joins a correlated subquery only if it is an aggregate, so one that is
-//! none is made the aggregate of its single row: NULL for no row, an error for several.
+//! DataFusion joins a correlated subquery only if it is an aggregate. So a subquery without an aggregate becomes the
+//! aggregate of its single row: NULL without a row, an error for several rows.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatil
 use crate::RelationalError;
 
 /// The name, which no statement can write.
-pub(crate) const SINGLE_VALUE: &str = "\u{1}single_value";
+pub(crate) const SINGLE_VALUE: &str = "__saltwing_single_value";
 
 /// The aggregate.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -1,10 +1,9 @@
-//! SQL types in Arrow fields.
+//! SQL types in the metadata of Arrow fields.
 //!
-//! DataFusion carries a field's metadata along with the column. So a column that is
-//! only passed on keeps its SQL type (CHAR(5) is no VARCHAR, TIME is no DATE); one that was
-//! computed has the type that its Arrow type stands for. Nothing but the type is kept there: DataFusion takes
-//! columns of different metadata for columns of different types, and would not bring them together in a UNION. The names that
-//! columns were declared with are found in the plan ([`crate::declared`]).
+//! DataFusion carries a field's metadata along with its column. So a column that is only passed on keeps its SQL type:
+//! a CHAR(5) stays a CHAR(5), a TIME stays a TIME. A computed column has the SQL type of its Arrow type. The metadata
+//! holds nothing but the type, because DataFusion treats columns of different metadata as columns of different types
+//! and refuses their UNION. For declared names see [`crate::declared`].
 
 use arrow::datatypes::Field;
 use saltwing_expr::{arrow_type, sql_type};

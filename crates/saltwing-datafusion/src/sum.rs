@@ -1,9 +1,8 @@
-//! SUM that does not wrap.
+//! SUM without wrapping.
 //!
-//! Integers are summed in 128 bits, decimals in 256, and the sum is held to its
-//! type at the end: so it is an error exactly when it does not fit, whatever the order of
-//! rows. The sum of integers is a BIGINT, that of decimals a bare DECIMAL. A sum of doubles that
-//! leaves the finite numbers on its way is an error too. Of anything else, SUM is DataFusion's.
+//! Integers are added in 128 bits and decimals in 256 bits. The final sum is checked against the result's type, so the
+//! error does not depend on the order of rows. The sum of integers is a BIGINT, that of decimals a DECIMAL without
+//! precision. A sum of doubles that overflows on the way is an error, too. SUM of any other type is DataFusion's.
 
 use std::collections::HashSet;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! The leaf of physical plans: one table read through ranges.
+//! The leaf operator of physical plans: it reads the key ranges of one table.
 
 use std::fmt;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Tables as DataFusion plans them.
+//! Tables of the catalog as DataFusion's planner sees them.
 
 use std::sync::Arc;
 

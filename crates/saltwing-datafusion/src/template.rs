@@ -1,16 +1,16 @@
-//! Queries planned once, to be run again and again with other values.
+//! Templates: queries that are planned once and run many times with other parameter values.
 //!
-//! A plan waits for values where parameters are nothing but parts of conditions that scans check: each scan is then
-//! planned anew, which takes microseconds, and all above it stays.
+//! A query has a template if its parameters occur in the conditions of scans alone. A run puts the values into these
+//! conditions and plans the ranges of each scan, which takes microseconds. The operators above the scans stay as they
+//! are.
 //!
-//! # Laws
-//! 1. A run by a template gives what the query gives that was planned with these values in its text.
-//! 2. It holds no rows: neither a view nor a context of the run that it was made for.
-//! 3. Which plan is best was asked of the tables as they were, and of the values of one run: when a table has grown or
-//!    shrunk by [`GROWTH_MAX`] times, the template does not fit any more.
+//! # Invariants
+//! 1. A run of a template gives the rows of the query planned with these values in its text.
+//! 2. A template holds no snapshot and no context of a run. It can live as long as the statement is cached.
+//! 3. DataFusion chose the plan by the sizes of the tables at that time. If a table has grown or shrunk by
+//!    [`GROWTH_MAX`] times since, the template is not used any more.
 //!
-//! # Left to others
-//! The version of the catalog, which whoever keeps a template keeps with it.
+//! The caller keeps the version of the catalog beside the template, and drops the template when the version changes.
 
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ use crate::RelationalError;
 use crate::engine::{Mode, Planned, judged};
 use crate::expr_function::ExprFunction;
 use crate::lookup_join::{LookupJoinExec, scans};
+use crate::reusable::can_run_again;
 use crate::scan_request::QueryContext;
 use crate::scan_statistics::SMALL_ROWS;
 use crate::table_scan::TableScanExec;
@@ -138,41 +139,6 @@ fn rebound(
         Ok(bound.map_or_else(|| Transformed::no(node), Transformed::yes))
     })?;
     Ok(fits.then_some(rebound.data))
-}
-
-/// Whether each operator is one of which it is known that [`ExecutionPlan::reset_state`] forgets a run.
-fn can_run_again(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    const KNOWN: [&str; 23] = [
-        "AggregateExec",
-        "BoundedWindowAggExec",
-        "CoalesceBatchesExec",
-        "CoalescePartitionsExec",
-        "CooperativeExec",
-        "CrossJoinExec",
-        "DataSourceExec",
-        "EmptyExec",
-        "FilterExec",
-        "GlobalLimitExec",
-        "HashJoinExec",
-        "InterleaveExec",
-        "LocalLimitExec",
-        "LookupJoinExec",
-        "NestedLoopJoinExec",
-        "PlaceholderRowExec",
-        "ProjectionExec",
-        "RepartitionExec",
-        "SortExec",
-        "SortExec(TopK)",
-        "SortPreservingMergeExec",
-        "TableScanExec",
-        "UnionExec",
-    ];
-    let mut known = true;
-    plan.apply(|node| {
-        known &= KNOWN.contains(&node.name());
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(known)
 }
 
 /// Whether a statement means the same whenever it is planned: no function's value is that of the moment.

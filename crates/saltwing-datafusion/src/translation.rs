@@ -1,4 +1,4 @@
-//! DataFusion's expressions as ours.
+//! The translation of DataFusion's expressions into ours.
 
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, Operator};
 use saltwing_types::{Expr, Span, ValueError, typing};

@@ -1,4 +1,4 @@
-//! Aggregates that DataFusion is to see otherwise.
+//! Aggregate calls that DataFusion must see in another form.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,8 @@
-//! Values that meet from two tables, or from a subquery: joins find their keys where both sides have one type.
+//! Comparisons of values of two tables, or of a table and a subquery, whose types differ.
 //!
-//! Where the types differ, both are cast to one in which values that are equal have equal values. What they
-//! are compared by stays [`typing::compare`]'s; where no such type is, IN and INTERSECT are refused.
+//! A join finds its keys only if both sides have one type. So both sides are cast to a type in which equal values stay
+//! equal. The meaning of the comparison is still that of [`typing::compare`]. If no such type exists, IN and INTERSECT
+//! are refused.
 
 use std::sync::Arc;
 

@@ -1,13 +1,12 @@
-//! The first analyzer rule: DataFusion's expressions become ours.
+//! The first analyzer rule: it turns DataFusion's expressions into ours.
 //!
-//! Calls of [`OperationFunction`] are merged into whole [`ExprFunction`]s, before
-//! DataFusion coerces or folds anything. Conditions are taken apart, so that each
-//! condition over one table becomes a function of its own that filter pushdown
-//! carries to the table's scan.
+//! Nested calls of [`OperationFunction`] become one [`ExprFunction`], before DataFusion coerces or folds anything.
+//! Conditions are split, so that each condition over one table becomes a function of its own, which filter pushdown can
+//! move to the table's scan.
 //!
-//! Left to DataFusion: columns and constants, what our language lacks (with its
-//! parts lowered), AND, OR and NOT over several tables or over subqueries, and
-//! comparisons between tables of one type, so that joins find their keys.
+//! DataFusion keeps columns and constants; expressions that our language lacks (their parts are lowered); AND, OR and
+//! NOT over several tables or over subqueries; and comparisons between tables of one type, in which its joins find
+//! their keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

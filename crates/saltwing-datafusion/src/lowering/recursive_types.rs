@@ -1,7 +1,7 @@
-//! The types of recursive queries, before anything is lowered.
+//! The column types of recursive queries, fixed before anything is lowered.
 //!
-//! DataFusion's planner gives the rows of the last round the types that the first rows seem to have. These change where
-//! a UNION among the first rows brings its arms to one type, and what was planned over the old ones must follow.
+//! DataFusion's planner gives the working table the types of the first term as planned. If the first term is a UNION
+//! whose arms are later brought to another common type, the recursive term must be planned over that type.
 
 use std::sync::Arc;
 

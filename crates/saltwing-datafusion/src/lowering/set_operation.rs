@@ -1,4 +1,5 @@
-//! The parts of UNION, INTERSECT, EXCEPT and recursive queries: their types, and how often a row counts.
+//! UNION, INTERSECT, EXCEPT and recursive queries: the common types of their inputs, and how often equal rows are
+//! repeated.
 
 use std::sync::Arc;
 

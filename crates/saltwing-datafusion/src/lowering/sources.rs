@@ -1,4 +1,4 @@
-//! Where the columns of an expression come from.
+//! The tables from which the columns of an expression come.
 
 use std::collections::BTreeSet;
 

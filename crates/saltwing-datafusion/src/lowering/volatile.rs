@@ -1,7 +1,7 @@
-//! Conditions that call `random()` and its kin: they are checked where they stand, once for each row there.
+//! Conditions with volatile functions such as `random()`: they are evaluated where they stand, once for each row.
 //!
-//! DataFusion moves a condition below aggregates, DISTINCT and joins by the columns in it. One without columns goes to
-//! the bottom, and two equal ones become one. That is right for conditions which always give the same.
+//! DataFusion moves a condition below aggregates, DISTINCT and joins by its columns. A condition without columns moves
+//! to the bottom, and two equal conditions become one. Both are right only for functions that are not volatile.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::expr_function::ExprFunction;
 use crate::translation::{balanced, chain};
 
 /// The column of a condition that was computed; no statement can write its name.
-const CONDITION: &str = "\u{1}volatile";
+const CONDITION: &str = "__saltwing_volatile";
 
 /// A filter whose volatile conditions are computed as columns: these DataFusion neither moves nor repeats.
 pub(super) fn kept_in_place(filter: Filter) -> Result<LogicalPlan> {

@@ -1,7 +1,7 @@
-//! Columns named by their family: `family.column`, `table.family.column`.
+//! Columns qualified by their family: `family.column`, `table.family.column`.
 //!
-//! To DataFusion the first part of a name is a table. So a family gives way to its
-//! table, wherever no table of that name is in sight.
+//! DataFusion takes the first part of a name for a table. So a family is replaced by its table, unless the FROM clause
+//! has a table of that name.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! ROLLUP and CUBE, written as the sets that they stand for.
+//! ROLLUP and CUBE, rewritten as GROUPING SETS.
 //!
-//! DataFusion refuses a column that stands twice in them, and elements of several columns; in GROUPING SETS it takes both.
+//! In ROLLUP and CUBE, DataFusion refuses a repeated column and elements of several columns. In GROUPING SETS it
+//! accepts both.
 
 use sqlparser::ast::Expr;
 

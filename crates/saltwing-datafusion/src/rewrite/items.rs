@@ -1,4 +1,4 @@
-//! Items of a SELECT: their names, and wildcards without hidden columns.
+//! The items of a SELECT: their names, and wildcards without hidden columns.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,8 +16,8 @@ use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
     /// Names the items of a SELECT, and keeps hidden columns out of its wildcards.
-    pub(super) fn name_items(&mut self, select: &mut Select) -> Result<()> {
-        let texts = std::ptr::eq(select, self.result).then_some(self.items);
+    pub(super) fn name_items(&mut self, select: &mut Select, is_result: bool) -> Result<()> {
+        let texts = is_result.then_some(self.items);
         let has_wildcard = select.projection.iter().any(is_wildcard);
         // Of the result's columns labels may repeat.
         let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };
@@ -42,6 +42,7 @@ impl Rewriter<'_> {
         beside_wildcard: bool,
         taken: &mut HashSet<String>,
     ) -> SelectItem {
+        self.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
         let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
         let (expr, name, label) = match item {
             SelectItem::ExprWithAlias { expr, alias } => (expr, self.labels.alias(&alias.value), Some(alias.value)),

@@ -23,11 +23,12 @@ use sqlparser::parser::Parser;
 
 use super::items::{column_name, without};
 use super::relations::{Column, Found, FromColumns, Relation, Relations, alias_of, left_out};
+use super::result_select::ResultSelect;
 use super::{Result, broken, constraint_mut, constraint_of, not_supported};
 use crate::RelationalError;
 
 /// Names tables that have no name; no statement can write it.
-const UNNAMED: &str = "\u{1}from";
+const UNNAMED: &str = "__saltwing_from";
 
 /// Whether a join with USING or NATURAL stands anywhere in a statement.
 pub(super) fn has_merges(query: &Query) -> bool {
@@ -67,7 +68,7 @@ pub(super) fn merge_columns(
 ) -> Result<Vec<SourceText>> {
     let mut merging = Merging {
         relations: Relations { catalog, ctes: Vec::new() },
-        result: super::first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),
+        result: ResultSelect::of(query),
         items: items.to_vec(),
         scopes: Vec::new(),
         queries: Vec::new(),
@@ -82,8 +83,8 @@ pub(super) fn merge_columns(
 
 struct Merging<'a> {
     relations: Relations<'a>,
-    /// The SELECT that names the result's columns. Only ever compared.
-    result: *const Select,
+    /// The SELECT that names the result's columns.
+    result: ResultSelect,
     /// The texts of its items.
     items: Vec<SourceText>,
     /// What is in sight, from the outermost query in.
@@ -99,6 +100,7 @@ impl VisitorMut for Merging<'_> {
     type Break = RelationalError;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        self.result.enter_query(query);
         // ORDER BY is seen to behind the rest: a bare name in it is first of all an item's.
         self.queries.push((self.relations.ctes.len(), query.order_by.take()));
         broken(self.enter_query(query))
@@ -116,6 +118,7 @@ impl VisitorMut for Merging<'_> {
         query.order_by = order_by;
         self.relations.ctes.truncate(ctes);
         self.scopes.pop();
+        self.result.leave_query();
         ControlFlow::Continue(())
     }
 
@@ -150,7 +153,7 @@ impl Merging<'_> {
     }
 
     fn enter_select(&mut self, select: &mut Select) -> Result<()> {
-        let is_result = std::ptr::eq(select, self.result);
+        let is_result = self.result.enter_select();
         let from = self.from(select)?;
         if select.from.iter().any(merges) {
             for table in &mut select.from {

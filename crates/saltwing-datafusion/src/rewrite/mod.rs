@@ -1,11 +1,12 @@
-//! The statement's tree, made ready for DataFusion's planner.
+//! The rewriting of the statement's tree for DataFusion's planner.
 //!
-//! * Names go to lower case: DataFusion compares them exactly, we in any case.
-//! * Operations become calls ([`crate::operation`]), parameters their values.
-//! * Items that have no name, or another's, get one; [`crate::label`] gives the labels back.
-//! * Wildcards leave hidden columns out. These are columns of a table only where the
-//!   statement names one at all.
-//! * What DataFusion would pass over in silence is refused.
+//! * Names become lower case: DataFusion compares them exactly, we ignore case.
+//! * Operations become calls ([`crate::operation`]), and parameters become their values.
+//! * An item without a name, or with the name of another item, gets an internal name. [`crate::label`] restores the
+//!   labels.
+//! * Wildcards leave out hidden columns. Tables have hidden columns in the plan only if the statement names one of
+//!   them.
+//! * Clauses that DataFusion would ignore silently are refused, and so are functions that do not exist.
 
 mod families;
 mod grouping;
@@ -13,6 +14,7 @@ mod items;
 mod merging;
 mod operations;
 mod relations;
+mod result_select;
 mod rows;
 mod similar;
 mod unnest;
@@ -33,6 +35,10 @@ use sqlparser::ast::{
 };
 
 use self::families::Scope;
+use self::result_select::ResultSelect;
+use crate::engine::QueryRequest;
+use crate::function_names::FunctionNames;
+use crate::internal_name::is_internal;
 use crate::label::Labels;
 use crate::operation::Operations;
 use crate::{RelationalError, RelationalErrorKind};
@@ -57,6 +63,8 @@ pub(crate) struct Prepared {
     pub(crate) ambiguous: HashSet<String>,
     /// Where functions that are not ours are called first, by their names in lower case.
     pub(crate) calls: HashMap<String, Span>,
+    /// Whether an item with an alias stands beside a wildcard.
+    pub(crate) has_alias_beside_wildcard: bool,
 }
 
 /// Places by name.
@@ -76,12 +84,12 @@ pub(crate) enum Renaming {
 /// # Errors
 /// What cannot be supported, literals that are no values, parameters that are missing.
 pub(crate) fn prepare(
-    query: &Query,
-    items: &[SourceText],
-    catalog: &dyn CatalogReader,
-    (params, subqueries): (Params<'_>, &[Subquery]),
+    request: &QueryRequest<'_>,
+    functions: &FunctionNames<'_>,
     renaming: Renaming,
 ) -> Result<Prepared> {
+    let QueryRequest { query, items, params, subqueries, .. } = *request;
+    let catalog = &**request.catalog;
     let mut query = query.clone();
     let mut merged_items = None;
     if merging::has_merges(&query) {
@@ -89,17 +97,21 @@ pub(crate) fn prepare(
     }
     let items = merged_items.as_deref().unwrap_or(items);
     let mut look = Look::default();
-    let _ = Visit::visit(&query, &mut look);
+    if let ControlFlow::Break(error) = Visit::visit(&query, &mut look) {
+        return Err(error);
+    }
     let mut rewriter = Rewriter {
         params,
         subqueries,
+        functions,
         renaming,
+        has_alias_beside_wildcard: false,
         operations: Operations::default(),
         labels: Labels::default(),
         names_hidden: look.names_hidden,
         ctes: look.ctes,
         catalog,
-        result: first_select(&query.body).map_or(std::ptr::null(), std::ptr::from_ref),
+        result: ResultSelect::of(&query),
         items,
         scopes: Vec::new(),
         limit_open: false,
@@ -118,17 +130,8 @@ pub(crate) fn prepare(
             places: rewriter.places,
             ambiguous: rewriter.ambiguous,
             calls: rewriter.calls,
+            has_alias_beside_wildcard: rewriter.has_alias_beside_wildcard,
         }),
-    }
-}
-
-/// The SELECT that names the result's columns.
-fn first_select(body: &SetExpr) -> Option<&Select> {
-    match body {
-        SetExpr::Select(select) => Some(select),
-        SetExpr::Query(query) => first_select(&query.body),
-        SetExpr::SetOperation { left, .. } => first_select(left),
-        _ => None,
     }
 }
 
@@ -140,17 +143,25 @@ struct Look {
 }
 
 impl Visitor for Look {
-    type Break = ();
+    type Break = RelationalError;
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<RelationalError> {
         self.ctes.extend(query.with.iter().flat_map(|w| &w.cte_tables).map(|cte| cte.alias.name.value.to_lowercase()));
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<RelationalError> {
         let name = match expr {
             Expr::Identifier(name) => Some(name),
             Expr::CompoundIdentifier(parts) => parts.last(),
+            Expr::Function(call) => {
+                let name = call.name.to_string();
+                if is_internal(name.trim_matches('"')) {
+                    let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(name));
+                    return ControlFlow::Break(error.at(expr_span(expr)));
+                }
+                None
+            }
             _ => None,
         };
         self.names_hidden |= name.is_some_and(|name| is_hidden(&name.value));
@@ -165,15 +176,17 @@ fn is_hidden(name: &str) -> bool {
 struct Rewriter<'a> {
     params: Params<'a>,
     subqueries: &'a [Subquery],
+    functions: &'a FunctionNames<'a>,
     renaming: Renaming,
+    has_alias_beside_wildcard: bool,
     operations: Operations,
     labels: Labels,
     names_hidden: bool,
     /// Names of WITH tables anywhere in the statement.
     ctes: HashSet<String>,
     catalog: &'a dyn CatalogReader,
-    /// The SELECT that names the result's columns. Only ever compared.
-    result: *const Select,
+    /// The SELECT that names the result's columns.
+    result: ResultSelect,
     /// The texts of its items.
     items: &'a [SourceText],
     /// The tables in sight, from the outermost query in.
@@ -188,6 +201,7 @@ impl VisitorMut for Rewriter<'_> {
     type Break = RelationalError;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        self.result.enter_query(query);
         let scope = match query.body.as_ref() {
             SetExpr::Select(select) => self.scope(select),
             _ => Scope::default(),
@@ -203,6 +217,7 @@ impl VisitorMut for Rewriter<'_> {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
         self.scopes.pop();
+        self.result.leave_query();
         items::follow_renamed(query);
         items::order_by_items(query);
         if let SetExpr::Values(values) = query.body.as_mut() {
@@ -214,7 +229,8 @@ impl VisitorMut for Rewriter<'_> {
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<RelationalError> {
         let scope = self.scope(select);
         self.scopes.push(scope);
-        broken(self.select(select))
+        let is_result = self.result.enter_select();
+        broken(self.select(select, is_result))
     }
 
     fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<RelationalError> {
@@ -362,7 +378,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn select(&mut self, select: &mut Select) -> Result<()> {
+    fn select(&mut self, select: &mut Select, is_result: bool) -> Result<()> {
         for (present, clause) in [
             (select.exclude.is_some(), "EXCLUDE behind the items"),
             (select.into.is_some(), "SELECT INTO"),
@@ -385,7 +401,7 @@ impl Rewriter<'_> {
             }
         }
         windows::resolve_windows(select, None)?;
-        self.name_items(select)?;
+        self.name_items(select, is_result)?;
         Ok(())
     }
 

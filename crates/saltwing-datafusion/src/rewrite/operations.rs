@@ -1,4 +1,4 @@
-//! Operations and constants as calls and values.
+//! The rewriting of operators, functions and constants.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,7 @@ use sqlparser::ast::{
 };
 
 use super::{Result, Rewriter, not_supported, similar};
+use crate::internal_name::is_internal;
 use crate::operation::Operation;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -100,7 +101,7 @@ impl Rewriter<'_> {
                     self.call(Operation::Call(own), args, span)
                 }
                 None => {
-                    self.note_call(&function, span);
+                    self.native_call(&function, span)?;
                     Expr::Function(function)
                 }
             },
@@ -121,14 +122,22 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Notes where a function that is not ours is called, for errors that name it.
-    fn note_call(&mut self, function: &ast::Function, span: Option<Span>) {
-        let name = function.name.0.last().and_then(|part| part.as_ident());
-        if let (Some(name), Some(span)) =
-            (name, name.and_then(|name| expr_span(&Expr::Identifier(name.clone()))).or(span))
-        {
-            self.calls.entry(name.value.to_lowercase()).or_insert(span);
+    /// Checks that a function which is not ours exists, and notes where it is called, for errors that name it.
+    fn native_call(&mut self, function: &ast::Function, span: Option<Span>) -> Result<()> {
+        let name = match function.name.0.as_slice() {
+            [ObjectNamePart::Identifier(name)] => name.value.clone(),
+            _ => function.name.to_string(),
+        };
+        let first = function.name.0.first().and_then(|part| part.as_ident());
+        let span = first.and_then(|name| expr_span(&Expr::Identifier(name.clone()))).or(span);
+        // A name without brackets may be a column.
+        if matches!(function.args, FunctionArguments::List(_)) && !is_internal(&name) {
+            self.functions.check(&name, function.over.is_some(), span)?;
         }
+        if let Some(span) = span {
+            self.calls.entry(name).or_insert(span);
+        }
+        Ok(())
     }
 
     /// The rows of a VALUES agree in type only if the types are plain.

@@ -1,7 +1,7 @@
-//! The columns that queries put out and FROM clauses show, as far as their names go.
+//! The names of the columns that queries return and FROM clauses provide.
 //!
-//! Joins with USING and NATURAL are resolved in the statement's tree ([`super::merging`]), before anything is planned.
-//! What cannot be known there, such as the columns of a table function, is `None`.
+//! [`super::merging`] needs them to resolve USING and NATURAL in the tree, before anything is planned. Columns that are
+//! not known there, such as those of a table function, are `None`.
 
 use std::collections::HashSet;
 

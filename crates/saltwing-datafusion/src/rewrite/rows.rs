@@ -1,7 +1,7 @@
-//! What DataFusion's planner would refuse or forget of subqueries, for [`crate::unnesting`].
+//! Subqueries that DataFusion's planner would refuse or misread, prepared for [`crate::unnesting`].
 //!
-//! Before `IN`, ANY and ALL it plans one value and one column. So a row value, and the columns that it is compared
-//! with, become one value each: `row(a, b) IN (SELECT row(c0, c1) FROM (..) AS rows (c0, c1))`.
+//! DataFusion plans one value before `IN`, ANY and ALL, and one column behind. So a row value, and the columns with
+//! which it is compared, become one value each: `row(a, b) IN (SELECT row(c0, c1) FROM (..) AS rows (c0, c1))`.
 
 use std::ops::ControlFlow;
 
@@ -24,17 +24,17 @@ impl Rewriter<'_> {
         let mut query = template()?;
         let SetExpr::Select(select) = query.body.as_mut() else { return Err(RelationalError::bug("no SELECT")) };
         let quoted = |name: &str| Ident::with_quote('"', name);
-        let columns: Vec<Ident> = (0..width).map(|i| quoted(&format!("\u{1}c{i}"))).collect();
+        let columns: Vec<Ident> = (0..width).map(|i| quoted(&format!("__saltwing_c{i}"))).collect();
         let column = |name: &Ident| TableAliasColumnDef { name: name.clone(), data_type: None };
         let alias = TableAlias {
             explicit: true,
-            name: quoted("\u{1}rows"),
+            name: quoted("__saltwing_rows"),
             columns: columns.iter().map(column).collect(),
             at: None,
         };
         let row = self.call(Operation::Row, columns.into_iter().map(Expr::Identifier).collect(), span);
         let relation = TableFactor::Derived { lateral: false, subquery: members, alias: Some(alias), sample: None };
-        select.projection = vec![SelectItem::ExprWithAlias { expr: row, alias: quoted("\u{1}row") }];
+        select.projection = vec![SelectItem::ExprWithAlias { expr: row, alias: quoted("__saltwing_row") }];
         select.from = vec![TableWithJoins { relation, joins: Vec::new() }];
         Ok(query)
     }

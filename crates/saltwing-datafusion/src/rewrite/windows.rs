@@ -1,7 +1,7 @@
 //! Named windows: `OVER w`, `OVER (w ORDER BY k)`, `WINDOW w2 AS (w ..)`.
 //!
-//! DataFusion looks a name up only where it stands alone behind OVER, and drops it inside brackets. So each
-//! reference gives way to what it stands for, by the rules of the standard.
+//! DataFusion resolves a window's name only if it stands alone behind OVER, and ignores it inside brackets. So each
+//! reference is replaced by the window's definition, by the rules of the standard.
 
 use std::ops::ControlFlow;
 

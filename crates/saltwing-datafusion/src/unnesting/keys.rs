@@ -1,13 +1,11 @@
-//! The keys of a subquery on their way up through its plan.
+//! The keys of a correlated subquery, carried up through its plan.
 //!
-//! The keys are the distinct values of the outer columns that the subquery names. They
-//! are joined to the first plan from below that names none of them, and every operator
-//! above works within each key. So the plan gives, beside its own columns, the key that
-//! each row belongs to.
+//! The keys are the distinct values of the outer columns in the subquery. They are joined to the plan at the first
+//! operator from below that has no outer columns, and every operator above works within each key. So the plan returns,
+//! beside its own columns, the key of each row.
 //!
-//! Invariant: for every key the plan gives exactly the rows that the subquery has where
-//! the outer columns have these values. Who joins the plan back to the outer rows by their
-//! keys relies on it; a row too few is a lost outer row.
+//! Invariant: for every key, the plan returns exactly the rows that the subquery has for these values of the outer
+//! columns. The join of the plan to the outer rows relies on it; a missing row is a lost outer row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -95,8 +93,8 @@ impl Keys<'_> {
     /// The keys as a plan, named as no other.
     fn fresh(&self) -> Result<Keyed> {
         let number = self.numbers.next();
-        let relation = TableReference::bare(format!("\u{1}keys{number}"));
-        let name = |i: usize| format!("\u{1}k{number}_{i}");
+        let relation = TableReference::bare(format!("__saltwing_keys{number}"));
+        let name = |i: usize| format!("__saltwing_k{number}_{i}");
         let items = self.columns.iter().enumerate().map(|(i, c)| PlanExpr::Column(c.clone()).alias(name(i)));
         let plan = LogicalPlanBuilder::from(self.outer.clone()).project(items)?.distinct()?;
         let plan = plan.alias(relation.clone())?.build()?;
@@ -222,9 +220,9 @@ impl Keys<'_> {
         let group: Vec<PlanExpr> = keys.iter().cloned().map(PlanExpr::Column).collect();
         let results = self.all_inside(&aggregate.aggr_expr, &keys)?;
         let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, results)?);
-        let relation = TableReference::bare(format!("\u{1}values{number}"));
-        let key = |i: usize| format!("\u{1}k{number}_{i}");
-        let result = |i: usize| format!("\u{1}a{number}_{i}");
+        let relation = TableReference::bare(format!("__saltwing_values{number}"));
+        let key = |i: usize| format!("__saltwing_k{number}_{i}");
+        let result = |i: usize| format!("__saltwing_a{number}_{i}");
         let columns = grouped.schema().columns().into_iter().map(PlanExpr::Column).enumerate();
         let items: Vec<PlanExpr> = columns
             .map(|(i, column)| match i.checked_sub(keys.len()) {
@@ -303,7 +301,7 @@ impl Keys<'_> {
     fn merged(&self, plan: LogicalPlan, join: &Join, left: Vec<Column>, right: Vec<Column>) -> Result<Keyed> {
         let number = self.numbers.next();
         let keys: Vec<Column> =
-            (0..left.len()).map(|i| Column::new_unqualified(format!("\u{1}k{number}_{i}"))).collect();
+            (0..left.len()).map(|i| Column::new_unqualified(format!("__saltwing_k{number}_{i}"))).collect();
         let merged = left.into_iter().zip(right).zip(&keys).map(|((left, right), key)| {
             coalesce(vec![PlanExpr::Column(left), PlanExpr::Column(right)]).alias(&key.name)
         });
@@ -314,7 +312,7 @@ impl Keys<'_> {
 
     fn united(&self, union: &Union) -> Result<Keyed> {
         let number = self.numbers.next();
-        let name = |i: usize| format!("\u{1}k{number}_{i}");
+        let name = |i: usize| format!("__saltwing_k{number}_{i}");
         let mut inputs = Vec::with_capacity(union.inputs.len());
         for input in &union.inputs {
             let Keyed { plan, keys } = self.through(input)?;

@@ -1,8 +1,8 @@
-//! What is left to DataFusion: subqueries that it joins as they are.
+//! Subqueries that DataFusion joins as they are.
 //!
-//! It joins `EXISTS` and `IN` in WHERE, and subqueries of one aggregate, by the conditions
-//! of their WHERE, without reading the outer query again. That is right where these
-//! conditions stand above a plan that names nothing of the outer query.
+//! DataFusion joins `EXISTS` and `IN` in WHERE, and subqueries of one aggregate, by the conditions of their WHERE,
+//! without reading the outer query again. That is right if these conditions are above a plan that has no columns of the
+//! outer query.
 
 use std::sync::Arc;
 

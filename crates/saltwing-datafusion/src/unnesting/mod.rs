@@ -1,23 +1,24 @@
-//! Subqueries as joins.
+//! The rewriting of subqueries as joins.
 //!
-//! The rule sees one node at a time, from below, each after it has been lowered. A
-//! subquery in its expressions becomes a join of its input:
+//! The rule visits the nodes of a plan from below, each after it has been lowered. A subquery in a node's expressions
+//! becomes a join of the node's input:
 //!
 //! ```text
-//! keys   = the different values of the outer columns that the subquery names
+//! keys   = the distinct values of the outer columns in the subquery
 //! values = the subquery for each of the keys (keys.rs)
-//! node   = over its input JOIN values ON the keys are the same, NULL included
+//! node   = over its input JOIN values ON the keys are equal, NULL included
 //! ```
 //!
-//! * `EXISTS`, as a condition of WHERE: a semi or anti join.
-//! * `x op ANY (..)`, `x op ALL (..)`, `IN`, as such a condition: `EXISTS` over the members that decide it
-//!   (`quantified.rs`). Elsewhere they count: whether some comparison decides, and whether some is unknown.
-//! * A subquery of one value: a left join.
+//! * `EXISTS` as a condition of WHERE: a semi or anti join.
+//! * `x op ANY (..)`, `x op ALL (..)` and `IN` as such a condition: `EXISTS` over the members that decide it
+//!   (`quantified.rs`). Elsewhere the members are counted: those for which the comparison decides, and those for which
+//!   it is unknown.
+//! * A scalar subquery: a left join.
 //! * `LATERAL`: an inner or left join.
 //!
-//! Left to DataFusion is what it joins right and without reading the outer query twice (`left.rs`).
+//! DataFusion keeps the subqueries that it joins correctly without reading the outer query twice (`left.rs`).
 //!
-//! The outer query is planned twice: once for its rows, once for its keys.
+//! The outer query occurs twice in the plan: once for its rows, once for its keys.
 
 mod keys;
 mod left;
@@ -41,7 +42,7 @@ use datafusion::logical_expr::{
 };
 
 use self::keys::{Grouped, Keyed, Keys, join};
-use self::left::{Position, Site, has_subquery, is_left};
+use self::left::{Position, Site, has_subquery, is_left, plan_of};
 use self::one_value::value_of;
 use self::quantified::Quantified;
 use self::references::{is_lateral, of_plan};
@@ -52,7 +53,7 @@ pub(crate) use self::left::without_idle_marks;
 pub(crate) use self::one_value::prepared;
 
 /// The alias below a lateral side that DataFusion may not know as such.
-pub(crate) const LATERAL_MARKER: &str = "\u{1}lateral";
+pub(crate) const LATERAL_MARKER: &str = "__saltwing_lateral";
 
 /// Numbers for names that no statement has. One statement has one of them.
 #[derive(Debug, Default)]
@@ -102,6 +103,21 @@ pub(crate) fn check_closed(plan: &LogicalPlan) -> Result<()> {
     let kind = RelationalErrorKind::NotSupported(format!("a subquery that names {} there", column.flat_name()));
     let help = "behind GROUP BY a subquery may name grouped columns; LATERAL names tables to its left";
     Err(RelationalError::from(kind).help(help).into())
+}
+
+/// Whether an optimized plan still has subqueries, or columns of a query around one, that DataFusion made no joins of. It runs
+/// uncorrelated subqueries of one value as they are.
+pub(crate) fn keeps_subquery(plan: &LogicalPlan) -> Result<bool> {
+    let is_kept = |part: &PlanExpr| match part {
+        PlanExpr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+        PlanExpr::OuterReferenceColumn(..) => true,
+        other => plan_of(other).is_some(),
+    };
+    plan.exists(|node| {
+        let exprs = node.expressions();
+        let kept = exprs.iter().map(|expr| expr.exists(|part| Ok(is_kept(part)))).collect::<Result<Vec<_>>>()?;
+        Ok(matches!(node, LogicalPlan::Subquery(_)) || kept.contains(&true))
+    })
 }
 
 fn filtered(filter: Filter, numbers: &Numbers) -> Result<LogicalPlan> {
@@ -351,7 +367,7 @@ impl<'a> Node<'a> {
     fn semi_join(&mut self, exists: &Exists) -> Result<()> {
         let (outer, Keyed { plan, keys }) = self.keyed(&exists.subquery.subquery)?;
         let kind = if exists.negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
-        let plan = LogicalPlanBuilder::from(plan).alias(format!("\u{1}found{}", self.numbers.next()))?.build()?;
+        let plan = LogicalPlanBuilder::from(plan).alias(format!("__saltwing_found{}", self.numbers.next()))?.build()?;
         let named = plan.schema().columns();
         // An alias gives all columns its own name.
         let keys: Vec<Column> =
@@ -381,11 +397,11 @@ impl<'a> Node<'a> {
         let group: Vec<PlanExpr> = keys.iter().cloned().map(PlanExpr::Column).collect();
         let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, aggregates)?);
         let number = self.numbers.next();
-        let name = |i: usize| format!("\u{1}r{number}_{i}");
+        let name = |i: usize| format!("__saltwing_r{number}_{i}");
         let columns = grouped.schema().columns().into_iter().map(PlanExpr::Column).enumerate();
         let items: Vec<PlanExpr> = columns.map(|(i, column)| column.alias(name(i))).collect();
         let width = items.len();
-        let alias = format!("\u{1}of_keys{number}");
+        let alias = format!("__saltwing_of_keys{number}");
         let plan = LogicalPlanBuilder::from(grouped).project(items)?.alias(alias.as_str())?.build()?;
         let columns = (0..width).map(|i| Column::new(Some(alias.as_str()), name(i))).collect();
         Ok((plan, columns))
@@ -410,8 +426,8 @@ impl<'a> Node<'a> {
         }
         let (outer, Keyed { plan, keys }) = self.keyed(plan)?;
         let number = self.numbers.next();
-        let name = |i: usize| format!("\u{1}v{number}_{i}");
-        let alias = format!("\u{1}value{number}");
+        let name = |i: usize| format!("__saltwing_v{number}_{i}");
+        let alias = format!("__saltwing_value{number}");
         let first = plan.schema().columns().into_iter().next().ok_or_else(not_supported)?;
         let columns = std::iter::once(first).chain(keys);
         let items: Vec<PlanExpr> =
@@ -450,7 +466,7 @@ impl<'a> Node<'a> {
 
     /// A value as a column of its own.
     fn computed(&mut self, value: PlanExpr) -> Result<PlanExpr> {
-        let column = Column::new_unqualified(format!("\u{1}x{}", self.numbers.next()));
+        let column = Column::new_unqualified(format!("__saltwing_x{}", self.numbers.next()));
         let columns = self.wide.schema().columns().into_iter().map(PlanExpr::Column);
         let items = columns.chain([value.alias(&column.name)]).collect();
         self.wide = LogicalPlan::Projection(Projection::try_new(items, Arc::new(self.wide.clone()))?);

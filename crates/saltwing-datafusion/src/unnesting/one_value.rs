@@ -1,4 +1,4 @@
-//! Subqueries made ready before the node around them is lowered, and those that stand for one value.
+//! Scalar subqueries, and the preparation of subqueries before the node around them is lowered.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn one_value(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
     let aggregate = LogicalPlan::Aggregate(Aggregate::try_new(input, Vec::new(), vec![single])?);
     let value = aggregate.schema().columns().into_iter().map(PlanExpr::Column);
     // The name of a column would collide with the column in a condition.
-    let items = value.map(|value| value.alias("\u{1}value")).collect();
+    let items = value.map(|value| value.alias("__saltwing_value")).collect();
     Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(items, Arc::new(aggregate))?)))
 }
 

@@ -99,7 +99,7 @@ impl Quantified {
         };
         let items: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
         let number = numbers.next();
-        let name = |i: usize| format!("\u{1}m{number}_{i}");
+        let name = |i: usize| format!("__saltwing_m{number}_{i}");
         let width = items.len();
         let items = items.into_iter().enumerate().map(|(i, item)| item.alias(name(i))).collect();
         let members = LogicalPlan::Projection(Projection::try_new(items, input)?);
@@ -134,7 +134,7 @@ impl Quantified {
     pub(super) fn comparisons(&self, outer: &DFSchema, numbers: &Numbers) -> Result<LogicalPlan> {
         let (members, columns) = self.members(numbers)?;
         let compared = self.comparison(outer, members.schema(), &columns)?;
-        let items = vec![compared.alias(format!("\u{1}c{}", numbers.next()))];
+        let items = vec![compared.alias(format!("__saltwing_c{}", numbers.next()))];
         Ok(LogicalPlan::Projection(Projection::try_new(items, Arc::new(members))?))
     }
 

@@ -1,8 +1,8 @@
-//! Outer columns that plans and expressions name.
+//! The outer columns in plans and expressions.
 //!
-//! Invariant: once a node has been unnested, a subquery that is left in it names no
-//! column but the node's own. So what a plan names of the queries around it stands in
-//! its own expressions, and nobody looks into the subqueries below.
+//! Invariant: after a node has been unnested, the subqueries that are left in it have no outer columns but the node's
+//! own. So the outer columns of a plan are in its own expressions, and this module does not search the subqueries
+//! below. If the invariant breaks, an outer column is missed, and the plan fails in DataFusion's physical planner.
 
 use std::collections::HashMap;
 

@@ -30,6 +30,10 @@ fn names_that_are_not_there() {
     db.refuses("SELECT x.* FROM log", "42P01");
     db.refuses("SELECT nothing(ts) FROM log", "42883");
     db.refuses("SELECT left('a')", "42883");
+    db.refuses("SELECT row_number() FROM log", "42883");
+    // The names of operations are no functions of a statement, whatever else it has.
+    db.refuses("SELECT __saltwing_compare_0(1, 2), ts = up FROM log", "42883");
+    db.refuses("SELECT \"__saltwing_single_value\"(ts) FROM log", "42883");
     db.refuses("SELECT ts FROM log a, log b", "42702");
     db.refuses("SELECT ts FROM log GROUP BY up", "42601");
     db.refuses("SELECT * FROM information_schema.nothing", "42P01");
