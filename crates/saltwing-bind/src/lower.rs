@@ -170,13 +170,13 @@ impl Lowerer<'_> {
                     (None, None) => {}
                 }
                 args.extend(substring_for.as_ref().map(|count| self.lower(count)).transpose()?);
-                typed(typing::call(Function::Substr, args))
+                typed(typing::call(Function::SUBSTR, args))
             }
             ast::Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                typed(typing::call(Function::Trim, vec![self.lower(expr)?]))
+                typed(typing::call(Function::TRIM, vec![self.lower(expr)?]))
             }
             ast::Expr::Extract { field, expr, .. } => match extract_field(field) {
-                Some(field) => typed(typing::call(Function::Extract(field), vec![self.lower(expr)?])),
+                Some(field) => typed(typing::call(Function::extract(field), vec![self.lower(expr)?])),
                 None => foreign(&format!("EXTRACT({field} ..)")),
             },
             ast::Expr::Function(function) => self.call(e, function),
@@ -245,7 +245,7 @@ impl Lowerer<'_> {
                 return typed(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated));
             }
             BinaryOperator::StringConcat => {
-                return typed(typing::call(Function::Concat, vec![self.lower(left)?, self.lower(right)?]));
+                return typed(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?]));
             }
             arithmetic => {
                 let op = match arithmetic {

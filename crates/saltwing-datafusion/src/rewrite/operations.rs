@@ -85,13 +85,13 @@ impl Rewriter<'_> {
                 let from = substring_from.or_else(|| substring_for.is_some().then(one));
                 let args = [Some(expr), from, substring_for];
                 let args = args.into_iter().flatten().map(|e| *e).collect();
-                self.call(Operation::Call(Function::Substr), args, span)
+                self.call(Operation::Call(Function::SUBSTR), args, span)
             }
             Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                self.call(Operation::Call(Function::Trim), vec![*expr], span)
+                self.call(Operation::Call(Function::TRIM), vec![*expr], span)
             }
             Expr::Extract { field, syntax, expr } => match extract_field(&field) {
-                Some(field) => self.call(Operation::Call(Function::Extract(field)), vec![*expr], span),
+                Some(field) => self.call(Operation::Call(Function::extract(field)), vec![*expr], span),
                 None => Expr::Extract { field, syntax, expr },
             },
             Expr::Function(function) => match own_call(&function) {
@@ -311,7 +311,7 @@ fn binary_operation(op: &BinaryOperator) -> Option<Operation> {
         BinaryOperator::Multiply => Operation::Arith(ArithOp::Mul),
         BinaryOperator::Divide => Operation::Arith(ArithOp::Div),
         BinaryOperator::Modulo => Operation::Arith(ArithOp::Rem),
-        BinaryOperator::StringConcat => Operation::Call(Function::Concat),
+        BinaryOperator::StringConcat => Operation::Call(Function::CONCAT),
         BinaryOperator::PGRegexMatch => Operation::Regexp { ignore_case: false, negated: false },
         BinaryOperator::PGRegexIMatch => Operation::Regexp { ignore_case: true, negated: false },
         BinaryOperator::PGRegexNotMatch => Operation::Regexp { ignore_case: false, negated: true },
