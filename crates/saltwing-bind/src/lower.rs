@@ -3,7 +3,7 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::{expr_span, extract_field, own_call, parameter_place};
+use saltwing_sql::{expr_span, extract_field, own_call, parameter_place, trim_function};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -172,8 +172,13 @@ impl Lowerer<'_> {
                 args.extend(substring_for.as_ref().map(|count| self.lower(count)).transpose()?);
                 typed(typing::call(Function::SUBSTR, args))
             }
-            ast::Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                typed(typing::call(Function::TRIM, vec![self.lower(expr)?]))
+            ast::Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+                let mut args = vec![self.lower(expr)?];
+                args.extend(trim_what.as_ref().map(|characters| self.lower(characters)).transpose()?);
+                typed(typing::call(trim_function(*trim_where), args))
+            }
+            ast::Expr::Position { expr, r#in } => {
+                typed(typing::call(Function::STRPOS, vec![self.lower(r#in)?, self.lower(expr)?]))
             }
             ast::Expr::Extract { field, expr, .. } => match extract_field(field) {
                 Some(field) => typed(typing::call(Function::extract(field), vec![self.lower(expr)?])),

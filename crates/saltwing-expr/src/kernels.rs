@@ -57,7 +57,7 @@ static KERNELS: &[(&str, Kernel)] = &[
     ("SECOND", |call| field(call, DateField::Second)),
     ("STARTS_WITH", |call| call.text(text_call::starts_with)),
     ("SUBSTR", |call| call.text(text_call::substr)),
-    ("TRIM", |call| call.text(text_call::trim)),
+    ("TRIM", |call| if call.args.len() == 1 { call.text(text_call::trim) } else { None }),
     ("TRUNC", |call| rounding(call, Rounding::Trunc)),
     ("UPPER", |call| call.text(text_call::upper)),
     ("WEEK", |call| field(call, DateField::Week)),

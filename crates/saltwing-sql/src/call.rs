@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use saltwing_types::function::ParameterKind;
 use saltwing_types::{DateField, Function};
-use sqlparser::ast::{self, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
+use sqlparser::ast::{
+    self, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, TrimWhereField, Value,
+};
 
 /// The function of the language that a call is one of, and its arguments.
 ///
@@ -41,6 +43,15 @@ pub fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> 
         }
     }
     Some((function, args))
+}
+
+/// The function that `TRIM([BOTH | LEADING | TRAILING] ..)` calls.
+pub fn trim_function(place: Option<TrimWhereField>) -> Function {
+    match place {
+        None | Some(TrimWhereField::Both) => Function::TRIM,
+        Some(TrimWhereField::Leading) => Function::LTRIM,
+        Some(TrimWhereField::Trailing) => Function::RTRIM,
+    }
 }
 
 /// The field that EXTRACT takes, if it is one of the language's.

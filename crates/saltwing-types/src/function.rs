@@ -10,13 +10,16 @@
 //! 1. with [`NullRule::Strict`], the result is NULL if an argument is;
 //! 2. the result is a value of the type that its signature's [`ResultType`] gives;
 //! 3. what [`KeyProperty`] says of the results holds, for it decides which rows are read;
-//! 4. no result is larger than [`SizeBound::bytes`] says, or than its arguments together if there is no bound.
+//! 4. no result is larger than [`SizeBound::bytes`] says, or than a few times its arguments if there is no bound.
 
 mod args;
+mod characters;
 mod conditional;
 mod datetime;
 mod hash;
 mod numeric;
+mod padding;
+mod power;
 mod regexp;
 mod registry;
 mod signature;
@@ -183,8 +186,14 @@ impl Function {
     pub const SUBSTR: Self = Self(&substring::SUBSTR);
     /// `text ~ pattern`.
     pub const REGEXP_LIKE: Self = Self(&regexp::REGEXP_LIKE);
-    /// `TRIM(text)`.
+    /// `TRIM([BOTH characters FROM] text)`.
     pub const TRIM: Self = Self(&text::TRIM);
+    /// `TRIM(LEADING characters FROM text)`.
+    pub const LTRIM: Self = Self(&text::LTRIM);
+    /// `TRIM(TRAILING characters FROM text)`.
+    pub const RTRIM: Self = Self(&text::RTRIM);
+    /// `POSITION(part IN text)`, its operands exchanged.
+    pub const STRPOS: Self = Self(&substring::STRPOS);
 
     /// All functions, by name in alphabetical order.
     pub fn all() -> impl Iterator<Item = Self> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use saltwing_bind::{BindError, BindErrorKind, Params, Subquery, placed};
-use saltwing_sql::{cast_type, expr_span, extract_field, own_call};
+use saltwing_sql::{cast_type, expr_span, extract_field, own_call, trim_function};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
     self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
@@ -87,9 +87,11 @@ impl Rewriter<'_> {
                 let args = args.into_iter().flatten().map(|e| *e).collect();
                 self.call(Operation::Call(Function::SUBSTR), args, span)
             }
-            Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                self.call(Operation::Call(Function::TRIM), vec![*expr], span)
+            Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+                let args = std::iter::once(expr).chain(trim_what).map(|e| *e).collect();
+                self.call(Operation::Call(trim_function(trim_where)), args, span)
             }
+            Expr::Position { expr, r#in } => self.call(Operation::Call(Function::STRPOS), vec![*r#in, *expr], span),
             Expr::Extract { field, syntax, expr } => match extract_field(&field) {
                 Some(field) => self.call(Operation::Call(Function::extract(field)), vec![*expr], span),
                 None => Expr::Extract { field, syntax, expr },

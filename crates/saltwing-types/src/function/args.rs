@@ -108,6 +108,17 @@ impl<'a> Args<'a> {
         self.values.get(index).and_then(text::instant).ok_or_else(|| self.broken(index, "instant"))
     }
 
+    /// An argument that makes no sense to the function.
+    pub(super) fn refused(&self, why: impl std::fmt::Display) -> ValueError {
+        ValueError::BadArgument(format!("{}: {why}", self.function))
+    }
+
+    /// The call as SQL writes it.
+    pub(super) fn shown(&self) -> String {
+        let values: Vec<String> = self.values.iter().map(|value| text::literal(value, SqlType::Null)).collect();
+        format!("{}({})", self.function, values.join(", "))
+    }
+
     fn broken(&self, index: usize, wanted: &str) -> ValueError {
         let error = ValueError::Internal(format!("argument {} of {} is no {wanted}", index + 1, self.function));
         debug_assert!(false, "{error}: {:?}", self.values);

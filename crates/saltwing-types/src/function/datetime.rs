@@ -198,8 +198,8 @@ static TO_TIME: ScalarFunction = ScalarFunction {
     name: "TO_TIME",
     signatures: &[Signature::new(&[text("text")], ResultType::Is(SqlType::Time))],
     evaluation: Evaluation::Values(|args| crate::text::parse(args.text(0)?, args.ty())),
-    description: "The TIME that a text such as '12:34:56' is.",
-    example: ("TO_TIME('12:34:56')", "12:34:56"),
+    description: "The TIME that a text such as '12:34:56' is, on the first day of 1970.",
+    example: ("TO_TIME('12:34:56')", "1970-01-01 12:34:56"),
     ..ScalarFunction::DEFAULT
 };
 

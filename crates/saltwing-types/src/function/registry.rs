@@ -8,11 +8,14 @@ use super::{Function, ScalarFunction};
 use crate::calendar::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 7] = [
+static SUBJECTS: [&[&ScalarFunction]; 10] = [
+    super::characters::ALL,
     super::conditional::ALL,
     super::datetime::ALL,
     super::hash::ALL,
     super::numeric::ALL,
+    super::padding::ALL,
+    super::power::ALL,
     super::regexp::ALL,
     super::substring::ALL,
     super::text::ALL,

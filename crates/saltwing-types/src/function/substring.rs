@@ -4,7 +4,7 @@ use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Evaluation, KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::{SqlType, Value};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&LEFT, &LENGTH, &STARTS_WITH, &SUBSTR];
+pub(super) static ALL: &[&ScalarFunction] = &[&LEFT, &LENGTH, &RIGHT, &SPLIT_PART, &STARTS_WITH, &STRPOS, &SUBSTR];
 
 static LEFT: ScalarFunction = ScalarFunction {
     name: "LEFT",
@@ -35,6 +35,38 @@ static LENGTH: ScalarFunction = ScalarFunction {
     ..ScalarFunction::DEFAULT
 };
 
+static RIGHT: ScalarFunction = ScalarFunction {
+    name: "RIGHT",
+    signatures: &[Signature::new(&[text("text"), integer("count")], VARCHAR)],
+    evaluation: Evaluation::Values(|args| {
+        let (text, count) = (args.text(0)?, args.int(1)?);
+        let length = text.chars().count() as i64;
+        let skipped = if count < 0 { count.saturating_neg() } else { length.saturating_sub(count).max(0) };
+        Ok(Value::Text(text.chars().skip(skipped.min(length) as usize).collect()))
+    }),
+    description: "The last characters of the text; a negative count leaves that many off at the start.",
+    example: ("RIGHT('abcde', 2)", "de"),
+    ..ScalarFunction::DEFAULT
+};
+
+static SPLIT_PART: ScalarFunction = ScalarFunction {
+    name: "SPLIT_PART",
+    signatures: &[Signature::new(&[text("text"), text("separator"), integer("number")], VARCHAR)],
+    evaluation: Evaluation::Values(|args| {
+        let (text, separator, number) = (args.text(0)?, args.text(1)?, args.int(2)?);
+        let parts: Vec<&str> = if separator.is_empty() { vec![text] } else { text.split(separator).collect() };
+        let index = match number {
+            0 => return Err(args.refused("parts are counted from 1, or from -1 at the end")),
+            number if number > 0 => usize::try_from(number - 1).ok(),
+            number => usize::try_from(number.unsigned_abs()).ok().and_then(|back| parts.len().checked_sub(back)),
+        };
+        Ok(Value::text(index.and_then(|index| parts.get(index)).copied().unwrap_or_default()))
+    }),
+    description: "The part of this number between separators, from 1, or from -1 at the end; empty if there are fewer.",
+    example: ("SPLIT_PART('a,b,c', ',', 2)", "b"),
+    ..ScalarFunction::DEFAULT
+};
+
 static STARTS_WITH: ScalarFunction = ScalarFunction {
     name: "STARTS_WITH",
     signatures: &[Signature::new(&[text("text"), text("prefix")], ResultType::Is(SqlType::Boolean))],
@@ -42,6 +74,20 @@ static STARTS_WITH: ScalarFunction = ScalarFunction {
     key_property: KeyProperty::StartsWith,
     description: "Whether the text begins with the prefix.",
     example: ("STARTS_WITH('abc', 'ab')", "true"),
+    ..ScalarFunction::DEFAULT
+};
+
+pub(super) static STRPOS: ScalarFunction = ScalarFunction {
+    name: "STRPOS",
+    aliases: &["INSTR"],
+    signatures: &[Signature::new(&[text("text"), text("part")], ResultType::Is(SqlType::Integer))],
+    evaluation: Evaluation::Values(|args| {
+        let text = args.text(0)?;
+        let before = text.find(args.text(1)?).and_then(|at| text.get(..at));
+        Ok(Value::Int(before.map_or(0, |before| before.chars().count() as i64 + 1)))
+    }),
+    description: "The place of the first character of the part in the text, from 1; 0 if it is not there.",
+    example: ("STRPOS('abcde', 'cd')", "3"),
     ..ScalarFunction::DEFAULT
 };
 

@@ -24,7 +24,8 @@ fn entries_are_whole_and_names_are_unique() {
         assert!(function.example.0.starts_with(function.name), "{function:?}: {}", function.example.0);
         assert!(function.description.ends_with('.'), "{function:?}: {}", function.description);
     }
-    for list in [conditional::ALL, datetime::ALL, hash::ALL, numeric::ALL, regexp::ALL, substring::ALL, text::ALL] {
+    let texts = [characters::ALL, padding::ALL, regexp::ALL, substring::ALL, text::ALL];
+    for list in [conditional::ALL, datetime::ALL, hash::ALL, numeric::ALL, power::ALL].into_iter().chain(texts) {
         assert!(list.is_sorted_by_key(|function| function.name));
     }
     assert!(syntax::FORMS.is_sorted_by_key(|form| form.name));

@@ -4,7 +4,7 @@ use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, Evaluation, KeyPart, ParameterKind, ScalarFunction, Signature, SizeBound};
 use crate::{Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&CONCAT, &LOWER, &REVERSE, &TRIM, &UPPER];
+pub(super) static ALL: &[&ScalarFunction] = &[&CONCAT, &LOWER, &LTRIM, &REVERSE, &RTRIM, &TRIM, &UPPER];
 
 pub(super) const OF_TEXT: &[Signature] = &[Signature::new(&[text("text")], VARCHAR)];
 
@@ -49,12 +49,41 @@ static REVERSE: ScalarFunction = ScalarFunction {
     ..ScalarFunction::DEFAULT
 };
 
+const TRIMMED: &[Signature] = &[Signature::new(&[text("text"), text("characters")], VARCHAR).optional(1)];
+
+pub(super) static LTRIM: ScalarFunction = ScalarFunction {
+    name: "LTRIM",
+    signatures: TRIMMED,
+    evaluation: Evaluation::Values(|args| {
+        let characters = args.optional_text(1)?.unwrap_or(" ");
+        Ok(Value::text(args.text(0)?.trim_start_matches(|c| characters.contains(c))))
+    }),
+    description: "The text without the blanks, or any of the characters, that it begins with.",
+    example: ("LTRIM('xxyabc', 'xy')", "abc"),
+    ..ScalarFunction::DEFAULT
+};
+
+pub(super) static RTRIM: ScalarFunction = ScalarFunction {
+    name: "RTRIM",
+    signatures: TRIMMED,
+    evaluation: Evaluation::Values(|args| {
+        let characters = args.optional_text(1)?.unwrap_or(" ");
+        Ok(Value::text(args.text(0)?.trim_end_matches(|c| characters.contains(c))))
+    }),
+    description: "The text without the blanks, or any of the characters, that it ends with.",
+    example: ("RTRIM('abcxxy', 'xy')", "abc"),
+    ..ScalarFunction::DEFAULT
+};
+
 pub(super) static TRIM: ScalarFunction = ScalarFunction {
     name: "TRIM",
     aliases: &["BTRIM"],
-    signatures: OF_TEXT,
-    evaluation: Evaluation::Values(|args| Ok(Value::text(args.text(0)?.trim_matches(' ')))),
-    description: "The text without the blanks at both ends.",
+    signatures: TRIMMED,
+    evaluation: Evaluation::Values(|args| {
+        let characters = args.optional_text(1)?.unwrap_or(" ");
+        Ok(Value::text(args.text(0)?.trim_matches(|c| characters.contains(c))))
+    }),
+    description: "The text without the blanks, or any of the characters, at both ends.",
     example: ("TRIM('  a b ')", "a b"),
     ..ScalarFunction::DEFAULT
 };
