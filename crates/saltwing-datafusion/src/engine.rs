@@ -24,7 +24,7 @@ use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::SourceText;
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, Function, SqlType, Value};
 use sqlparser::ast::{Query, Statement};
 
 use crate::average::ExactAverage;
@@ -86,8 +86,8 @@ impl Default for EngineConfig {
 
 /// Plans and runs queries of any shape.
 pub struct Engine {
-    session: SessionState,
-    table_functions: HashMap<String, Arc<TableFunction>>,
+    pub(crate) session: SessionState,
+    pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
     analyzer: Analyzer,
     optimizer: Optimizer,
     task: Arc<TaskContext>,
@@ -315,7 +315,8 @@ impl Engine {
         let scalar = self.session.scalar_functions().keys();
         let aggregate = self.session.aggregate_functions().keys();
         let all = scalar.chain(aggregate).chain(self.session.window_functions().keys());
-        let mut names: Vec<&str> = all.map(String::as_str).collect();
+        let own = Function::all().map(|function| function.name);
+        let mut names: Vec<&str> = all.map(String::as_str).chain(own).collect();
         // A map has another order each time, and of names alike the first is taken.
         names.sort_unstable();
         saltwing_types::suggest(name, names).map(str::to_owned)

@@ -36,6 +36,7 @@ mod engine;
 mod error;
 mod expr_function;
 mod extreme;
+mod function_list;
 mod information_schema;
 mod join_order;
 mod label;
@@ -75,6 +76,7 @@ mod unnesting;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
 pub use error::{RelationalError, RelationalErrorKind};
+pub use function_list::EngineFunction;
 pub use output::ResultStream;
 pub use recursion::RecursionLimits;
 pub use template::{Binding, Template};

@@ -56,6 +56,7 @@ mod rows;
 mod run;
 mod session;
 mod show;
+mod show_functions;
 mod statement_cache;
 mod storage;
 mod subqueries;
