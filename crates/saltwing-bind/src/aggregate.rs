@@ -83,9 +83,11 @@ pub enum AggregateFunction {
 }
 
 impl AggregateFunction {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Count, Self::Sum, Self::Min, Self::Max, Self::Avg];
+
     fn by_name(name: &str) -> Option<Self> {
-        let all = [Self::Count, Self::Sum, Self::Min, Self::Max, Self::Avg];
-        all.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
+        Self::ALL.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
     }
 
     /// The name in SQL.

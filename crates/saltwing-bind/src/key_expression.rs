@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_sql::expr_text;
 use saltwing_sql::statement::KeyPart;
-use saltwing_types::key_expression::{KEY_FUNCTIONS, key_type, may_be_null};
+use saltwing_types::key_expression::{key_functions, key_type, may_be_null};
 use saltwing_types::{Expr, KeyColumn, KeySource, TableDef};
 use sqlparser::ast;
 
@@ -126,7 +126,7 @@ fn not_lowered(lowered: LowerError, part: &KeyPart) -> BindError {
 }
 
 fn allowed() -> String {
-    format!("a key part may use {KEY_FUNCTIONS}")
+    format!("a key part may use {}", key_functions())
 }
 
 fn refused(part: &KeyPart, message: impl Into<String>) -> BindError {

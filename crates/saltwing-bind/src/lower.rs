@@ -3,7 +3,7 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::{expr_span, extract_field, own_call, parameter_place};
+use saltwing_sql::{expr_span, extract_field, own_call, parameter_place, trim_function};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -170,13 +170,18 @@ impl Lowerer<'_> {
                     (None, None) => {}
                 }
                 args.extend(substring_for.as_ref().map(|count| self.lower(count)).transpose()?);
-                typed(typing::call(Function::Substr, args))
+                typed(typing::call(Function::SUBSTR, args))
             }
-            ast::Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                typed(typing::call(Function::Trim, vec![self.lower(expr)?]))
+            ast::Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+                let mut args = vec![self.lower(expr)?];
+                args.extend(trim_what.as_ref().map(|characters| self.lower(characters)).transpose()?);
+                typed(typing::call(trim_function(*trim_where), args))
+            }
+            ast::Expr::Position { expr, r#in } => {
+                typed(typing::call(Function::STRPOS, vec![self.lower(r#in)?, self.lower(expr)?]))
             }
             ast::Expr::Extract { field, expr, .. } => match extract_field(field) {
-                Some(field) => typed(typing::call(Function::Extract(field), vec![self.lower(expr)?])),
+                Some(field) => typed(typing::call(Function::extract(field), vec![self.lower(expr)?])),
                 None => foreign(&format!("EXTRACT({field} ..)")),
             },
             ast::Expr::Function(function) => self.call(e, function),
@@ -245,7 +250,7 @@ impl Lowerer<'_> {
                 return typed(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated));
             }
             BinaryOperator::StringConcat => {
-                return typed(typing::call(Function::Concat, vec![self.lower(left)?, self.lower(right)?]));
+                return typed(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?]));
             }
             arithmetic => {
                 let op = match arithmetic {

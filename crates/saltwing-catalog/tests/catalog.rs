@@ -10,8 +10,8 @@ use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId,
-    TableName, Value, typing,
+    ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName,
+    Value, typing,
 };
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
@@ -229,7 +229,7 @@ fn computed_def() -> TableDef {
     let ty = SqlType::Varchar(None);
     def.columns[0] = ColumnDef { name: "name".into(), ty, ..def.columns[0].clone() };
     let name = ColumnRef { index: 0, name: "name".into(), ty, nullable: false, span: None };
-    let upper = typing::call(Function::Upper, vec![Expr::Column(name)]).unwrap();
+    let upper = typing::call_named("UPPER", vec![Expr::Column(name)]).unwrap();
     let key = KeyColumn { name: "name".into(), ty, ..def.key.columns[0].clone() };
     let part = KeyColumn { source: KeySource::Computed(upper), name: "UPPER(name)".into(), ..key.clone() };
     def.key.columns = vec![part, key];

@@ -134,7 +134,7 @@ impl AsRef<[u8]> for Counted {
 }
 
 /// The array, whose largest part holds the reservation.
-fn counted(array: &dyn Array, reservation: Reservation) -> Result<ArrayRef> {
+pub(crate) fn counted(array: &dyn Array, reservation: Reservation) -> Result<ArrayRef> {
     Ok(make_array(counted_data(array.to_data(), reservation)?))
 }
 

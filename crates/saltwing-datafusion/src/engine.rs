@@ -87,8 +87,8 @@ impl Default for EngineConfig {
 
 /// Plans and runs queries of any shape.
 pub struct Engine {
-    session: SessionState,
-    table_functions: HashMap<String, Arc<TableFunction>>,
+    pub(crate) session: SessionState,
+    pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
     analyzer: Analyzer,
     optimizer: Optimizer,
     task: Arc<TaskContext>,

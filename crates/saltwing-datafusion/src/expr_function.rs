@@ -3,10 +3,10 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr as PlanExpr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
@@ -14,10 +14,13 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
-use saltwing_expr::Evaluator;
+use saltwing_access::{Reservation, ScanContext};
+use saltwing_expr::{Columns, Evaluator};
 use saltwing_types::{Expr, SqlType, Value};
 
 use crate::RelationalError;
+use crate::bounded_function::counted;
+use crate::current_statement::current;
 use crate::operation::any_arguments;
 use crate::sql_field::typed_field;
 
@@ -59,6 +62,25 @@ impl ExprFunction {
 }
 
 impl ExprFunction {
+    /// The values, whose bytes count as memory of the statement while the array lives, if they are large.
+    fn evaluate_counted(
+        &self,
+        columns: &Columns,
+        rows: usize,
+        context: &ScanContext,
+    ) -> std::result::Result<ArrayRef, RelationalError> {
+        let mut reservation = Reservation::new(context.memory().clone());
+        let values = self.evaluator.evaluate_metered(columns, rows, &mut |bytes| {
+            context.check()?;
+            Ok::<_, RelationalError>(reservation.resize(bytes)?)
+        })?;
+        if reservation.bytes() == 0 {
+            return Ok(values);
+        }
+        reservation.resize(values.get_buffer_memory_size())?;
+        Ok(counted(values.as_ref(), reservation)?)
+    }
+
     /// Whether it is nothing but a cast of its argument.
     pub(crate) fn is_cast(&self) -> bool {
         matches!(self.evaluator.expr(), Expr::Cast(inner, _) if matches!(**inner, Expr::Column(_)))
@@ -159,8 +181,11 @@ impl ScalarUDFImpl for ExprFunction {
         let rows = if constant { 1 } else { args.number_rows };
         let columns: Vec<Option<ArrayRef>> =
             args.args.into_iter().map(|arg| arg.into_array(rows).map(Some)).collect::<Result<_>>()?;
-        let value = self.evaluator.evaluate(&columns, rows);
-        let value = value.map_err(|error| DataFusionError::from(RelationalError::from(error)))?;
+        let value = match current() {
+            None => self.evaluator.evaluate(&columns, rows),
+            Some(context) => Ok(self.evaluate_counted(&columns, rows, &context)?),
+        };
+        let value = value.map_err(RelationalError::from)?;
         if constant {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&value, 0)?));
         }

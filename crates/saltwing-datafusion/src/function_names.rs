@@ -1,7 +1,7 @@
 //! The functions that a statement may call, beside those of our own language.
 
 use datafusion::execution::SessionState;
-use saltwing_types::Span;
+use saltwing_types::{Function, Span};
 
 use crate::internal_name::is_internal;
 use crate::{RelationalError, RelationalErrorKind};
@@ -37,7 +37,8 @@ impl FunctionNames<'_> {
         let scalar = self.0.scalar_functions().keys();
         let aggregate = self.0.aggregate_functions().keys();
         let all = scalar.chain(aggregate).chain(self.0.window_functions().keys());
-        let mut names: Vec<&str> = all.map(String::as_str).filter(|name| !is_internal(name)).collect();
+        let own = Function::all().map(|function| function.name);
+        let mut names: Vec<&str> = all.map(String::as_str).filter(|name| !is_internal(name)).chain(own).collect();
         // The maps have another order each time, and of names that are equally near the first is suggested.
         names.sort_unstable();
         saltwing_types::suggest(name, names).map(str::to_owned)

@@ -38,6 +38,7 @@ mod engine;
 mod error;
 mod expr_function;
 mod extreme;
+mod function_list;
 mod function_names;
 mod information_schema;
 mod internal_name;
@@ -80,6 +81,7 @@ mod unnesting;
 
 pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
 pub use error::{RelationalError, RelationalErrorKind};
+pub use function_list::EngineFunction;
 pub use output::ResultStream;
 pub use recursion::RecursionLimits;
 pub use template::{Binding, Template};

@@ -25,7 +25,9 @@ use datafusion::logical_expr::{
     BinaryExpr, Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
+use saltwing_types::{
+    ArithOp, ColumnRef, CompareOp, DateField, Expr, Function, Span, SqlType, Value, ValueError, typing,
+};
 
 use crate::RelationalError;
 use crate::internal_name::internal_name;
@@ -149,7 +151,7 @@ impl Operation {
         Some(match self {
             Self::Compare(op) => binary(operands.next()?, compare_operator(*op), operands.next()?),
             Self::Arith(op) => binary(operands.next()?, arith_operator(*op), operands.next()?),
-            Self::Call(Function::Concat) => {
+            Self::Call(function) if *function == Function::CONCAT => {
                 let first = operands.next()?;
                 operands.fold(first, |joined, part| binary(joined, Operator::StringConcat, part))
             }
@@ -180,17 +182,23 @@ impl Operation {
                 }
                 PlanExpr::Case(Case::new(operand, whens, otherwise))
             }
-            Self::Call(Function::Coalesce) => datafusion::functions::expr_fn::coalesce(args),
-            Self::Call(Function::NullIf) => datafusion::functions::expr_fn::nullif(operands.next()?, operands.next()?),
-            Self::Call(Function::DateTrunc) => {
+            Self::Call(function) if *function == Function::COALESCE => datafusion::functions::expr_fn::coalesce(args),
+            Self::Call(function) if function.name == "NULLIF" => {
+                datafusion::functions::expr_fn::nullif(operands.next()?, operands.next()?)
+            }
+            Self::Call(function) if function.name == "DATE_TRUNC" => {
                 datafusion::functions::expr_fn::date_trunc(operands.next()?, operands.next()?)
             }
-            Self::Call(Function::Extract(field)) => {
+            Self::Call(function) if let Some(field) = DateField::of_function(*function) => {
                 let name = datafusion::prelude::lit(field.name());
                 datafusion::functions::expr_fn::date_part(name, operands.next()?)
             }
-            Self::Call(Function::Reverse) => datafusion::functions_nested::expr_fn::array_reverse(operands.next()?),
-            Self::Call(Function::Length) => datafusion::functions_nested::expr_fn::cardinality(operands.next()?),
+            Self::Call(function) if function.name == "REVERSE" => {
+                datafusion::functions_nested::expr_fn::array_reverse(operands.next()?)
+            }
+            Self::Call(function) if function.name == "LENGTH" => {
+                datafusion::functions_nested::expr_fn::cardinality(operands.next()?)
+            }
             Self::Plain => operands.next()?,
             _ => return None,
         })
@@ -204,17 +212,17 @@ impl Operation {
             Self::Arith(op) => {
                 BinaryTypeCoercer::new(types.first()?, &arith_operator(*op), types.get(1)?).get_result_type().ok()
             }
-            Self::Call(Function::Concat) => {
+            Self::Call(function) if *function == Function::CONCAT => {
                 BinaryTypeCoercer::new(types.first()?, &Operator::StringConcat, types.get(1)?).get_result_type().ok()
             }
-            Self::Call(Function::Coalesce) => {
+            Self::Call(function) if *function == Function::COALESCE => {
                 let mut types = types.iter().filter(|ty| **ty != DataType::Null);
                 let first = types.next()?.clone();
                 types.try_fold(first, |common, ty| comparison_coercion(&common, ty))
             }
-            Self::Call(Function::Length) => Some(DataType::UInt64),
-            Self::Call(Function::DateTrunc) => types.get(1).cloned(),
-            Self::Call(Function::Extract(_)) => Some(DataType::Int32),
+            Self::Call(function) if function.name == "LENGTH" => Some(DataType::UInt64),
+            Self::Call(function) if function.name == "DATE_TRUNC" => types.get(1).cloned(),
+            Self::Call(function) if DateField::of_function(*function).is_some() => Some(DataType::Int32),
             Self::Negate | Self::Plain | Self::Call(_) => types.first().cloned(),
             Self::Case { operand, otherwise } => {
                 let conditions = types.get(usize::from(*operand)..)?;

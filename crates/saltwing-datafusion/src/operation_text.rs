@@ -85,8 +85,10 @@ pub(crate) fn text(operation: &Operation, args: &[String]) -> String {
         Operation::Negate => format!("-{}", arg(0)),
         Operation::Cast(ty) => format!("CAST({} AS {ty})", args.first().map(String::as_str).unwrap_or_default()),
         Operation::Case { .. } => format!("CASE {} END", args.join(" ")),
-        Operation::Call(Function::Concat) => args.iter().map(|arg| operand(arg)).collect::<Vec<_>>().join(" || "),
-        Operation::Call(function) => call(function.name()),
+        Operation::Call(function) if *function == Function::CONCAT => {
+            args.iter().map(|arg| operand(arg)).collect::<Vec<_>>().join(" || ")
+        }
+        Operation::Call(function) => call(function.name),
         Operation::Plain => args.join(", "),
         Operation::Row => format!("({})", args.join(", ")),
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Operator};
-use saltwing_types::{CompareOp, Function};
+use saltwing_types::CompareOp;
+use saltwing_types::function::NullRule;
 
 use crate::operation::{Operation, OperationFunction};
 use crate::translation::chain;
@@ -62,18 +63,16 @@ fn is_unknown(expr: &PlanExpr, is_null: &dyn Fn(&Column) -> bool) -> bool {
             let first = || call.args.first().is_some_and(|arg| is_unknown(arg, is_null));
             match OperationFunction::of(call) {
                 Some((Operation::Compare(CompareOp::Distinct | CompareOp::NotDistinct), _)) => false,
-                Some((Operation::Call(Function::Coalesce), _)) => false,
-                Some((Operation::Call(Function::NullIf) | Operation::Between { .. } | Operation::InList { .. }, _)) => {
-                    first()
-                }
+                Some((Operation::Call(function), _)) if function.name == "NULLIF" => first(),
+                Some((Operation::Call(function), _)) => function.nulls == NullRule::Strict && any(),
+                Some((Operation::Between { .. } | Operation::InList { .. }, _)) => first(),
                 Some((
                     Operation::Compare(_)
                     | Operation::Like { .. }
                     | Operation::Regexp { .. }
                     | Operation::Arith(_)
                     | Operation::Negate
-                    | Operation::Cast(_)
-                    | Operation::Call(_),
+                    | Operation::Cast(_),
                     _,
                 )) => any(),
                 _ => false,

@@ -62,6 +62,14 @@ pub enum ExecError {
 }
 
 impl ExecError {
+    /// With the label of the result column whose value failed.
+    pub(crate) fn of_column(self, label: &str) -> Self {
+        match self {
+            Self::Value { column: None, source } => Self::Value { column: Some(label.to_owned()), source },
+            other => other,
+        }
+    }
+
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -1,8 +1,13 @@
 //! Expressions over batches: columns as they are, the rest computed.
 
+use std::sync::Arc;
+
 use arrow::array::ArrayRef;
+use saltwing_access::{Memory, Reservation};
 use saltwing_expr::{Columns, Evaluator};
 use saltwing_types::{Expr, ValueError};
+
+use crate::ExecError;
 
 /// An expression made ready for many batches.
 pub(crate) enum Output {
@@ -20,13 +25,16 @@ impl Output {
         }
     }
 
-    /// Its values in each of `rows` rows.
-    pub(crate) fn compute(&self, columns: &Columns, rows: usize) -> Result<ArrayRef, ValueError> {
+    /// Its values in each of `rows` rows. Large ones count as memory while they are made; as a batch on its way they do not.
+    pub(crate) fn compute(&self, columns: &Columns, rows: usize, memory: &Arc<Memory>) -> Result<ArrayRef, ExecError> {
         match self {
-            Self::Computed(evaluator) => evaluator.evaluate(columns, rows),
+            Self::Computed(evaluator) => {
+                let mut reservation = Reservation::new(memory.clone());
+                evaluator.evaluate_metered(columns, rows, &mut |bytes| Ok(reservation.resize(bytes)?))
+            }
             Self::Column(index) => match columns.get(*index) {
                 Some(Some(column)) => Ok(column.clone()),
-                _ => Err(ValueError::BadArgument(format!("column {index} is not in the row"))),
+                _ => Err(ValueError::BadArgument(format!("column {index} is not in the row")).into()),
             },
         }
     }

@@ -337,8 +337,8 @@ impl DirectRows {
                 let rows = rows - skipped;
                 let columns = by_index(columns.into_iter().map(|column| column.slice(skipped, rows)).collect());
                 let named = |(output, c): (&Output, &ResultColumn)| {
-                    let values = output.compute(&columns, rows);
-                    values.map_err(|source| ExecError::Value { column: Some(c.label.clone()), source })
+                    let values = output.compute(&columns, rows, self.context.memory());
+                    values.map_err(|error| error.of_column(&c.label))
                 };
                 Ok(Some((outputs.iter().zip(self.plan.columns.iter()).map(named).collect::<Result<_, _>>()?, rows)))
             }

@@ -1,23 +1,19 @@
 //! Expressions into steps.
 
 use saltwing_types::like::LikePattern;
-use saltwing_types::regexp::Regexp;
-use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, eval};
+use saltwing_types::{CompareOp, Expr, SqlType, Value, eval};
 
 use crate::arithmetic::{Arithmetic, SignChange};
 use crate::arrow_type;
-use crate::choice::{Case, Coalesce};
+use crate::choice::Case;
 use crate::comparison::Comparison;
 use crate::conversion::Cast;
-use crate::hash_call::HashCall;
-use crate::instant_call::InstantCall;
+use crate::kernels::Call;
 use crate::logic::{Chain, IsNull, IsTruth, Not};
 use crate::membership::{InConstants, RowInConstants};
-use crate::pattern::{Like, RegexpMatch};
-use crate::rounding::Rounding;
+use crate::pattern::Like;
 use crate::row_wise::RowWise;
 use crate::step::{Compute, Step};
-use crate::text_call::{self, TextCall};
 
 /// Longest list of rows, or of items that are no constants, that becomes a chain of comparisons.
 const CHAIN_PARTS_MAX: usize = 16;
@@ -36,7 +32,22 @@ pub(crate) fn compile(expr: &Expr) -> Step {
     {
         return Step::constant(value, ty);
     }
-    shape(expr, ty).unwrap_or_else(|| finish(Box::new(RowWise::new(expr.clone())), expr, ty, true))
+    let row_wise = || finish(Box::new(RowWise::new(expr.clone())), expr, ty, true);
+    if !is_logic(expr) && makes_large_values(expr) { row_wise() } else { shape(expr, ty).unwrap_or_else(row_wise) }
+}
+
+/// Whether a function in it makes values many times as large as its arguments: then no column of them is made, unless they
+/// are the result.
+pub(crate) fn makes_large_values(expr: &Expr) -> bool {
+    let mut large = false;
+    expr.walk(&mut |part| {
+        large |= matches!(part, Expr::Call(function, ..) if function.size.is_some_and(|size| size.multiplies));
+    });
+    large
+}
+
+fn is_logic(expr: &Expr) -> bool {
+    matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
 }
 
 /// The step of a node that has one; `None` for a node that is computed row by row.
@@ -91,7 +102,10 @@ fn shape(expr: &Expr, ty: SqlType) -> Option<Step> {
             let fits = whens.iter().map(|(_, v)| v).chain(&otherwise).all(|v| gives(v, *ty));
             fits.then(|| finish(Box::new(Case { whens, otherwise, ty: *ty }), expr, *ty, true))
         }
-        Expr::Call(function, args, ty) => call(expr, *function, args, *ty),
+        Expr::Call(function, args, ty) => {
+            let call = Call { function: *function, args, ty: *ty };
+            call.compiled().map(|compute| finish(compute, expr, *ty, true))
+        }
         Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => None,
     }
 }
@@ -101,11 +115,11 @@ fn finish(compute: Box<dyn Compute>, expr: &Expr, ty: SqlType, selective: bool) 
 }
 
 /// Whether a step's columns are columns of `ty`.
-fn gives(step: &Step, ty: SqlType) -> bool {
+pub(crate) fn gives(step: &Step, ty: SqlType) -> bool {
     step.as_constant().is_some() || arrow_type(step.ty) == arrow_type(ty)
 }
 
-fn literal(expr: &Expr) -> Option<Value> {
+pub(crate) fn literal(expr: &Expr) -> Option<Value> {
     match expr {
         Expr::Literal(value, _) => Some(value.clone()),
         e if e.is_constant() => eval::eval(e, &[]).ok(),
@@ -181,45 +195,4 @@ fn row_in_list(expr: &Expr, row: &[Expr], rows: &[Vec<Expr>]) -> Option<Step> {
     let constants = rows.iter().map(|other| other.iter().map(literal).collect()).collect::<Option<Vec<Vec<_>>>>()?;
     let set = RowInConstants::new(row.iter().map(compile).collect(), constants)?;
     Some(finish(Box::new(set), expr, SqlType::Boolean, true))
-}
-
-fn call(expr: &Expr, function: Function, args: &[Expr], ty: SqlType) -> Option<Step> {
-    let steps = || args.iter().map(compile).collect::<Vec<_>>();
-    let compute: Box<dyn Compute> = match (function, args) {
-        (Function::Abs, [value]) => Box::new(SignChange { value: compile(value), ty, negative_only: true }),
-        (Function::Coalesce, _) => {
-            let parts = steps();
-            if !parts.iter().all(|part| gives(part, ty)) {
-                return None;
-            }
-            Box::new(Coalesce { parts, ty })
-        }
-        (Function::Hash, [value]) => Box::new(HashCall { value: compile(value) }),
-        (Function::Ceil | Function::Floor | Function::Round | Function::Trunc, [value]) => {
-            Box::new(Rounding { value: compile(value), ty, function })
-        }
-        (Function::RegexpLike, [text, pattern, flags @ ..]) => {
-            let (Value::Text(pattern), flags) =
-                (literal(pattern)?, flags.first().map_or(Some(Value::text("")), literal)?)
-            else {
-                return None;
-            };
-            let Value::Text(flags) = flags else { return None };
-            let regexp = Regexp::parse(&pattern, Function::regexp_ignores_case(&flags).ok()?).ok()?;
-            Box::new(RegexpMatch { text: compile(text), regexp })
-        }
-        (
-            Function::Ceil
-            | Function::DateBin
-            | Function::DateTrunc
-            | Function::Extract(_)
-            | Function::Floor
-            | Function::Round
-            | Function::Trunc,
-            _,
-        ) => Box::new(InstantCall::new(function, steps(), ty)?),
-        (function, _) if text_call::is_known(function) => Box::new(TextCall { function, args: steps() }),
-        _ => return None,
-    };
-    Some(finish(compute, expr, ty, true))
 }

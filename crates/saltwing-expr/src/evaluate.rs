@@ -1,10 +1,12 @@
 //! Expressions and filters over columns.
 
 use arrow::array::{ArrayRef, BooleanArray};
+use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{Expr, ValueError, typing};
 
 use crate::batch::{Batch, Source, sources};
-use crate::compile::compile;
+use crate::compile::{compile, makes_large_values};
+pub use crate::row_wise::METERED_BYTES;
 use crate::row_wise::{evaluate_rows, rows_that_hold};
 use crate::step::{Columnwise, RowByRow, Step};
 
@@ -20,12 +22,17 @@ pub struct Evaluator {
     expr: Expr,
     sources: Vec<Source>,
     step: Step,
+    /// Whether the result may be many times as large as the columns.
+    is_large: bool,
 }
 
 impl Evaluator {
     /// Prepares an expression.
     pub fn new(expr: Expr) -> Self {
-        Self { sources: sources(&expr), step: compile(&expr), expr }
+        let step = compile(&expr);
+        let is_text = matches!(step.ty.family(), TypeFamily::Text | TypeFamily::Bytes);
+        let is_large = is_text && step.as_constant().is_none() && makes_large_values(&expr);
+        Self { sources: sources(&expr), step, is_large, expr }
     }
 
     /// The expression.
@@ -39,11 +46,30 @@ impl Evaluator {
     /// As [`saltwing_types::eval::eval`] for any of the rows; [`ValueError::BadArgument`] for a column
     /// that is missing or has not `rows` rows; out of range where a result has no place in its Arrow type.
     pub fn evaluate(&self, columns: &Columns, rows: usize) -> Result<ArrayRef, ValueError> {
+        self.evaluate_metered(columns, rows, &mut |_| Ok(()))
+    }
+
+    /// [`Evaluator::evaluate`] for a caller who counts memory, and may be stopped.
+    ///
+    /// Where a function makes values many times as large as its arguments, `meter` is told the bytes of the result so far,
+    /// each time that they grew by [`METERED_BYTES`], and may end the work. Values inside such an expression are made for one row
+    /// at a time.
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`]; those of `meter`.
+    pub fn evaluate_metered<E: From<ValueError>>(
+        &self,
+        columns: &Columns,
+        rows: usize,
+        meter: &mut dyn FnMut(usize) -> Result<(), E>,
+    ) -> Result<ArrayRef, E> {
         let batch = Batch::load(&self.sources, columns, rows)?;
-        match self.columnwise(&batch) {
-            Ok(array) => Ok(array),
-            Err(RowByRow) => evaluate_rows(&self.expr, &self.sources, &batch),
+        if !self.is_large
+            && let Ok(array) = self.columnwise(&batch)
+        {
+            return Ok(array);
         }
+        evaluate_rows(&self.expr, &self.sources, &batch, meter)
     }
 
     fn columnwise(&self, batch: &Batch) -> Columnwise<ArrayRef> {
@@ -72,7 +98,7 @@ impl Filter {
     /// # Errors
     /// As [`Evaluator::evaluate`]; a condition counts only for rows that no earlier one made false.
     pub fn mask(&self, columns: &Columns, rows: usize) -> Result<BooleanArray, ValueError> {
-        let Some(Evaluator { expr, sources, step }) = &self.evaluator else {
+        let Some(Evaluator { expr, sources, step, .. }) = &self.evaluator else {
             return Ok(BooleanArray::from(vec![true; rows]));
         };
         let batch = Batch::load(sources, columns, rows)?;

@@ -6,7 +6,7 @@ use arrow::datatypes::{TimestampMillisecondType, TimestampNanosecondType};
 use saltwing_types::calendar::{Bins, DateUnit};
 use saltwing_types::datetime::has_text;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{DateField, Function, SqlType, Value, text};
+use saltwing_types::{DateField, Rounding, SqlType, Value, text};
 
 use crate::batch::Batch;
 use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
@@ -20,43 +20,46 @@ pub(crate) struct InstantCall {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Operation {
+pub(crate) enum Operation {
     /// FLOOR, CEIL, ROUND or TRUNC to bins.
-    Cut(Function, Bins),
+    Cut(Rounding, Bins),
     Field(DateField),
 }
 
+impl Operation {
+    /// DATE_BIN; `None` unless all but the instant is constant.
+    pub(crate) fn date_bin(args: &[Step]) -> Option<Self> {
+        let origin = match args.get(2) {
+            None => Timestamp { ms: 0, nanos: 0 },
+            Some(origin) => text::instant(origin.as_constant()?)?,
+        };
+        Some(Self::Cut(Rounding::Floor, Bins::of_stride(text_at(args, 0)?, origin).ok()?))
+    }
+
+    /// DATE_TRUNC; `None` unless the unit is constant.
+    pub(crate) fn date_trunc(args: &[Step]) -> Option<Self> {
+        Some(Self::Cut(Rounding::Floor, Bins::of_unit(DateUnit::by_name(text_at(args, 0)?).ok()?)))
+    }
+
+    /// FLOOR and its kin of an instant; `None` unless unit and count are constant.
+    pub(crate) fn units(rounding: Rounding, args: &[Step]) -> Option<Self> {
+        let count = match args.get(2).map(Step::as_constant) {
+            None => 1,
+            Some(Some(Value::Int(count))) => *count,
+            Some(_) => return None,
+        };
+        let unit = DateUnit::by_name(text_at(args, 1)?).ok()?;
+        Some(Self::Cut(rounding, Bins::of_units(unit, count).ok()?))
+    }
+}
+
+fn text_at(args: &[Step], index: usize) -> Option<&str> {
+    if let Value::Text(text) = args.get(index)?.as_constant()? { Some(text) } else { None }
+}
+
 impl InstantCall {
-    /// `None` for a call of another shape.
-    pub(crate) fn new(function: Function, mut args: Vec<Step>, ty: SqlType) -> Option<Self> {
-        let text_at = |i: usize| match args.get(i)?.as_constant()? {
-            Value::Text(text) => Some(text.as_str()),
-            _ => None,
-        };
-        let (index, operation) = match (function, args.len()) {
-            (Function::Extract(field), 1) => (0, Operation::Field(field)),
-            (Function::DateTrunc, 2) => {
-                (1, Operation::Cut(Function::Floor, Bins::of_unit(DateUnit::by_name(text_at(0)?).ok()?)))
-            }
-            (Function::DateBin, 2 | 3) => {
-                let origin = match args.get(2) {
-                    None => Timestamp { ms: 0, nanos: 0 },
-                    Some(origin) => text::instant(origin.as_constant()?)?,
-                };
-                (1, Operation::Cut(Function::Floor, Bins::of_stride(text_at(0)?, origin).ok()?))
-            }
-            (Function::Ceil | Function::Floor | Function::Round | Function::Trunc, 2 | 3) => {
-                let count = match args.get(2).map(Step::as_constant) {
-                    None => 1,
-                    Some(Some(Value::Int(count))) => *count,
-                    Some(_) => return None,
-                };
-                let unit = DateUnit::by_name(text_at(1)?).ok()?;
-                (0, Operation::Cut(function, Bins::of_units(unit, count).ok()?))
-            }
-            _ => return None,
-        };
-        (index < args.len()).then(|| Self { value: args.swap_remove(index), ty, operation })
+    pub(crate) fn new(value: Step, ty: SqlType, operation: Operation) -> Self {
+        Self { value, ty, operation }
     }
 }
 
@@ -87,12 +90,12 @@ impl InstantCall {
                 let values: Vec<i32> = ticks.iter().map(of).collect();
                 Ok(Vector::of(Int32Array::new(ScalarBuffer::from(values), nulls)))
             }
-            Operation::Cut(function, bins) => {
+            Operation::Cut(rounding, bins) => {
                 let mut failed = false;
                 let tick_nanos = i128::from(tick_nanos);
                 let cut = |(row, tick): (usize, &i64)| {
                     let at = i128::from(*tick) * tick_nanos;
-                    let tick = i64::try_from(bins.cut(function, at).div_euclid(tick_nanos)).ok();
+                    let tick = i64::try_from(bins.cut(rounding, at).div_euclid(tick_nanos)).ok();
                     // All of a nanosecond count's instants can be written.
                     tick.filter(|&tick| tick_nanos == 1 || has_text(tick)).unwrap_or_else(|| {
                         // What a NULL row holds may fail, and does not count.

@@ -2,7 +2,7 @@
 
 use arrow::array::{Float64Array, Int64Array};
 use arrow::buffer::ScalarBuffer;
-use saltwing_types::{Function, SqlType, Value};
+use saltwing_types::{Rounding, SqlType, Value};
 
 use crate::batch::Batch;
 use crate::operand::{Operand, doubles, integers, valid};
@@ -10,13 +10,13 @@ use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
 
 /// Rounding to whole numbers; decimals and places are computed row by row.
 #[derive(Debug)]
-pub(crate) struct Rounding {
+pub(crate) struct RoundedNumber {
     pub(crate) value: Step,
     pub(crate) ty: SqlType,
-    pub(crate) function: Function,
+    pub(crate) rounding: Rounding,
 }
 
-impl Compute for Rounding {
+impl Compute for RoundedNumber {
     fn compute(&self, batch: &Batch) -> Columnwise<Vector> {
         let value = self.value.compute(batch)?;
         if matches!(value, Vector::Constant(Value::Null)) {
@@ -29,11 +29,11 @@ impl Compute for Rounding {
                 Operand::Constant(_) => Err(RowByRow),
             },
             SqlType::Double => {
-                let round = match self.function {
-                    Function::Floor => f64::floor,
-                    Function::Ceil => f64::ceil,
-                    Function::Round => f64::round,
-                    _ => f64::trunc,
+                let round = match self.rounding {
+                    Rounding::Floor => f64::floor,
+                    Rounding::Ceil => f64::ceil,
+                    Rounding::Round => f64::round,
+                    Rounding::Trunc => f64::trunc,
                 };
                 let Operand::Values(values) = doubles(&value)? else { return Err(RowByRow) };
                 // Adding 0.0 turns -0.0 into 0.0.

@@ -31,15 +31,34 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// `expr` for each row of a batch of `sources`.
+/// Bytes of a result that are made before they are counted.
+pub const METERED_BYTES: usize = 1 << 20;
+
+/// `expr` for each row of a batch of `sources`; `meter` is told the bytes of text and binary so far.
 ///
 /// # Errors
-/// As [`eval::eval`], for the first row that fails; and where a result has no place in its column.
-pub(crate) fn evaluate_rows(expr: &Expr, sources: &[Source], batch: &Batch) -> Result<ArrayRef, ValueError> {
+/// As [`eval::eval`], for the first row that fails; and where a result has no place in its column. Those of `meter`.
+pub(crate) fn evaluate_rows<E: From<ValueError>>(
+    expr: &Expr,
+    sources: &[Source],
+    batch: &Batch,
+    meter: &mut dyn FnMut(usize) -> Result<(), E>,
+) -> Result<ArrayRef, E> {
     let mut reader = RowReader::new(sources, batch);
     let mut builder = ColumnBuilder::new(expr.sql_type().unwrap_or(SqlType::Null), batch.rows);
+    let (mut made, mut metered) = (0, 0);
     for row in 0..batch.rows {
-        builder.append_value(&eval::eval(expr, reader.read(row)?)?)?;
+        let value = eval::eval(expr, reader.read(row)?)?;
+        made += match &value {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        if made - metered >= METERED_BYTES {
+            meter(made)?;
+            metered = made;
+        }
+        builder.append_value(&value)?;
     }
     Ok(builder.finish())
 }

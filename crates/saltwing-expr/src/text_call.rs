@@ -2,24 +2,21 @@
 
 use arrow::array::{AsArray, BooleanArray, Int32Array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
-use saltwing_types::{Function, SqlType, VALUE_BYTES_MAX, Value};
+use saltwing_types::{SqlType, VALUE_BYTES_MAX, Value};
 
 use crate::ColumnBuilder;
 use crate::batch::Batch;
 use crate::operand::{Operand, Texts, integers, valid};
 use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
 
-/// A function that is NULL when an argument is.
+/// What a function makes of its arguments, none of which is NULL for all rows.
+pub(crate) type Kernel = fn(&[Vector], Rows) -> Columnwise<Vector>;
+
+/// A call of a function that is NULL when an argument is.
 #[derive(Debug)]
 pub(crate) struct TextCall {
-    pub(crate) function: Function,
+    pub(crate) kernel: Kernel,
     pub(crate) args: Vec<Step>,
-}
-
-/// The functions that [`TextCall`] knows.
-pub(crate) fn is_known(function: Function) -> bool {
-    use Function::*;
-    matches!(function, Concat | Left | Length | Lower | Upper | Trim | Reverse | StartsWith | Substr)
 }
 
 impl Compute for TextCall {
@@ -29,59 +26,78 @@ impl Compute for TextCall {
             return Ok(Vector::Constant(Value::Null));
         }
         let nulls = args.iter().fold(None, |nulls, arg| NullBuffer::union(nulls.as_ref(), valid(arg)));
-        let rows = Rows { count: batch.rows, nulls };
-        if self.function == Function::Length
-            && let Some(Vector::Array(array)) = args.first()
-            && let Some(bytes) = array.as_binary_opt::<i32>()
-        {
-            return rows.lengths(|row| bytes.value(row).len());
-        }
-        let text = args.first().and_then(Texts::of).ok_or(RowByRow)?;
-        match self.function {
-            Function::Length => rows.lengths(|row| char_count(text.get(row))),
-            Function::StartsWith => {
-                let prefix = args.get(1).and_then(Texts::of).ok_or(RowByRow)?;
-                let starts = |row| text.get(row).as_bytes().starts_with(prefix.get(row).as_bytes());
-                let mask = BooleanBuffer::collect_bool(rows.count, starts);
-                Ok(Vector::of(BooleanArray::new(mask, rows.nulls)))
-            }
-            Function::Trim => rows.texts(|row, out| out.push_str(text.get(row).trim_matches(' '))),
-            Function::Reverse => rows.texts(|row, out| out.extend(text.get(row).chars().rev())),
-            Function::Lower => rows.texts(|row, out| {
-                let start = out.len();
-                change_case(text.get(row), start, out, str::make_ascii_lowercase, str::to_lowercase);
-            }),
-            Function::Upper => rows.texts(|row, out| {
-                let start = out.len();
-                change_case(text.get(row), start, out, str::make_ascii_uppercase, str::to_uppercase);
-            }),
-            Function::Concat => {
-                let texts = args.iter().map(Texts::of).collect::<Option<Vec<_>>>().ok_or(RowByRow)?;
-                let bytes = |row| texts.iter().map(|text| text.get(row).len()).fold(0, usize::saturating_add);
-                if (0..rows.count).any(|row| bytes(row) > VALUE_BYTES_MAX) {
-                    return Err(RowByRow);
-                }
-                rows.texts(|row, out| texts.iter().for_each(|text| out.push_str(text.get(row))))
-            }
-            Function::Left => {
-                let count = integers(args.get(1).ok_or(RowByRow)?)?;
-                rows.texts(|row, out| out.push_str(left(text.get(row), at(&count, row))))
-            }
-            Function::Substr => {
-                let from = integers(args.get(1).ok_or(RowByRow)?)?;
-                let count = args.get(2).map(integers).transpose()?;
-                rows.texts(|row, out| {
-                    let count = count.as_ref().map(|count| at(count, row));
-                    out.push_str(substr(text.get(row), at(&from, row), count));
-                })
-            }
-            _ => Err(RowByRow),
-        }
+        (self.kernel)(&args, Rows { count: batch.rows, nulls })
     }
 }
 
+fn texts(args: &[Vector], index: usize) -> Columnwise<Texts<'_>> {
+    args.get(index).and_then(Texts::of).ok_or(RowByRow)
+}
+
+pub(crate) fn length(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    if let Some(Vector::Array(array)) = args.first()
+        && let Some(bytes) = array.as_binary_opt::<i32>()
+    {
+        return rows.lengths(|row| bytes.value(row).len());
+    }
+    let text = texts(args, 0)?;
+    rows.lengths(|row| char_count(text.get(row)))
+}
+
+pub(crate) fn starts_with(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let (text, prefix) = (texts(args, 0)?, texts(args, 1)?);
+    let starts = |row| text.get(row).as_bytes().starts_with(prefix.get(row).as_bytes());
+    let mask = BooleanBuffer::collect_bool(rows.count, starts);
+    Ok(Vector::of(BooleanArray::new(mask, rows.nulls)))
+}
+
+pub(crate) fn trim(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let text = texts(args, 0)?;
+    rows.texts(|row, out| out.push_str(text.get(row).trim_matches(' ')))
+}
+
+pub(crate) fn reverse(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let text = texts(args, 0)?;
+    rows.texts(|row, out| out.extend(text.get(row).chars().rev()))
+}
+
+pub(crate) fn lower(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let text = texts(args, 0)?;
+    rows.texts(|row, out| change_case(text.get(row), out, str::make_ascii_lowercase, str::to_lowercase))
+}
+
+pub(crate) fn upper(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let text = texts(args, 0)?;
+    rows.texts(|row, out| change_case(text.get(row), out, str::make_ascii_uppercase, str::to_uppercase))
+}
+
+pub(crate) fn concat(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let texts = args.iter().map(Texts::of).collect::<Option<Vec<_>>>().ok_or(RowByRow)?;
+    let bytes = |row| texts.iter().map(|text| text.get(row).len()).fold(0, usize::saturating_add);
+    if (0..rows.count).any(|row| bytes(row) > VALUE_BYTES_MAX) {
+        return Err(RowByRow);
+    }
+    rows.texts(|row, out| texts.iter().for_each(|text| out.push_str(text.get(row))))
+}
+
+pub(crate) fn left(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let text = texts(args, 0)?;
+    let count = integers(args.get(1).ok_or(RowByRow)?)?;
+    rows.texts(|row, out| out.push_str(first_chars(text.get(row), at(&count, row))))
+}
+
+pub(crate) fn substr(args: &[Vector], rows: Rows) -> Columnwise<Vector> {
+    let text = texts(args, 0)?;
+    let from = integers(args.get(1).ok_or(RowByRow)?)?;
+    let count = args.get(2).map(integers).transpose()?;
+    rows.texts(|row, out| {
+        let count = count.as_ref().map(|count| at(count, row));
+        out.push_str(chars_from(text.get(row), at(&from, row), count));
+    })
+}
+
 /// The rows of a result.
-struct Rows {
+pub(crate) struct Rows {
     count: usize,
     nulls: Option<NullBuffer>,
 }
@@ -131,16 +147,11 @@ fn byte_of_char(text: &str, number: usize) -> usize {
     text.char_indices().nth(number).map_or(text.len(), |(byte, _)| byte)
 }
 
-fn change_case(
-    text: &str,
-    start: usize,
-    out: &mut String,
-    in_place: impl Fn(&mut str),
-    whole: impl Fn(&str) -> String,
-) {
+fn change_case(text: &str, out: &mut String, in_place: impl Fn(&mut str), whole: impl Fn(&str) -> String) {
     if !text.is_ascii() {
         return out.push_str(&whole(text));
     }
+    let start = out.len();
     out.push_str(text);
     if let Some(added) = out.get_mut(start..) {
         in_place(added);
@@ -148,13 +159,13 @@ fn change_case(
 }
 
 /// As `LEFT`: a negative count leaves that many characters off at the end.
-fn left(text: &str, count: i64) -> &str {
+fn first_chars(text: &str, count: i64) -> &str {
     let count = if count < 0 { (char_count(text) as i64 + count).max(0) } else { count };
     text.get(..byte_of_char(text, count as usize)).unwrap_or_default()
 }
 
 /// As `SUBSTR`: from 1, 0 is 1 too, a negative start counts from the end.
-fn substr(text: &str, from: i64, count: Option<i64>) -> &str {
+fn chars_from(text: &str, from: i64, count: Option<i64>) -> &str {
     let skip = match from {
         0 => 0,
         from if from < 0 => match char_count(text) as i64 + from {

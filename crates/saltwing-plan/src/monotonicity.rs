@@ -4,12 +4,11 @@
 //! |---|---|
 //! | `k + c`, `c + k`, `k - c`, `k * c` and `k / c` for `c > 0`, days added to an instant | up |
 //! | `-k`, `c - k`, `k * c` and `k / c` for `c < 0` | down |
-//! | FLOOR, CEIL, ROUND, TRUNC, of numbers and of instants | up |
-//! | DATE_TRUNC, DATE_BIN, YEAR (EXTRACT(YEAR ..)) | up |
+//! | functions with [`KeyProperty::Increasing`], such as FLOOR, DATE_TRUNC and YEAR, of `k` and constants | up |
 //! | casts among numbers, among instants, between whole milliseconds and instants, from BOOLEAN | up |
-//! | ABS(k) | down below 0, up from there |
+//! | functions with [`KeyProperty::Folded`], such as ABS | down below 0, up from there |
 //! | LEFT(k, n), SUBSTR(k, 1, n) | up, see `predicates::prefix` |
-//! | `k % c`, `c / k`, MONTH and the other fields, everything else | in parts, or not at all |
+//! | `k % c`, `c / k`, MONTH and the other date fields, everything else | in parts, or not at all |
 //!
 //! Up and down include standing still. Functions of functions follow: down of down is up.
 //!
@@ -18,8 +17,9 @@
 //! order that the monotonicity says; the values for which it fails lie at the ends (floats that
 //! overflow are the exception, see [`Monotonicity::in_floats`]).
 
+use saltwing_types::function::KeyProperty;
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{ArithOp, ColumnRef, DateField, Decimal, Expr, Function, SqlType, Value, eval, number};
+use saltwing_types::{ArithOp, ColumnRef, Decimal, Expr, SqlType, Value, eval, number};
 
 /// Up or down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) struct Monotonicity {
 enum Effect {
     Keeps,
     Reverses,
-    /// ABS.
+    /// Turns below 0 around.
     Folds,
 }
 
@@ -81,8 +81,6 @@ pub(crate) fn monotonicity(expr: &Expr) -> Option<(&ColumnRef, Monotonicity)> {
 
 /// The table.
 fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
-    use Function::{Abs, Ceil, DateBin, DateTrunc, Extract, Floor, Round, Trunc};
-    let constant = |list: &[Expr]| list.iter().all(is_known);
     match expr {
         Expr::Negate(inner, _) => Some((inner, Effect::Reverses)),
         Expr::Arith(op, inner, c, ty) if is_known(c) => Some((inner, arith_effect(*op, c, *ty)?)),
@@ -90,16 +88,15 @@ fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
         Expr::Arith(ArithOp::Sub, c, inner, _) if is_known(c) => Some((inner, Effect::Reverses)),
         Expr::Arith(ArithOp::Mul, c, inner, ty) if is_known(c) => Some((inner, arith_effect(ArithOp::Mul, c, *ty)?)),
         Expr::Cast(inner, ty) => keeps_order(inner.sql_type()?, *ty).then_some((inner, Effect::Keeps)),
-        Expr::Call(Abs, args, _) => Some((args.first()?, Effect::Folds)),
-        Expr::Call(Floor | Ceil | Round | Trunc, args, _) => match args.as_slice() {
-            [inner, rest @ ..] if constant(rest) => Some((inner, Effect::Keeps)),
+        Expr::Call(function, args, _) => match function.key_property {
+            KeyProperty::Folded => Some((args.first()?, Effect::Folds)),
+            KeyProperty::Increasing(moving) => {
+                let others = args.iter().enumerate().filter(|(index, _)| *index != moving);
+                let fixed = others.into_iter().all(|(_, other)| is_known(other));
+                if fixed { Some((args.get(moving)?, Effect::Keeps)) } else { None }
+            }
             _ => None,
         },
-        Expr::Call(DateTrunc | DateBin, args, _) => match args.as_slice() {
-            [unit, inner, rest @ ..] if is_known(unit) && constant(rest) => Some((inner, Effect::Keeps)),
-            _ => None,
-        },
-        Expr::Call(Extract(DateField::Year), args, _) => Some((args.first()?, Effect::Keeps)),
         _ => None,
     }
 }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use saltwing_types::function::KeyProperty;
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{CompareOp, Expr, Function, SortOrder, SqlType, Value};
+use saltwing_types::{CompareOp, Expr, SortOrder, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::computed::{COMBINATIONS_MAX, Effect, Part};
@@ -150,8 +151,12 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
         },
         Expr::RowCompare(CompareOp::NotEq, ..) => "`<>` of rows bounds no key column".into(),
         Expr::RowCompare(..) | Expr::RowInList(..) => "its first column is no bare key column".into(),
-        Expr::Call(Function::StartsWith, ..) => "the prefix is not a constant text".into(),
-        Expr::Call(Function::RegexpLike, ..) => "the expression does not begin with ^ and plain text".into(),
+        Expr::Call(function, ..) if function.key_property == KeyProperty::StartsWith => {
+            "the prefix is not a constant text".into()
+        }
+        Expr::Call(function, ..) if function.key_property == KeyProperty::Matches => {
+            "the expression does not begin with ^ and plain text".into()
+        }
         other => match side(other) {
             Side::Wrapped(what) => format!("{what} on {name}"),
             _ => format!("it is true for values of {name} at any place"),
@@ -182,7 +187,7 @@ fn side(e: &Expr) -> Side {
     match e {
         Expr::Column(_) => Side::Column,
         _ if e.columns().is_empty() => Side::Constant,
-        Expr::Call(function, ..) => Side::Wrapped(format!("function {}", function.name())),
+        Expr::Call(function, ..) => Side::Wrapped(format!("function {}", function.name)),
         Expr::Cast(_, ty) => Side::Wrapped(format!("cast to {ty}")),
         Expr::Arith(..) | Expr::Negate(..) if e.columns().len() > 1 => {
             Side::Wrapped("arithmetic of several columns".into())

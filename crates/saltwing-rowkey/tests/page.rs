@@ -9,8 +9,8 @@ use declared::{items, name, sql_type};
 use saltwing_rowkey::{ColumnSpan, KeyRange, RowKeyCodec, decode_value, encode_value};
 use saltwing_types::text::{self, hex, unhex};
 use saltwing_types::{
-    ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V,
-    key_expression, number, typing,
+    ColumnRef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V, key_expression,
+    number, typing,
 };
 
 const PAGE: &str = include_str!("../../../docs/row-key-format.md");
@@ -42,9 +42,9 @@ fn value(ty: T, written: &str) -> V {
 /// `SUBSTR(MD5(phone), 1, 3)`, the one computed part of the page, over the only column of the table.
 fn md5_prefix() -> Expr {
     let phone = ColumnRef { index: 0, name: "phone".into(), ty: T::Varchar(None), nullable: false, span: None };
-    let md5 = typing::call(Function::Md5, vec![Expr::Column(phone)]).unwrap();
+    let md5 = typing::call_named("MD5", vec![Expr::Column(phone)]).unwrap();
     let int = |n| Expr::Literal(V::Int(n), T::BigInt);
-    typing::call(Function::Substr, vec![md5, int(1), int(3)]).unwrap()
+    typing::call_named("SUBSTR", vec![md5, int(1), int(3)]).unwrap()
 }
 
 /// A key of the page: `a VARCHAR NOT NULL DESC, b INTEGER; SALT_BUCKETS = 4, SALT_BY = (a)`.

@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 
+use saltwing_types::function::ParameterKind;
 use saltwing_types::{DateField, Function};
-use sqlparser::ast::{self, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
+use sqlparser::ast::{
+    self, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, TrimWhereField, Value,
+};
 
 /// The function of the language that a call is one of, and its arguments.
 ///
-/// `DATE_PART('year', t)` is `YEAR(t)`; the stride of DATE_BIN is text, also where it is written
+/// `DATE_PART('year', t)` is `YEAR(t)`; a stride such as DATE_BIN's is text, also where it is written
 /// as an INTERVAL. `None` for every other function, and for a call with FILTER, OVER, DISTINCT and the like.
 pub fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     let [part] = call.name.0.as_slice() else { return None };
@@ -28,17 +31,27 @@ pub fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> 
     let name = &part.as_ident()?.value;
     if matches!(name.to_ascii_uppercase().as_str(), "DATE_PART" | "DATEPART") {
         let [field, instant] = args.as_slice() else { return None };
-        return Some((Function::Extract(DateField::by_name(string(field)?)?), vec![Cow::Borrowed(instant)]));
+        return Some((Function::extract(DateField::by_name(string(field)?)?), vec![Cow::Borrowed(instant)]));
     }
     let function = Function::by_name(name)?;
     let mut args: Vec<Cow<'_, Expr>> = args.into_iter().map(Cow::Borrowed).collect();
-    if let (Function::DateBin, Some(stride)) = (function, args.first_mut())
-        && let Expr::Interval(interval) = stride.as_ref()
-    {
-        let text = interval_text(interval)?;
-        *stride = Cow::Owned(Expr::value(Value::SingleQuotedString(text)));
+    for (index, arg) in args.iter_mut().enumerate() {
+        if let Expr::Interval(interval) = arg.as_ref()
+            && function.signatures.iter().any(|signature| signature.kind(index) == Some(ParameterKind::Stride))
+        {
+            *arg = Cow::Owned(Expr::value(Value::SingleQuotedString(interval_text(interval)?)));
+        }
     }
     Some((function, args))
+}
+
+/// The function that `TRIM([BOTH | LEADING | TRAILING] ..)` calls.
+pub fn trim_function(place: Option<TrimWhereField>) -> Function {
+    match place {
+        None | Some(TrimWhereField::Both) => Function::TRIM,
+        Some(TrimWhereField::Leading) => Function::LTRIM,
+        Some(TrimWhereField::Trailing) => Function::RTRIM,
+    }
 }
 
 /// The field that EXTRACT takes, if it is one of the language's.

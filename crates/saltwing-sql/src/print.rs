@@ -15,8 +15,8 @@ use crate::scanner::{Kind, Scanner};
 use crate::statement::{
     AlterTable, Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
     CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict,
-    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowSchemas, ShowTables,
-    Statement, TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
+    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowFunctions, ShowSchemas,
+    ShowTables, Statement, TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
 };
 
 /// An expression as text that is read back as the same expression.
@@ -148,6 +148,10 @@ impl Display for Statement {
             }
             Self::ShowSchemas(ShowSchemas { like }) => {
                 f.write_str("SHOW SCHEMAS")?;
+                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+            }
+            Self::ShowFunctions(ShowFunctions { like }) => {
+                f.write_str("SHOW FUNCTIONS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
             Self::ShowCreateTable(table) => write!(f, "SHOW CREATE TABLE {table}"),

@@ -7,8 +7,8 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{
-    Backup, Compact, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowSchemas, ShowTables, Statement,
-    Truncate,
+    Backup, Compact, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowFunctions, ShowSchemas, ShowTables,
+    Statement, Truncate,
 };
 
 /// Reads on behind SHOW.
@@ -25,6 +25,9 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     }
     if cursor.eat(&["SCHEMAS"]) || cursor.eat(&["DATABASES"]) {
         return Ok(Statement::ShowSchemas(ShowSchemas { like: like(cursor)? }));
+    }
+    if cursor.eat(&["FUNCTIONS"]) {
+        return Ok(Statement::ShowFunctions(ShowFunctions { like: like(cursor)? }));
     }
     if cursor.eat(&["COLUMNS"]) {
         if !cursor.eat(&["FROM"]) {

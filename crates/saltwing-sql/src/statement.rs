@@ -46,6 +46,8 @@ pub enum Statement {
     ShowTables(ShowTables),
     /// `SHOW SCHEMAS`.
     ShowSchemas(ShowSchemas),
+    /// `SHOW FUNCTIONS`.
+    ShowFunctions(ShowFunctions),
     /// `SHOW CREATE TABLE`.
     ShowCreateTable(TableRef),
     /// `SHOW STORAGE [FOR table]`: of one table, or of all.
@@ -547,6 +549,13 @@ pub struct ShowTables {
 /// `SHOW SCHEMAS [LIKE 'pattern']`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShowSchemas {
+    /// Only names like this.
+    pub like: Option<String>,
+}
+
+/// `SHOW FUNCTIONS [LIKE 'pattern']`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShowFunctions {
     /// Only names like this.
     pub like: Option<String>,
 }

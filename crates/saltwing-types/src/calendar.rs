@@ -9,6 +9,7 @@
 //! 2. `t <= u` implies `floor(t) <= floor(u)`, and the same of `ceil` and `round`;
 //! 3. [`DateField::Year`] never falls as time goes on.
 
+use crate::rounding::Rounding;
 use crate::value::Timestamp;
 use crate::{Function, SqlType, Value, ValueError, text};
 
@@ -176,11 +177,11 @@ impl Bins {
     }
 
     /// The start of a bin that CEIL, ROUND, and otherwise FLOOR, bring an instant to.
-    pub fn cut(self, function: Function, at: i128) -> i128 {
-        match function {
-            Function::Ceil => self.ceil(at),
-            Function::Round => self.round(at),
-            _ => self.floor(at),
+    pub fn cut(self, rounding: Rounding, at: i128) -> i128 {
+        match rounding {
+            Rounding::Ceil => self.ceil(at),
+            Rounding::Round => self.round(at),
+            Rounding::Floor | Rounding::Trunc => self.floor(at),
         }
     }
 }
@@ -223,7 +224,7 @@ impl DateField {
     ];
 
     /// The name of the function that takes this field.
-    pub fn function_name(self) -> &'static str {
+    pub const fn function_name(self) -> &'static str {
         match self {
             Self::Year => "YEAR",
             Self::Quarter => "QUARTER",
@@ -239,9 +240,9 @@ impl DateField {
         }
     }
 
-    /// The field that a function of this upper-case name takes.
-    pub fn by_function_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|field| field.function_name() == name)
+    /// The field that a function takes, if it takes one.
+    pub fn of_function(function: Function) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.function_name() == function.name)
     }
 
     /// The name in `EXTRACT(field FROM ..)`.

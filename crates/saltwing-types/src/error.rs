@@ -245,6 +245,9 @@ pub enum ValueError {
     /// No function of this name with these arguments.
     #[error("no function {0}")]
     NoSuchFunction(String),
+    /// A broken invariant.
+    #[error("{0}")]
+    Internal(String),
 }
 
 impl ValueError {
@@ -262,6 +265,7 @@ impl ValueError {
             Self::BadArgument(_) => ErrorCode::BadArgument,
             Self::NotSupported(_) => ErrorCode::NotSupported,
             Self::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
+            Self::Internal(_) => ErrorCode::Bug,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
+use crate::function::Evaluation;
 use crate::like::LikePattern;
 use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
-use crate::{ArithOp, CompareOp, Decimal, Expr, Function, SqlType, Value, ValueError, call, datetime, number, text};
+use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, datetime, number, text};
 
 type Computed = Result<Value, ValueError>;
 
@@ -51,7 +52,7 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
             }
             otherwise.as_ref().map_or(Ok(Value::Null), |e| eval(e, row))
         }
-        Expr::Call(Function::Coalesce, args, _) => {
+        Expr::Call(function, args, _) if matches!(function.evaluation, Evaluation::FirstNotNull) => {
             for arg in args {
                 match eval(arg, row)? {
                     Value::Null => {}
@@ -62,7 +63,7 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
         }
         Expr::Call(function, args, ty) => {
             let values = args.iter().map(|e| eval(e, row)).collect::<Result<Vec<_>, _>>()?;
-            call::call(*function, values, *ty)
+            function.evaluate(&values, *ty)
         }
     }
 }
@@ -371,10 +372,8 @@ mod tests {
     fn instants_have_texts() {
         let day = |ms| Expr::Literal(Value::Date(ms), SqlType::Date);
         let last = crate::datetime::parse("262142-12-31 23:59:59.999").unwrap().ms;
-        let (add, ceil) = (
-            |a, b| typing::arith(ArithOp::Add, a, b),
-            |a| typing::call(Function::Ceil, vec![a, typing::string("day")]),
-        );
+        let (add, ceil) =
+            (|a, b| typing::arith(ArithOp::Add, a, b), |a| typing::call_named("CEIL", vec![a, typing::string("day")]));
         assert_eq!(value(add(day(last - 86_400_000), int(1))), Value::Date(last));
         assert_eq!(value(typing::cast(int(last), SqlType::Date)), Value::Date(last));
         for e in [

@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use crate::function::Volatility;
 use crate::{Function, Span, SqlType, Value, text};
 
 /// A column of the row that an expression is computed over.
@@ -296,10 +297,17 @@ impl Expr {
         found
     }
 
-    /// Whether no column, no parameter and no subquery is named.
+    /// Whether the value is the same wherever it is computed: no column, no parameter and no subquery is named, and no
+    /// function called that gives another value each time.
     pub fn is_constant(&self) -> bool {
         let mut constant = true;
-        self.walk(&mut |e| constant &= !matches!(e, Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..)));
+        self.walk(&mut |e| {
+            constant &= match e {
+                Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => false,
+                Expr::Call(function, ..) => function.volatility == Volatility::Immutable,
+                _ => true,
+            }
+        });
         constant
     }
 
@@ -445,17 +453,13 @@ impl fmt::Display for Expr {
                 }
                 f.write_str(" END")
             }
-            Expr::Call(Function::Concat, args, _) => match &args[..] {
-                [a, b] => write!(f, "{} || {}", Within(a, 5), Within(b, 6)),
+            Expr::Call(function, args, _) => match &args[..] {
+                [a, b] if *function == Function::CONCAT => write!(f, "{} || {}", Within(a, 5), Within(b, 6)),
                 _ => {
-                    f.write_str("CONCAT")?;
+                    f.write_str(function.name)?;
                     write_row(f, args)
                 }
             },
-            Expr::Call(function, args, _) => {
-                f.write_str(function.name())?;
-                write_row(f, args)
-            }
         }
     }
 }

@@ -14,11 +14,16 @@
 //! 2. Every value of an accepted expression is a value of its key type: an expression
 //!    of fixed width gives exactly so many characters, none of them a blank.
 
+use crate::function::{KeyPart, KeyProperty};
 use crate::{Expr, Function, SqlType, Value};
 
 /// What a key expression may be made of, for messages.
-pub const KEY_FUNCTIONS: &str = "MD5, SHA256, HASH, SUBSTR, LEFT, REVERSE, LOWER, UPPER, ||, DATE_TRUNC, DATE_BIN, \
-                                 integer arithmetic, and CAST of integers";
+pub fn key_functions() -> String {
+    let allowed = Function::all().filter(|function| function.key_part != KeyPart::Refused);
+    let names: Vec<&str> =
+        allowed.filter(|function| *function != Function::CONCAT).map(|function| function.name).collect();
+    format!("{}, ||, integer arithmetic, and CAST of integers", names.join(", "))
+}
 
 /// Why an expression is no part of a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,8 +74,8 @@ fn check(expr: &Expr) -> Result<(), KeyExpressionError> {
     match expr {
         Expr::Literal(value, _) if value.is_null() => return no("NULL".into()),
         Expr::Literal(..) | Expr::Column(_) => {}
-        Expr::Call(function, ..) if is_for_keys(*function) => {}
-        Expr::Call(function, ..) => return no(format!("the function {}", function.name())),
+        Expr::Call(function, ..) if function.key_part != KeyPart::Refused => {}
+        Expr::Call(function, ..) => return no(format!("the function {}", function.name)),
         Expr::Arith(_, a, b, _) if is_integer(a) && is_integer(b) => {}
         Expr::Negate(e, _) if is_integer(e) => {}
         Expr::Arith(..) | Expr::Negate(..) => return no(format!("{expr}, arithmetic that is not of integers,")),
@@ -87,11 +92,6 @@ fn check(expr: &Expr) -> Result<(), KeyExpressionError> {
     checked
 }
 
-fn is_for_keys(function: Function) -> bool {
-    use Function::{Concat, DateBin, DateTrunc, Hash, Left, Lower, Md5, Reverse, Sha256, Substr, Upper};
-    matches!(function, Concat | DateBin | DateTrunc | Hash | Left | Lower | Md5 | Reverse | Sha256 | Substr | Upper)
-}
-
 /// How many characters the text always has: for parts of MD5 and SHA256.
 fn text_width(expr: &Expr) -> Option<u32> {
     let Expr::Call(function, args, _) = expr else { return None };
@@ -100,16 +100,15 @@ fn text_width(expr: &Expr) -> Option<u32> {
         Some(Expr::Literal(Value::Int(count), _)) => Some(*count),
         _ => None,
     };
-    match function {
-        Function::Md5 => Some(32),
-        Function::Sha256 => Some(64),
-        Function::Lower | Function::Upper | Function::Reverse => width(),
-        Function::Left => {
+    match (function.key_part, function.key_property) {
+        (KeyPart::Chars(width), _) => Some(width),
+        (KeyPart::AsWideAsArgument, _) => width(),
+        (KeyPart::Allowed, KeyProperty::Prefix) => {
             let (width, count) = (width()?, count(1)?);
             let taken = if count < 0 { i64::from(width).checked_add(count)? } else { count };
             u32::try_from(taken.clamp(0, width.into())).ok()
         }
-        Function::Substr => {
+        (KeyPart::Allowed, KeyProperty::Substring) => {
             let width = i64::from(width()?);
             let skipped = match count(1)? {
                 from if from < 0 => width.checked_add(from).filter(|skipped| *skipped >= 0).unwrap_or(width),
@@ -135,12 +134,12 @@ mod tests {
         Expr::Literal(Value::Int(n), SqlType::BigInt)
     }
 
-    fn call(function: Function, args: Vec<Expr>) -> Expr {
-        typing::call(function, args).unwrap()
+    fn call(function: &str, args: Vec<Expr>) -> Expr {
+        typing::call_named(function, args).unwrap()
     }
 
     fn md5() -> Expr {
-        call(Function::Md5, vec![column(SqlType::Varchar(None))])
+        call("MD5", vec![column(SqlType::Varchar(None))])
     }
 
     /// Law 2 for text of fixed width.
@@ -161,12 +160,12 @@ mod tests {
     #[test]
     fn fixed_width_is_kept() {
         let ends = [i64::MIN, -65, -64, -33, -32, -31, -3, -1, 0, 1, 2, 31, 32, 33, 63, 64, 65, i64::MAX];
-        for hash in [md5(), call(Function::Sha256, vec![column(SqlType::Varchar(None))])] {
+        for hash in [md5(), call("SHA256", vec![column(SqlType::Varchar(None))])] {
             for from in ends {
-                check_width(&call(Function::Left, vec![call(Function::Upper, vec![hash.clone()]), int(from)]));
-                check_width(&call(Function::Substr, vec![call(Function::Reverse, vec![hash.clone()]), int(from)]));
+                check_width(&call("LEFT", vec![call("UPPER", vec![hash.clone()]), int(from)]));
+                check_width(&call("SUBSTR", vec![call("REVERSE", vec![hash.clone()]), int(from)]));
                 for count in ends {
-                    check_width(&call(Function::Substr, vec![hash.clone(), int(from), int(count)]));
+                    check_width(&call("SUBSTR", vec![hash.clone(), int(from), int(count)]));
                 }
             }
         }
@@ -176,16 +175,15 @@ mod tests {
     fn types_follow_from_the_expression() {
         let text = || column(SqlType::Varchar(Some(9)));
         assert_eq!(key_type(&md5()), Ok(SqlType::Char(32)));
-        assert_eq!(key_type(&call(Function::Substr, vec![md5(), int(1), int(3)])), Ok(SqlType::Char(3)));
-        assert_eq!(key_type(&call(Function::Reverse, vec![text()])), Ok(SqlType::Varchar(None)));
+        assert_eq!(key_type(&call("SUBSTR", vec![md5(), int(1), int(3)])), Ok(SqlType::Char(3)));
+        assert_eq!(key_type(&call("REVERSE", vec![text()])), Ok(SqlType::Varchar(None)));
         let number = || column(SqlType::Integer);
         let rest = typing::arith(ArithOp::Rem, number(), int(16)).unwrap();
         assert_eq!(key_type(&rest), Ok(SqlType::BigInt));
         assert_eq!(key_type(&typing::cast(rest, SqlType::TinyInt).unwrap()), Ok(SqlType::TinyInt));
-        let day =
-            typing::call(Function::DateTrunc, vec![typing::string("day"), column(SqlType::UnsignedDate)]).unwrap();
+        let day = typing::call_named("DATE_TRUNC", vec![typing::string("day"), column(SqlType::UnsignedDate)]).unwrap();
         assert_eq!(key_type(&day), Ok(SqlType::Date));
-        let hash = call(Function::Hash, vec![column(SqlType::Decimal(None))]);
+        let hash = call("HASH", vec![column(SqlType::Decimal(None))]);
         assert_eq!(key_type(&typing::arith(ArithOp::Rem, hash, int(8)).unwrap()), Ok(SqlType::BigInt));
         assert!(!may_be_null(SqlType::TinyInt) && may_be_null(SqlType::Varchar(None)));
     }
@@ -194,12 +192,12 @@ mod tests {
     fn what_is_not_for_keys_is_named() {
         let text = || column(SqlType::Varchar(None));
         let refused = |expr: Expr| key_type(&expr).unwrap_err().to_string();
-        assert_eq!(refused(call(Function::Trim, vec![text()])), "the function TRIM is not for keys");
-        assert_eq!(refused(call(Function::Md5, vec![typing::string("x")])), "MD5('x') names no column");
-        assert_eq!(refused(call(Function::Left, vec![md5(), int(0)])), "LEFT(MD5(c), 0) is always empty");
+        assert_eq!(refused(call("TRIM", vec![text()])), "the function TRIM is not for keys");
+        assert_eq!(refused(call("MD5", vec![typing::string("x")])), "MD5('x') names no column");
+        assert_eq!(refused(call("LEFT", vec![md5(), int(0)])), "LEFT(MD5(c), 0) is always empty");
         let half = typing::arith(ArithOp::Mul, column(SqlType::Double), int(2)).unwrap();
         assert!(refused(half).contains("not of integers"));
-        let nested = call(Function::Md5, vec![call(Function::Coalesce, vec![text(), typing::string("x")])]);
+        let nested = call("MD5", vec![call("COALESCE", vec![text(), typing::string("x")])]);
         assert_eq!(refused(nested), "the function COALESCE is not for keys");
     }
 }

@@ -12,7 +12,8 @@
 //! | [`datetime`], [`calendar`] | instants as text and back; units of time |
 //! | [`text`] | values as text and back |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
-//! | [`function`], [`hash`], [`regexp`], [`like`] | the functions of the language, and what they need |
+//! | [`function`] | [`Function`]: the registry of scalar functions |
+//! | [`hash`], [`regexp`], [`like`], [`rounding`] | what functions and operators compute with |
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
@@ -21,7 +22,6 @@
 
 mod byte_size;
 pub mod calendar;
-mod call;
 pub mod datetime;
 pub mod decimal;
 pub mod error;
@@ -33,6 +33,7 @@ pub mod key_expression;
 pub mod like;
 pub mod number;
 pub mod regexp;
+pub mod rounding;
 pub mod span;
 pub mod sql_type;
 mod suggestion;
@@ -44,11 +45,11 @@ mod value_from;
 
 pub use byte_size::parse_bytes;
 pub use calendar::DateField;
-pub use call::round_number;
 pub use decimal::Decimal;
 pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError, with_causes};
 pub use expr::{ArithOp, ColumnRef, CompareOp, Expr};
-pub use function::Function;
+pub use function::{Function, ScalarFunction};
+pub use rounding::{Rounding, round_number};
 pub use span::{Position, Span};
 pub use sql_type::SqlType;
 pub use suggestion::suggest;

@@ -64,6 +64,18 @@ impl Regexp {
     }
 }
 
+/// Whether the flags of REGEXP_LIKE say that case does not count: `i` does, `c` does not.
+///
+/// # Errors
+/// [`ValueError::BadArgument`] for other flags.
+pub fn ignores_case(flags: &str) -> Result<bool, ValueError> {
+    match flags {
+        "" | "c" => Ok(false),
+        "i" => Ok(true),
+        other => Err(ValueError::BadArgument(format!("'{other}': 'i' and 'c' are the flags of a regular expression"))),
+    }
+}
+
 /// What every text that matches begins with; `None` where a pattern says nothing of the kind.
 ///
 /// # Law

@@ -11,9 +11,9 @@ use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, like,
 
 mod call;
 
-pub use call::{call, regexp};
+pub use call::{call, call_named, regexp};
 
-type Typed = Result<Expr, ValueError>;
+pub(crate) type Typed = Result<Expr, ValueError>;
 
 /// A numeric literal: an integer is a BIGINT, or a DECIMAL beyond 64 bits; with
 /// a point a DECIMAL; with an exponent a DOUBLE.
@@ -215,12 +215,12 @@ fn meet(a: Expr, b: Expr) -> Result<(Expr, Expr), ValueError> {
     }
 }
 
-fn type_name(e: &Expr) -> String {
+pub(crate) fn type_name(e: &Expr) -> String {
     e.sql_type().map_or_else(|| "a parameter".into(), |ty| ty.to_string())
 }
 
 /// A literal or parameter as `ty` sees it; anything else as it is.
-fn meet_type(e: Expr, ty: SqlType) -> Typed {
+pub(crate) fn meet_type(e: Expr, ty: SqlType) -> Typed {
     match e {
         Expr::Literal(value, own) => {
             let (value, ty) = number::meet(value, own, ty)?;
@@ -426,7 +426,7 @@ fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ColumnRef, Function};
+    use crate::ColumnRef;
 
     fn column(ty: SqlType) -> Expr {
         Expr::Column(ColumnRef { index: 0, name: "c".into(), ty, nullable: true, span: None })
@@ -482,7 +482,7 @@ mod tests {
             (SqlType::TinyInt, "300", SqlType::BigInt),
             (SqlType::Boolean, "TRUE", SqlType::Boolean),
         ] {
-            let Expr::Call(_, args, common) = call(Function::Coalesce, vec![column(ty), string(text)]).unwrap() else {
+            let Expr::Call(_, args, common) = call_named("COALESCE", vec![column(ty), string(text)]).unwrap() else {
                 panic!("{ty}");
             };
             assert_eq!((args[1].to_string().trim_matches('\''), common), (text, wide));
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn nullif_has_the_first_arguments_type() {
-        let null_if = |a, b| call(Function::NullIf, vec![a, b]).unwrap();
+        let null_if = |a, b| call_named("NULLIF", vec![a, b]).unwrap();
         let (int, dec) = (|| number("53").unwrap(), || number("80.0").unwrap());
         assert_eq!(null_if(int(), dec()).sql_type(), Some(SqlType::BigInt));
         assert_eq!(null_if(dec(), int()).sql_type(), Some(SqlType::Decimal(None)));
@@ -504,21 +504,21 @@ mod tests {
         let value = |e: Expr| crate::eval::eval(&e, &[]).unwrap();
         assert_eq!(value(arith(ArithOp::Div, null_if(int(), dec()), number("-71").unwrap()).unwrap()), Value::Int(0));
         assert_eq!(value(null_if(number("80").unwrap(), dec())), Value::Null);
-        assert!(call(Function::NullIf, vec![string("a"), column(SqlType::Date)]).is_err());
+        assert!(call_named("NULLIF", vec![string("a"), column(SqlType::Date)]).is_err());
     }
 
     #[test]
     fn sign_and_mod_are_other_expressions() {
         let value = |e: Typed| crate::eval::eval(&e.unwrap(), &[]).unwrap();
-        let sign = |e| value(call(Function::Sign, vec![e]));
+        let sign = |e| value(call_named("SIGN", vec![e]));
         for (text, expected) in [("7", 1), ("0.00", 0), ("1e-300", 1)] {
             assert_eq!(sign(number(text).unwrap()), Value::Int(expected), "{text}");
             assert_eq!(sign(negate(number(text).unwrap()).unwrap()), Value::Int(-expected), "-{text}");
         }
         assert_eq!(sign(Expr::NULL), Value::Null);
-        assert_eq!(call(Function::Sign, vec![column(SqlType::Double)]).unwrap().sql_type(), Some(SqlType::Integer));
-        assert!(call(Function::Sign, vec![column(SqlType::Date)]).is_err());
-        let modulo = |a, b| value(call(Function::Mod, vec![number(a).unwrap(), number(b).unwrap()]));
+        assert_eq!(call_named("SIGN", vec![column(SqlType::Double)]).unwrap().sql_type(), Some(SqlType::Integer));
+        assert!(call_named("SIGN", vec![column(SqlType::Date)]).is_err());
+        let modulo = |a, b| value(call_named("MOD", vec![number(a).unwrap(), number(b).unwrap()]));
         assert_eq!(modulo("7", "4"), Value::Int(3));
         assert_eq!(modulo("7.5", "2"), Value::Decimal("1.5".parse().unwrap()));
     }
@@ -532,7 +532,7 @@ mod tests {
         assert_eq!(eq(SqlType::Date, string("yesterday")), "bad_datetime");
         assert!(arith(ArithOp::Mul, column(SqlType::Date), number("2").unwrap()).is_err());
         assert!(and(vec![number("1").unwrap(), Expr::boolean(true)]).is_err());
-        assert!(call(Function::Substr, vec![string("a")]).is_err());
+        assert!(call_named("SUBSTR", vec![string("a")]).is_err());
     }
 
     #[test]

@@ -58,6 +58,7 @@ mod run;
 mod session;
 mod settings;
 mod show;
+mod show_functions;
 mod statement_cache;
 mod storage;
 mod subqueries;

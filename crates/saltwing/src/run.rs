@@ -103,6 +103,7 @@ impl Session {
             Statement::CopyTo(copy) => self.copy_to(copy, params, None).map(Outcome::Done),
             Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
             Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
+            Statement::ShowFunctions(show) => self.show_functions(show).map(Outcome::Rows),
             Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(compact) => self.run_compact(compact),

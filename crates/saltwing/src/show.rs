@@ -103,7 +103,7 @@ fn view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {
     catalog_view(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text)
 }
 
-fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
+pub(crate) fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
     Ok(like.map(|pattern| LikePattern::parse(pattern, Some('\\'), true)).transpose()?)
 }
 

@@ -126,7 +126,7 @@ impl ExprRecord {
             Expr::Column(column) => Self::Column(column.index),
             Expr::Call(function, args, ty) => {
                 let args = args.iter().map(Self::of).collect::<Result<_, _>>()?;
-                Self::Call(function.name().into(), args, TypeRecord(*ty))
+                Self::Call(function.name.into(), args, TypeRecord(*ty))
             }
             Expr::Arith(op, a, b, ty) => Self::Arith(*op, boxed(a)?, boxed(b)?, TypeRecord(*ty)),
             Expr::Negate(e, ty) => Self::Negate(boxed(e)?, TypeRecord(*ty)),

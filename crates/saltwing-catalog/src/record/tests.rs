@@ -1,8 +1,8 @@
 use saltwing_types::table::{DefaultDef, DroppedColumn, TableHistory, TableOption};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
-    ArithOp, ColumnDef, ColumnRef, Expr, Function, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,
-    TableId, TableName, Value, typing,
+    ArithOp, ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId,
+    TableName, Value, typing,
 };
 
 use super::*;
@@ -47,11 +47,11 @@ fn key() -> Vec<KeyColumn> {
     let column =
         |index, name: &str, ty| Expr::Column(ColumnRef { index, name: name.into(), ty, nullable: false, span: None });
     let int = |n| Expr::Literal(Value::Int(n), SqlType::BigInt);
-    let md5 = typing::call(Function::Md5, vec![column(0, "phone", SqlType::Varchar(None))]).unwrap();
-    let prefix = typing::call(Function::Substr, vec![md5, int(1), int(3)]).unwrap();
+    let md5 = typing::call_named("MD5", vec![column(0, "phone", SqlType::Varchar(None))]).unwrap();
+    let prefix = typing::call_named("SUBSTR", vec![md5, int(1), int(3)]).unwrap();
     let negated = typing::negate(column(1, "n", SqlType::BigInt)).unwrap();
     let rest = typing::cast(typing::arith(ArithOp::Rem, negated, int(16)).unwrap(), SqlType::TinyInt).unwrap();
-    let day = typing::call(Function::DateTrunc, vec![typing::string("day"), column(2, "at", SqlType::Date)]).unwrap();
+    let day = typing::call_named("DATE_TRUNC", vec![typing::string("day"), column(2, "at", SqlType::Date)]).unwrap();
     let part = |source, name: &str, ty, order| KeyColumn { source, name: name.into(), ty, order, nullable: false };
     let asc = SortOrder::Asc;
     vec![

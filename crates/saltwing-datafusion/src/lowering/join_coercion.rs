@@ -164,7 +164,7 @@ impl Lowerer<'_> {
         };
         let value = |own: Expr| {
             let own = if a == b { own } else { typing::cast(own, ty)? };
-            typing::call(Function::Coalesce, vec![own, Expr::Literal(stand_in.clone(), ty)])
+            typing::call(Function::COALESCE, vec![own, Expr::Literal(stand_in.clone(), ty)])
         };
         let is_null = |own: Expr| Ok(typing::is_null(own));
         let (Some(x), Some(y)) = (side(left, &value)?, side(right, &value)?) else { return Ok(None) };

@@ -36,7 +36,7 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
             Some(Expr::Column(ColumnRef { index: place, name, ty, nullable, span: None }))
         };
         let columns: Option<Vec<Expr>> = union.inputs.iter().map(column).collect();
-        let together = columns.map(|columns| typing::call(Function::Coalesce, columns)).transpose();
+        let together = columns.map(|columns| typing::call(Function::COALESCE, columns)).transpose();
         common.push(together.map_err(RelationalError::from)?.and_then(|together| together.sql_type()));
     }
     for input in &mut union.inputs {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use saltwing_bind::{BindError, BindErrorKind, Params, Subquery, placed};
-use saltwing_sql::{cast_type, expr_span, extract_field, own_call};
+use saltwing_sql::{cast_type, expr_span, extract_field, own_call, trim_function};
 use saltwing_types::{ArithOp, CompareOp, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{
     self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
@@ -86,13 +86,15 @@ impl Rewriter<'_> {
                 let from = substring_from.or_else(|| substring_for.is_some().then(one));
                 let args = [Some(expr), from, substring_for];
                 let args = args.into_iter().flatten().map(|e| *e).collect();
-                self.call(Operation::Call(Function::Substr), args, span)
+                self.call(Operation::Call(Function::SUBSTR), args, span)
             }
-            Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
-                self.call(Operation::Call(Function::Trim), vec![*expr], span)
+            Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+                let args = std::iter::once(expr).chain(trim_what).map(|e| *e).collect();
+                self.call(Operation::Call(trim_function(trim_where)), args, span)
             }
+            Expr::Position { expr, r#in } => self.call(Operation::Call(Function::STRPOS), vec![*r#in, *expr], span),
             Expr::Extract { field, syntax, expr } => match extract_field(&field) {
-                Some(field) => self.call(Operation::Call(Function::Extract(field)), vec![*expr], span),
+                Some(field) => self.call(Operation::Call(Function::extract(field)), vec![*expr], span),
                 None => Expr::Extract { field, syntax, expr },
             },
             Expr::Function(function) => match own_call(&function) {
@@ -320,7 +322,7 @@ fn binary_operation(op: &BinaryOperator) -> Option<Operation> {
         BinaryOperator::Multiply => Operation::Arith(ArithOp::Mul),
         BinaryOperator::Divide => Operation::Arith(ArithOp::Div),
         BinaryOperator::Modulo => Operation::Arith(ArithOp::Rem),
-        BinaryOperator::StringConcat => Operation::Call(Function::Concat),
+        BinaryOperator::StringConcat => Operation::Call(Function::CONCAT),
         BinaryOperator::PGRegexMatch => Operation::Regexp { ignore_case: false, negated: false },
         BinaryOperator::PGRegexIMatch => Operation::Regexp { ignore_case: true, negated: false },
         BinaryOperator::PGRegexNotMatch => Operation::Regexp { ignore_case: false, negated: true },

@@ -1,8 +1,11 @@
 //! One call of an aggregate function while rows come in.
 
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, BooleanArray, NullArray, UInt32Array};
 use arrow::compute::{filter, take};
 use arrow::datatypes::DataType;
+use saltwing_access::Memory;
 use saltwing_bind::AggregateCall;
 use saltwing_expr::{Columns, Filter, arrow_type};
 
@@ -53,11 +56,12 @@ impl Call {
         rows: usize,
         assigned: &Assigned,
         groups: usize,
+        memory: &Arc<Memory>,
     ) -> Result<(), ExecError> {
         self.accumulator.resize(groups);
         let mask = self.filter.as_ref().map(|filter| filter.mask(columns, rows)).transpose()?;
         if mask.is_none() && self.seen.is_none() {
-            let values = self.values(columns, rows)?;
+            let values = self.values(columns, rows, memory)?;
             match assigned {
                 Assigned::Rows(groups) => self.accumulator.add_rows(groups, &values)?,
                 Assigned::Runs(runs) => {
@@ -73,21 +77,21 @@ impl Call {
         match mask {
             Some(mask) if mask.true_count() < rows => {
                 let kept = kept_columns(columns, &mask)?;
-                let values = self.values(&kept, mask.true_count())?;
+                let values = self.values(&kept, mask.true_count(), memory)?;
                 let groups = UInt32Array::from(filter(&groups, &mask)?.to_data());
                 self.add_once(&groups, values)
             }
             _ => {
-                let values = self.values(columns, rows)?;
+                let values = self.values(columns, rows, memory)?;
                 self.add_once(&groups, values)
             }
         }
     }
 
-    fn values(&self, columns: &Columns, rows: usize) -> Result<ArrayRef, ExecError> {
+    fn values(&self, columns: &Columns, rows: usize, memory: &Arc<Memory>) -> Result<ArrayRef, ExecError> {
         match &self.argument {
-            Some(argument) => Ok(argument.compute(columns, rows)?),
-            None => Ok(std::sync::Arc::new(NullArray::new(rows))),
+            Some(argument) => argument.compute(columns, rows, memory),
+            None => Ok(Arc::new(NullArray::new(rows))),
         }
     }
 
@@ -98,7 +102,7 @@ impl Call {
         };
         let values = canonical(values);
         let (mut numbers, mut firsts) = (Vec::new(), Vec::new());
-        let group_column: ArrayRef = std::sync::Arc::new(groups.clone());
+        let group_column: ArrayRef = Arc::new(groups.clone());
         seen.number(&[group_column.clone(), values.clone()], values.len(), &mut numbers, &mut firsts)?;
         let firsts = UInt32Array::from(firsts);
         let groups = UInt32Array::from(take(&group_column, &firsts, None)?.to_data());

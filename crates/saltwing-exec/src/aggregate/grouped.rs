@@ -98,11 +98,11 @@ impl GroupedRows {
 
     /// Adds rows of the table.
     pub(crate) fn add(&mut self, columns: &Columns, rows: usize) -> Result<(), ExecError> {
-        let key = |key: &Output| key.compute(columns, rows).map(canonical);
+        let key = |key: &Output| key.compute(columns, rows, &self.options.memory).map(canonical);
         let keys = self.keys.iter().map(key).collect::<Result<Vec<_>, _>>()?;
         let assigned = self.groups.assign(&keys, rows)?;
         for call in &mut self.calls {
-            call.add(columns, rows, &assigned, self.groups.count())?;
+            call.add(columns, rows, &assigned, self.groups.count(), &self.options.memory)?;
         }
         // More rows of the last group may follow.
         let done = self.groups.count().saturating_sub(usize::from(!self.options.whole));
@@ -142,7 +142,7 @@ impl GroupedRows {
         }
         if !self.order.is_empty() && rows > 1 {
             let by = |(expr, options): &(Output, SortOptions)| {
-                let values = expr.compute(&columns, rows)?;
+                let values = expr.compute(&columns, rows, &self.options.memory)?;
                 Ok::<_, ExecError>(SortColumn { values, options: Some(*options) })
             };
             let by = self.order.iter().map(by).collect::<Result<Vec<_>, _>>()?;
@@ -167,8 +167,7 @@ impl GroupedRows {
         let columns: Vec<Option<ArrayRef>> = ready.columns.iter().map(slice).collect();
         ready.put_out += rows;
         let output = |(label, output): &(String, Output)| {
-            let values = output.compute(&columns, rows);
-            values.map_err(|source| ExecError::Value { column: Some(label.clone()), source })
+            output.compute(&columns, rows, &self.options.memory).map_err(|error| error.of_column(label))
         };
         Ok(Some((self.outputs.iter().map(output).collect::<Result<_, _>>()?, rows)))
     }

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use saltwing_types::{ArithOp, CompareOp, Decimal, Function, SqlType, Value, eval};
+use saltwing_types::{ArithOp, CompareOp, Decimal, SqlType, Value, eval};
 
 use arrow::array::Array;
 
@@ -163,14 +163,14 @@ fn common_shapes_run_over_columns() {
             vec![(typing::compare(CompareOp::Gt, by_type(Integer), number("0")).unwrap(), divided())],
             Some(number("0")),
         ),
-        typing::call(Function::Coalesce, vec![by_type(Integer), number("1")]),
+        typing::call_named("COALESCE", vec![by_type(Integer), number("1")]),
         typing::arith(ArithOp::Mul, by_type(Decimal(Some((5, 2)))), by_type(Integer)),
         typing::arith(ArithOp::Add, by_type(Date), number("1.5")),
         typing::cast(by_type(Integer), BigInt),
         typing::cast(by_type(Date), Timestamp),
-        typing::call(Function::Substr, vec![by_type(Varchar(None)), number("1"), number("2")]),
-        typing::call(Function::Lower, vec![by_type(Char(4))]),
-        typing::call(Function::Concat, vec![by_type(Varchar(None)), by_type(Integer)]),
+        typing::call_named("SUBSTR", vec![by_type(Varchar(None)), number("1"), number("2")]),
+        typing::call_named("LOWER", vec![by_type(Char(4))]),
+        typing::call_named("CONCAT", vec![by_type(Varchar(None)), by_type(Integer)]),
     ];
     let columns = arrays(&ordinary());
     for expr in shapes {

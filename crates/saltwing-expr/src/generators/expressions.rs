@@ -1,6 +1,8 @@
 //! Random expressions, built by SQL's typing rules as the front ends do.
 
-use saltwing_types::{ArithOp, ColumnRef, CompareOp, DateField, Expr, Function, SqlType, Value, ValueError, typing};
+use saltwing_types::function::{ParameterKind, ResultType, Signature};
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, SqlType, Value, ValueError, typing};
 
 /// The columns that expressions name.
 pub(crate) const COLUMN_TYPES: [SqlType; 18] = [
@@ -36,14 +38,25 @@ pub(crate) enum Kind {
     Bytes,
 }
 
-const KINDS: [Kind; 5] = [Kind::Number, Kind::Text, Kind::Instant, Kind::Condition, Kind::Bytes];
+impl Kind {
+    fn has(self, ty: SqlType) -> bool {
+        let family = match self {
+            Kind::Condition => TypeFamily::Boolean,
+            Kind::Number => TypeFamily::Number,
+            Kind::Text => TypeFamily::Text,
+            Kind::Instant => TypeFamily::Instant,
+            Kind::Bytes => TypeFamily::Bytes,
+        };
+        ty.family() == family
+    }
+}
 
-const ROUNDINGS: [Function; 4] = [Function::Floor, Function::Ceil, Function::Round, Function::Trunc];
+pub(crate) const KINDS: [Kind; 5] = [Kind::Number, Kind::Text, Kind::Instant, Kind::Condition, Kind::Bytes];
 
 type Built = Result<Expr, ValueError>;
 
 impl Choices<'_> {
-    fn pick(&mut self, count: usize) -> usize {
+    pub(crate) fn pick(&mut self, count: usize) -> usize {
         self.0.next().map_or(0, |n| usize::from(*n) % count)
     }
 
@@ -67,7 +80,7 @@ impl Choices<'_> {
             (Kind::Condition, n) => self.condition(n, depth - 1),
             (_, 1) => self.cast(kind, depth - 1),
             (Kind::Number, n) => self.number(n, depth - 1),
-            (Kind::Text, _) => self.text(depth - 1),
+            (Kind::Text, _) => self.function(kind, depth - 1),
             (Kind::Instant, n) => self.instant(n, depth - 1),
             (Kind::Bytes, _) => Ok(self.leaf(kind)),
         };
@@ -75,16 +88,9 @@ impl Choices<'_> {
     }
 
     fn leaf(&mut self, kind: Kind) -> Expr {
-        let of_kind = |ty: &SqlType| match kind {
-            Kind::Condition => *ty == SqlType::Boolean,
-            Kind::Number => ty.family() == saltwing_types::sql_type::TypeFamily::Number,
-            Kind::Text => ty.family() == saltwing_types::sql_type::TypeFamily::Text,
-            Kind::Instant => ty.family() == saltwing_types::sql_type::TypeFamily::Instant,
-            Kind::Bytes => ty.family() == saltwing_types::sql_type::TypeFamily::Bytes,
-        };
         match self.pick(8) {
             0..=3 => {
-                let fitting: Vec<usize> = (0..COLUMN_TYPES.len()).filter(|i| of_kind(&COLUMN_TYPES[*i])).collect();
+                let fitting: Vec<usize> = (0..COLUMN_TYPES.len()).filter(|i| kind.has(COLUMN_TYPES[*i])).collect();
                 column(self.one_of(&fitting))
             }
             4 if self.pick(3) == 0 => column(COLUMN_TYPES.len() - 1),
@@ -192,10 +198,7 @@ impl Choices<'_> {
                 let escape = self.one_of(&[Some('\\'), None, Some('a')]);
                 typing::like(text, pattern, escape, self.pick(3) == 0, self.pick(4) == 0)
             }
-            6 if self.pick(3) == 0 => {
-                let args = vec![self.of_kind(Kind::Text, depth), self.of_kind(Kind::Text, depth)];
-                typing::call(Function::StartsWith, args)
-            }
+            6 if self.pick(3) == 0 => self.function(kind, depth),
             6 if self.pick(2) == 0 => {
                 let pattern = match self.pick(6) {
                     0 => self.of_kind(Kind::Text, depth),
@@ -230,8 +233,8 @@ impl Choices<'_> {
     /// CASE, COALESCE and NULLIF.
     fn choice(&mut self, kind: Kind, depth: usize) -> Built {
         match self.pick(4) {
-            0 => typing::call(Function::Coalesce, self.list(kind, depth, 1, 3)),
-            1 => typing::call(Function::NullIf, vec![self.of_kind(kind, depth), self.of_kind(kind, depth)]),
+            0 => typing::call_named("COALESCE", self.list(kind, depth, 1, 3)),
+            1 => typing::call_named("NULLIF", vec![self.of_kind(kind, depth), self.of_kind(kind, depth)]),
             n => {
                 let operand_kind = if n == 2 { Some(self.one_of(&KINDS)) } else { None };
                 let operand = operand_kind.map(|kind| self.of_kind(kind, depth));
@@ -271,31 +274,7 @@ impl Choices<'_> {
     fn number(&mut self, which: usize, depth: usize) -> Built {
         match which {
             2 => typing::negate(self.of_kind(Kind::Number, depth)),
-            3 => typing::call(Function::Abs, vec![self.of_kind(Kind::Number, depth)]),
-            4 => {
-                let kind = self.one_of(&[Kind::Text, Kind::Text, Kind::Bytes]);
-                typing::call(Function::Length, vec![self.of_kind(kind, depth)])
-            }
-            5 => {
-                let fields = [DateField::Year, DateField::Quarter, DateField::Month, DateField::Week, DateField::Day];
-                let clock = [DateField::Hour, DateField::Minute, DateField::Second, DateField::Dow];
-                let days = [DateField::DayOfYear, DateField::DayOfWeek];
-                let field = self.one_of(&[&fields[..], &clock, &days].concat());
-                typing::call(Function::Extract(field), vec![self.of_kind(Kind::Instant, depth)])
-            }
-            6 => match self.pick(3) {
-                0 => {
-                    let kind = self.one_of(&KINDS);
-                    typing::call(Function::Hash, vec![self.of_kind(kind, depth)])
-                }
-                _ => {
-                    let mut args = vec![self.of_kind(Kind::Number, depth)];
-                    if self.pick(3) == 0 {
-                        args.push(self.places(depth));
-                    }
-                    typing::call(self.one_of(&ROUNDINGS), args)
-                }
-            },
+            3..=6 => self.function(Kind::Number, depth),
             _ => {
                 use ArithOp::*;
                 let op = self.one_of(&[Add, Sub, Mul, Div, Rem]);
@@ -304,71 +283,63 @@ impl Choices<'_> {
         }
     }
 
-    fn places(&mut self, depth: usize) -> Expr {
-        match self.pick(8) {
-            0 => self.of_kind(Kind::Number, depth),
-            n => Expr::Literal(Value::Int(n as i64 - 4), SqlType::BigInt),
-        }
-    }
-
-    fn text(&mut self, depth: usize) -> Built {
-        use Function::*;
-        match self.pick(4) {
-            0 => {
-                let kind = self.one_of(&KINDS);
-                typing::call(Concat, vec![self.of_kind(Kind::Text, depth), self.of_kind(kind, depth)])
-            }
-            1 => {
-                let mut args = vec![self.of_kind(Kind::Text, depth), self.of_kind(Kind::Number, depth.min(1))];
-                if self.pick(2) == 0 {
-                    return typing::call(Left, args);
-                }
-                if self.pick(2) == 0 {
-                    args.push(self.literal(Kind::Number));
-                }
-                typing::call(Substr, args)
-            }
-            _ => {
-                let function = self.one_of(&[Lower, Upper, Trim, Reverse, Md5, Sha256]);
-                typing::call(function, vec![self.of_kind(Kind::Text, depth)])
-            }
-        }
-    }
-
     fn instant(&mut self, which: usize, depth: usize) -> Built {
-        use Function::*;
         match which {
-            2 => {
-                let function = self.one_of(&[ToDate, ToTime, ToTimestamp]);
-                typing::call(function, vec![self.of_kind(Kind::Text, depth)])
-            }
-            3 | 4 => {
-                let units = ["day", "WEEK", "months", "year", "hour", "minute", "microsecond", "quarter", "decade"];
-                let unit = match self.pick(8) {
-                    0 => self.of_kind(Kind::Text, depth),
-                    _ => typing::string(self.one_of(&units)),
-                };
-                let instant = self.of_kind(Kind::Instant, depth);
-                if self.pick(2) == 0 {
-                    return typing::call(DateTrunc, vec![unit, instant]);
-                }
-                let mut args = vec![instant, unit];
-                if self.pick(2) == 0 {
-                    args.push(self.places(depth));
-                }
-                typing::call(self.one_of(&ROUNDINGS), args)
-            }
-            5 => {
-                let stride = typing::string(self.one_of(&["15 minutes", "1 day 3 hours", "7 seconds", "1 month"]));
-                let mut args = vec![stride, self.of_kind(Kind::Instant, depth)];
-                if self.pick(2) == 0 {
-                    args.push(self.of_kind(Kind::Instant, depth.min(1)));
-                }
-                typing::call(DateBin, args)
-            }
+            2..=5 => self.function(Kind::Instant, depth),
             _ => {
                 let op = self.one_of(&[ArithOp::Add, ArithOp::Sub]);
                 typing::arith(op, self.of_kind(Kind::Instant, depth), self.of_kind(Kind::Number, depth))
+            }
+        }
+    }
+
+    /// A call of any function of the registry that gives this kind.
+    fn function(&mut self, kind: Kind, depth: usize) -> Built {
+        let gives = |signature: &Signature| match signature.result {
+            ResultType::Is(ty) => kind.has(ty),
+            ResultType::Arithmetic => kind == Kind::Number,
+            ResultType::InstantAt(_) => kind == Kind::Instant,
+            ResultType::Common => true,
+        };
+        let signatures = |function: Function| function.signatures.iter().map(move |signature| (function, signature));
+        let calls: Vec<_> = Function::all().flat_map(signatures).filter(|(_, signature)| gives(signature)).collect();
+        let (function, signature) = self.one_of(&calls);
+        self.call(function, signature, kind, depth)
+    }
+
+    /// A call of this shape; arguments of a common type are of `common`.
+    pub(crate) fn call(&mut self, function: Function, signature: &Signature, common: Kind, depth: usize) -> Built {
+        let most = signature.parameters.len() + if signature.repeats { 2 } else { 0 };
+        let count = signature.required + self.pick(most - signature.required + 1);
+        let args = (0..count).map(|index| self.argument(signature.kind(index).unwrap(), common, depth));
+        let args = args.collect();
+        typing::call(function, args)
+    }
+
+    fn argument(&mut self, kind: ParameterKind, common: Kind, depth: usize) -> Expr {
+        match kind {
+            ParameterKind::Text => self.of_kind(Kind::Text, depth),
+            ParameterKind::Bytes => self.of_kind(Kind::Bytes, depth),
+            ParameterKind::Number | ParameterKind::Double => self.of_kind(Kind::Number, depth),
+            ParameterKind::Instant | ParameterKind::InstantOrString => self.of_kind(Kind::Instant, depth),
+            ParameterKind::Common => self.of_kind(common, depth),
+            ParameterKind::Any | ParameterKind::AnyAsText => {
+                let kind = self.one_of(&KINDS);
+                self.of_kind(kind, depth)
+            }
+            ParameterKind::Integer => match self.pick(8) {
+                0 => self.of_kind(Kind::Number, depth),
+                n => Expr::Literal(Value::Int(n as i64 - 3), SqlType::BigInt),
+            },
+            ParameterKind::Unit => {
+                let units = ["day", "WEEK", "months", "year", "hour", "minute", "microsecond", "quarter", "decade"];
+                match self.pick(8) {
+                    0 => self.of_kind(Kind::Text, depth),
+                    _ => typing::string(self.one_of(&units)),
+                }
+            }
+            ParameterKind::Stride => {
+                typing::string(self.one_of(&["15 minutes", "1 day 3 hours", "7 seconds", "1 month"]))
             }
         }
     }

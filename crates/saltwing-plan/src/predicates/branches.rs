@@ -8,7 +8,8 @@
 //! Exactly one branch is taken for each row, so the boxes of a test's outcome are the union over the branches of the
 //! boxes in which the branch is taken and its own value has that outcome. This holds for each outcome, unknown too.
 
-use saltwing_types::{CompareOp, Expr, Function, SqlType, Value};
+use saltwing_types::function::Evaluation;
+use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
 use crate::key_box::Cover;
 use crate::predicates::constant::Constant;
@@ -67,18 +68,29 @@ fn compared(op: CompareOp, a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
+/// The values of which the first that is not NULL is taken.
+fn alternatives(e: &Expr) -> Option<&[Expr]> {
+    match e {
+        Expr::Call(function, args, _) if matches!(function.evaluation, Evaluation::FirstNotNull) => Some(args),
+        _ => None,
+    }
+}
+
 /// The branches of a value, if it is one of several and they are few.
 fn branches(e: &Expr) -> Option<Vec<Branch<'_>>> {
     let (mut nested, mut count) = (0, 0);
     let mut look = |e: &Expr| match e {
         Expr::Case { whens, .. } => (nested, count) = (nested + 1, count + whens.len() + 1),
-        Expr::Call(Function::Coalesce, args, _) => (nested, count) = (nested + 1, count + args.len()),
-        _ => {}
+        e => {
+            if let Some(args) = alternatives(e) {
+                (nested, count) = (nested + 1, count + args.len());
+            }
+        }
     };
-    match e {
-        Expr::Case { .. } | Expr::Call(Function::Coalesce, ..) => e.walk(&mut look),
-        _ => return None,
+    if !matches!(e, Expr::Case { .. }) && alternatives(e).is_none() {
+        return None;
     }
+    e.walk(&mut look);
     if nested > NESTED_MAX || count > BRANCHES_MAX {
         return None;
     }
@@ -95,12 +107,11 @@ fn branches(e: &Expr) -> Option<Vec<Branch<'_>>> {
             whens.iter().for_each(|(condition, value)| add(condition.clone(), value));
             otherwise.as_deref().unwrap_or(&Expr::NULL)
         }
-        Expr::Call(Function::Coalesce, args, _) => {
-            let (last, before) = args.split_last()?;
+        e => {
+            let (last, before) = alternatives(e)?.split_last()?;
             before.iter().for_each(|arg| add(Expr::Not(Box::new(Expr::IsNull(Box::new(arg.clone())))), arg));
             last
         }
-        _ => return None,
     };
     branches.push(Branch { taken, value: last });
     Some(branches)

@@ -24,7 +24,8 @@ mod row_value;
 mod text_of_key;
 
 pub(crate) use prefix::TextPrefix;
-use saltwing_types::{CompareOp, Expr, Function};
+use saltwing_types::function::KeyProperty;
+use saltwing_types::{CompareOp, Expr};
 
 use crate::column_set::ColumnSet;
 use crate::key_box::{Cover, Fit, KeyBox};
@@ -97,11 +98,12 @@ impl CoverBuilder<'_> {
             Expr::InList(e, list) => self.in_list(e, list, want),
             Expr::RowInList(row, rows) => self.row_in_list(row, rows, want),
             Expr::Like { text, pattern, escape, ignore_case } => self.like(text, pattern, *escape, *ignore_case, want),
-            Expr::Call(Function::StartsWith, args, _) => self.starts_with(args, want),
-            Expr::Call(Function::RegexpLike, args, _) => self.regexp(args, want),
-            Expr::Case { .. } | Expr::Call(Function::Coalesce, ..) => {
-                self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown)
-            }
+            Expr::Call(function, args, _) => match function.key_property {
+                KeyProperty::StartsWith => self.starts_with(args, want),
+                KeyProperty::Matches => self.regexp(args, want),
+                _ => self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown),
+            },
+            Expr::Case { .. } => self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown),
             _ => Cover::unknown(),
         }
     }

@@ -9,7 +9,8 @@
 //! LEFT(k, 2) > 'abc'    ['ac' ..             longer than 2: no beginning is between 'ab' and 'abc'
 //! ```
 
-use saltwing_types::{CompareOp, Expr, Function, SqlType, Value};
+use saltwing_types::function::KeyProperty;
+use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
@@ -40,15 +41,12 @@ impl TextPrefix {
             }
             _ => None,
         };
-        let (text, count) = match expr {
-            Expr::Call(Function::Left, args, _) => match args.as_slice() {
-                [text, count] => (text, integer(count)?),
-                _ => return None,
-            },
-            Expr::Call(Function::Substr, args, _) => match args.as_slice() {
-                [text, from, count] if matches!(integer(from)?, 0 | 1) => (text, integer(count)?.max(0)),
-                _ => return None,
-            },
+        let Expr::Call(function, args, _) = expr else { return None };
+        let (text, count) = match (function.key_property, args.as_slice()) {
+            (KeyProperty::Prefix, [text, count]) => (text, integer(count)?),
+            (KeyProperty::Substring, [text, from, count]) if matches!(integer(from)?, 0 | 1) => {
+                (text, integer(count)?.max(0))
+            }
             _ => return None,
         };
         usize::try_from(count).ok().map(|chars| (text, Self { chars, made_up }))

@@ -3,7 +3,7 @@
 //! That text bounds the column; what matches anything behind it makes the span exact, `^abc$` is an equality.
 
 use saltwing_types::regexp::{self, RegexpRest};
-use saltwing_types::{Expr, Function, Value};
+use saltwing_types::{Expr, Value};
 
 use crate::key_box::Cover;
 use crate::predicates::constant::Constant;
@@ -20,7 +20,7 @@ impl CoverBuilder<'_> {
             Some(Some(Constant::Value { value: Value::Text(flags), .. })) => flags,
             Some(_) => return Cover::unknown(),
         };
-        let Ok(ignore_case) = Function::regexp_ignores_case(&flags) else { return Cover::unknown() };
+        let Ok(ignore_case) = regexp::ignores_case(&flags) else { return Cover::unknown() };
         let (set, exact, made_up) = match Constant::of(pattern) {
             Some(Constant::Null) => return if want.unknown { Cover::everything() } else { Cover::nothing() },
             Some(Constant::Value { value: Value::Text(pattern), .. }) => {

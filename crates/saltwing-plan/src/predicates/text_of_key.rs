@@ -3,7 +3,8 @@
 //! Two values of a column never have the same text, so a text is that of one value, or of none. And no piece of a
 //! text is longer than what it is cut from. The order of texts is not that of values: an order is left to the rows.
 
-use saltwing_types::{Expr, Function, SqlType, Value, text};
+use saltwing_types::function::KeyProperty;
+use saltwing_types::{Expr, SqlType, Value, text};
 
 use crate::domain::Domain;
 use crate::literal_position::Place;
@@ -22,7 +23,7 @@ impl KeyText {
     pub(super) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
         match expr {
             Expr::Cast(inner, SqlType::Varchar(None)) => Some((inner, Self::Whole(inner.sql_type()?))),
-            Expr::Call(Function::Substr, args, _) => {
+            Expr::Call(function, args, _) if function.key_property == KeyProperty::Substring => {
                 let (inner, from, count) = match args.as_slice() {
                     [inner, from] => (inner, integer(from)?, i64::MAX),
                     [inner, from, count] => (inner, integer(from)?, integer(count)?),

@@ -199,7 +199,7 @@ impl<'t> Parser<'t> {
         loop {
             if self.symbol("||") {
                 let args = vec![one(left)?, one(self.factor()?)?];
-                left = Operand::One(typing::call(Function::Concat, args).map_err(|e| e.to_string())?);
+                left = Operand::One(typing::call(Function::CONCAT, args).map_err(|e| e.to_string())?);
             } else if let Some((_, op)) = ops.into_iter().find(|(symbol, _)| self.symbol(symbol)) {
                 let right = one(self.factor()?)?;
                 left = Operand::One(typing::arith(op, one(left)?, right).map_err(|e| e.to_string())?);

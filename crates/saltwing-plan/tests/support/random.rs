@@ -135,7 +135,7 @@ fn key_expression(columns: &[Column], first: usize, second: usize, tape: &mut Ta
         Expr::Column(ColumnRef { index, name, ty, nullable, span: None })
     };
     let int = |n: i64| Expr::Literal(V::Int(n), T::BigInt);
-    let call = |function, args| typing::call(function, args);
+    let call = |function, args| typing::call_named(function, args);
     let (a, b) = (column(first), column(second));
     if columns[first].ty.is_integer() {
         let rest = |e, n| typing::arith(ArithOp::Rem, e, int(n));
@@ -146,31 +146,28 @@ fn key_expression(columns: &[Column], first: usize, second: usize, tape: &mut Ta
             3 => typing::arith(ArithOp::Sub, int(7), a),
             4 => typing::arith(ArithOp::Mul, typing::negate(a)?, int(tape.pick(&[2, -1]))),
             5 if columns[second].ty.is_integer() => typing::arith(ArithOp::Add, rest(a, 3)?, rest(b, 2)?),
-            5 | 6 => call(Function::Left, vec![call(Function::Md5, vec![typing::cast(a, T::Varchar(None))?])?, int(1)]),
+            5 | 6 => call("LEFT", vec![call("MD5", vec![typing::cast(a, T::Varchar(None))?])?, int(1)]),
             _ => typing::arith(ArithOp::Add, a, int(1)),
         };
     }
     let family = columns[first].ty.family();
     if family == TypeFamily::Instant && tape.one_in(2) {
-        let (function, stride) = tape.pick(&[
-            (Function::DateTrunc, "day"),
-            (Function::DateTrunc, "month"),
-            (Function::DateBin, "2 milliseconds"),
-        ]);
+        let (function, stride) =
+            tape.pick(&[("DATE_TRUNC", "day"), ("DATE_TRUNC", "month"), ("DATE_BIN", "2 milliseconds")]);
         return call(function, vec![typing::string(stride), a]);
     }
     if family != TypeFamily::Text || tape.one_in(8) {
-        return typing::arith(ArithOp::Rem, call(Function::Hash, vec![a])?, int(3));
+        return typing::arith(ArithOp::Rem, call("HASH", vec![a])?, int(3));
     }
     match tape.below(9) {
-        0 | 1 => call(Function::Substr, vec![call(Function::Md5, vec![a])?, int(1), int(tape.pick(&[2, 1]))]),
-        2 => call(Function::Substr, vec![a, int(1), int(1)]),
-        3 => call(Function::Left, vec![a, int(tape.pick(&[2, 1, -1]))]),
-        4 => call(Function::Reverse, vec![a]),
-        5 => call(tape.pick(&[Function::Lower, Function::Upper]), vec![a]),
-        6 => call(Function::Left, vec![call(Function::Sha256, vec![call(Function::Concat, vec![a, b])?])?, int(1)]),
-        7 => call(Function::Concat, vec![typing::string("x"), a]),
-        _ => call(Function::Substr, vec![a, int(-2)]),
+        0 | 1 => call("SUBSTR", vec![call("MD5", vec![a])?, int(1), int(tape.pick(&[2, 1]))]),
+        2 => call("SUBSTR", vec![a, int(1), int(1)]),
+        3 => call("LEFT", vec![a, int(tape.pick(&[2, 1, -1]))]),
+        4 => call("REVERSE", vec![a]),
+        5 => call(tape.pick(&["LOWER", "UPPER"]), vec![a]),
+        6 => call("LEFT", vec![call("SHA256", vec![call("CONCAT", vec![a, b])?])?, int(1)]),
+        7 => call("CONCAT", vec![typing::string("x"), a]),
+        _ => call("SUBSTR", vec![a, int(-2)]),
     }
 }
 
@@ -422,18 +419,18 @@ fn branch_test(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
         return if tape.one_in(2) { typing::compare(op, test, truth) } else { typing::compare(op, truth, test) };
     }
     let value = match tape.below(4) {
-        0 => typing::call(Function::NullIf, vec![column, some(tape)])?,
+        0 => typing::call_named("NULLIF", vec![column, some(tape)])?,
         1 => {
             let other = world.table.column(tape.below(world.table.columns.len()));
-            typing::call(Function::Coalesce, vec![column.clone(), other])
-                .or_else(|_| typing::call(Function::Coalesce, vec![column, some(tape)]))?
+            typing::call_named("COALESCE", vec![column.clone(), other])
+                .or_else(|_| typing::call_named("COALESCE", vec![column, some(tape)]))?
         }
         2 => {
             let (then, otherwise) = (some(tape), some(tape));
             let when = atom(world, tape)?;
             typing::case(None, vec![(when, then)], Some(if tape.one_in(2) { column } else { otherwise }))?
         }
-        _ => typing::call(Function::Coalesce, vec![column, some(tape)])?,
+        _ => typing::call_named("COALESCE", vec![column, some(tape)])?,
     };
     let (a, b) = (some(tape), some(tape));
     match tape.below(6) {
@@ -492,7 +489,7 @@ fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
         if tape.one_in(3) { typing::negate(number) } else { Ok(number) }
     };
     let text = typing::string;
-    let roundings = [Function::Floor, Function::Ceil, Function::Round, Function::Trunc];
+    let roundings = ["FLOOR", "CEIL", "ROUND", "TRUNC"];
     let int = |n: i64| Expr::Literal(V::Int(n), T::BigInt);
     if tape.one_in(8) {
         return typing::cast(e, T::Varchar(None));
@@ -502,7 +499,7 @@ fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
             0..=3 => typing::arith(tape.pick(&[Add, Sub, Mul, Div, Rem]), e, operand(tape)?),
             4 => typing::arith(tape.pick(&[Add, Sub, Mul]), operand(tape)?, e),
             5 => typing::negate(e),
-            6 => typing::call(Function::Abs, vec![e]),
+            6 => typing::call_named("ABS", vec![e]),
             7 => {
                 let types = [T::Integer, T::TinyInt, T::Double, T::Float, T::Decimal(Some((5, 2))), T::Date];
                 typing::cast(e, tape.pick(&types))
@@ -510,29 +507,29 @@ fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
             _ => {
                 let places = tape.below(6) as i64 - 2;
                 let args = if tape.one_in(2) { vec![e, int(places)] } else { vec![e] };
-                typing::call(tape.pick(&roundings), args)
+                typing::call_named(tape.pick(&roundings), args)
             }
         },
         Some(TypeFamily::Instant) => {
             let unit = text(tape.pick(&["day", "month", "year", "week", "hour", "second", "quarter"]));
             match tape.below(8) {
                 0 => typing::arith(tape.pick(&[Add, Sub]), e, operand(tape)?),
-                1 | 2 => typing::call(Function::DateTrunc, vec![unit, e]),
-                3 => typing::call(Function::DateBin, vec![text(tape.pick(&["15 minutes", "7 days"])), e]),
+                1 | 2 => typing::call_named("DATE_TRUNC", vec![unit, e]),
+                3 => typing::call_named("DATE_BIN", vec![text(tape.pick(&["15 minutes", "7 days"])), e]),
                 4 => {
                     let fields = [DateField::Year, DateField::Year, DateField::Month];
-                    typing::call(Function::Extract(tape.pick(&fields)), vec![e])
+                    typing::call(Function::extract(tape.pick(&fields)), vec![e])
                 }
                 5 => typing::cast(e, tape.pick(&[T::Date, T::Timestamp, T::BigInt, T::UnsignedDate])),
-                _ => typing::call(tape.pick(&roundings), vec![e, unit]),
+                _ => typing::call_named(tape.pick(&roundings), vec![e, unit]),
             }
         }
         Some(TypeFamily::Text) => {
             let count = int(tape.below(5) as i64);
             match tape.below(3) {
-                0 => typing::call(Function::Left, vec![e, count]),
-                1 => typing::call(Function::Substr, vec![e, int(1), count]),
-                _ => typing::call(Function::Substr, vec![e, int(tape.below(3) as i64), count]),
+                0 => typing::call_named("LEFT", vec![e, count]),
+                1 => typing::call_named("SUBSTR", vec![e, int(1), count]),
+                _ => typing::call_named("SUBSTR", vec![e, int(tape.below(3) as i64), count]),
             }
         }
         Some(TypeFamily::Boolean) => typing::cast(e, T::Integer),
@@ -606,7 +603,7 @@ fn text_test(column: Expr, index: usize, world: &World<'_>, tape: &mut Tape) -> 
         ),
         0 | 1 => typing::like(column, text, Some('\\'), false, tape.one_in(3)),
         2 => typing::like(column, text, None, true, tape.one_in(3)),
-        _ => typing::call(Function::StartsWith, vec![column, constant(index, world, tape)]),
+        _ => typing::call_named("STARTS_WITH", vec![column, constant(index, world, tape)]),
     }
 }
 
@@ -638,7 +635,7 @@ fn opaque(world: &World<'_>, index: usize, tape: &mut Tape) -> Result<Expr, Valu
     let (column, ty) = (table.column(index), table.columns[index].ty);
     match ty.family() {
         TypeFamily::Text => {
-            let call = typing::call(tape.pick(&[Function::Upper, Function::Reverse, Function::Trim]), vec![column])?;
+            let call = typing::call_named(tape.pick(&["UPPER", "REVERSE", "TRIM"]), vec![column])?;
             typing::compare(tape.pick(&OPS), call, constant(index, world, tape))
         }
         _ => typing::compare(tape.pick(&OPS), column, table.column(tape.below(table.columns.len()))),

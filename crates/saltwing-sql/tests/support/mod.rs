@@ -97,7 +97,11 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Use(it) => name(it),
         Statement::Unsupported(it) => it.span = NOWHERE,
-        Statement::ShowSchemas(_) | Statement::Begin | Statement::Commit | Statement::Rollback => {}
+        Statement::ShowFunctions(_)
+        | Statement::ShowSchemas(_)
+        | Statement::Begin
+        | Statement::Commit
+        | Statement::Rollback => {}
     }
     statement
 }

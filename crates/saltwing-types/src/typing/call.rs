@@ -1,209 +1,141 @@
-//! Function calls: how many arguments, of which types, and the result's type.
+//! Function calls: how many arguments, of which types, and the result's type, as the function's signature says.
 
 use super::{
-    Typed, arith, arith_type, as_text, as_type, case, cast, common_type, compare, meet_type, not, signed_instant,
-    string, type_name,
+    Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, signed_instant, string, type_name,
 };
 use crate::calendar::{Bins, DateUnit};
-use crate::regexp::Regexp;
+use crate::function::{Evaluation, ParameterKind, ResultType, Signature};
 use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
-use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, ValueError};
+use crate::{ArithOp, Expr, Function, SqlType, Value, ValueError, suggest};
 
 /// A function call.
 ///
 /// # Errors
 /// [`ValueError::NoSuchFunction`] when the arguments do not fit in number, a type mismatch when not in type.
 pub fn call(function: Function, args: Vec<Expr>) -> Typed {
-    use Function::*;
-    let (least, most) = match function {
-        Coalesce | Concat => (1, usize::MAX),
-        Substr => (2, 3),
-        Left | Mod | NullIf | StartsWith | DateTrunc => (2, 2),
-        DateBin | RegexpLike => (2, 3),
-        Ceil | Floor | Round | Trunc => (1, 3),
-        _ => (1, 1),
-    };
-    if !(least..=most).contains(&args.len()) {
-        return Err(ValueError::NoSuchFunction(format!("{} with {} arguments", function.name(), args.len())));
+    let signature = signature(function, &args)?;
+    if let Evaluation::Rewritten(rewrite) = function.evaluation {
+        return rewrite(args);
     }
-    let text = |args: Vec<Expr>| args.into_iter().map(|e| as_text(e, function.name())).collect::<Result<Vec<_>, _>>();
-    let varchar = SqlType::Varchar(None);
-    match function {
-        Abs => {
-            let ty = args.first().and_then(Expr::sql_type).unwrap_or(SqlType::Null);
-            let ty = arith_type(ArithOp::Add, ty, ty).filter(|ty| ty.family() == TypeFamily::Number);
-            let ty = ty.ok_or_else(|| ValueError::TypeMismatch("ABS takes a number".into()))?;
-            Ok(Expr::Call(function, args, ty))
+    let kind = |index: usize| signature.kind(index).unwrap_or(ParameterKind::Any);
+    let of_common = args.iter().enumerate().filter(|(index, _)| kind(*index) == ParameterKind::Common);
+    let common = common_type(&of_common.map(|(_, arg)| arg).collect::<Vec<_>>())?;
+    let typed = args.into_iter().enumerate().map(|(index, arg)| typed(arg, kind(index), common, function.name));
+    let args: Vec<Expr> = typed.collect::<Result<_, _>>()?;
+    if let Some(check) = function.check {
+        check(&args)?;
+    }
+    let type_at = |index: usize| args.get(index).and_then(Expr::sql_type);
+    let ty = match signature.result {
+        ResultType::Is(ty) => ty,
+        ResultType::Common => common,
+        ResultType::InstantAt(index) => type_at(index).map_or(SqlType::Timestamp, signed_instant),
+        ResultType::Arithmetic => {
+            let ty = type_at(0).unwrap_or(SqlType::Null);
+            let refused = || ValueError::TypeMismatch(format!("{} takes a number", function.name));
+            arith_type(ArithOp::Add, ty, ty).ok_or_else(refused)?
         }
-        Mod | NullIf | Sign => {
-            let mut args = args.into_iter();
-            match (function, args.next(), args.next()) {
-                (Mod, Some(a), Some(b)) => arith(ArithOp::Rem, a, b),
-                (NullIf, Some(a), Some(b)) => null_if(a, b),
-                (_, Some(number), None) => sign(number),
-                _ => Err(ValueError::NoSuchFunction(function.name().into())),
+    };
+    Ok(Expr::Call(function, args, ty))
+}
+
+/// A call of the function of a name.
+///
+/// # Errors
+/// [`ValueError::NoSuchFunction`] for an unknown name, with one that was perhaps meant; else as [`call`].
+pub fn call_named(name: &str, args: Vec<Expr>) -> Typed {
+    if let Some(function) = Function::by_name(name) {
+        return call(function, args);
+    }
+    let near = suggest(name, Function::all().map(|function| function.name));
+    Err(ValueError::NoSuchFunction(match near {
+        Some(near) => format!("{name}; there is {near}"),
+        None => name.to_owned(),
+    }))
+}
+
+/// The signature that a call follows: that whose first parameter takes the first argument.
+fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, ValueError> {
+    let name = function.name;
+    let takes = |signature: &&Signature| match (signature.parameters.first(), args.first()) {
+        (Some(parameter), Some(arg)) => parameter.kind.takes(arg),
+        _ => true,
+    };
+    let [first, others @ ..] = function.signatures else {
+        return Err(ValueError::Internal(format!("{name} has no signature")));
+    };
+    let wrong_count = |signature: &Signature| {
+        ValueError::NoSuchFunction(format!("{name} with {} arguments; there is {name}{signature}", args.len()))
+    };
+    if !function.signatures.iter().any(|signature| signature.takes_count(args.len())) {
+        return Err(wrong_count(first));
+    }
+    let signature = match (function.signatures.iter().find(takes), args.first()) {
+        (Some(signature), _) => signature,
+        (None, Some(arg)) if !others.is_empty() => {
+            let kinds =
+                function.signatures.iter().filter_map(|signature| Some(signature.parameters.first()?.kind.noun()));
+            let kinds = kinds.collect::<Vec<_>>().join(" or ");
+            let text = format!("{name} takes {kinds}, and {arg} is {}", type_name(arg));
+            return Err(ValueError::TypeMismatch(text));
+        }
+        // The argument's own check names it.
+        (None, _) => first,
+    };
+    if signature.takes_count(args.len()) { Ok(signature) } else { Err(wrong_count(signature)) }
+}
+
+/// An argument as its parameter takes it.
+fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
+    let family = arg.sql_type().map(SqlType::family);
+    match kind {
+        ParameterKind::Text => as_text(arg, name),
+        ParameterKind::Unit => {
+            let unit = as_text(arg, name)?;
+            if let Expr::Literal(Value::Text(unit), _) = &unit {
+                DateUnit::by_name(unit)?;
             }
+            Ok(unit)
         }
-        Coalesce => {
-            let ty = common_type(&args.iter().collect::<Vec<_>>())?;
-            let args = args.into_iter().map(|e| as_type(e, ty)).collect::<Result<Vec<_>, _>>()?;
-            Ok(Expr::Call(function, args, ty))
-        }
-        Concat => {
-            let args = args.into_iter().map(concat_part).collect::<Result<Vec<_>, _>>()?;
-            Ok(Expr::Call(function, args, varchar))
-        }
-        Ceil | Floor | Round | Trunc => rounding(function, args),
-        DateBin | DateTrunc => {
-            let mut args = args.into_iter();
-            let stride = args.next().map(|e| as_text(e, function.name())).transpose()?;
-            let instants: Vec<Expr> = args.map(|e| as_instant(e, function.name())).collect::<Result<_, _>>()?;
-            if let (Some(Expr::Literal(Value::Text(stride), _)), true) = (&stride, function == DateTrunc) {
-                DateUnit::by_name(stride)?;
-            } else if let Some(Expr::Literal(Value::Text(stride), _)) = &stride {
+        ParameterKind::Stride => {
+            let stride = as_text(arg, name)?;
+            if let Expr::Literal(Value::Text(stride), _) = &stride {
                 Bins::of_stride(stride, Timestamp { ms: 0, nanos: 0 })?;
             }
-            let ty = instants.first().and_then(Expr::sql_type).map_or(SqlType::Timestamp, signed_instant);
-            Ok(Expr::Call(function, stride.into_iter().chain(instants).collect(), ty))
+            Ok(stride)
         }
-        Extract(_) => {
-            let args = args.into_iter().map(|e| as_instant(e, function.name())).collect::<Result<_, _>>()?;
-            Ok(Expr::Call(function, args, SqlType::Integer))
-        }
-        Hash => {
-            let args = args.into_iter().map(|e| match e {
-                Expr::Param(_, None) => meet_type(e, varchar),
-                other => Ok(other),
-            });
-            Ok(Expr::Call(function, args.collect::<Result<_, _>>()?, SqlType::BigInt))
-        }
-        RegexpLike => {
-            let args = text(args)?;
-            let literal = |e: Option<&Expr>| match e {
-                Some(Expr::Literal(Value::Text(text), _)) => Some(text.clone()),
-                _ => None,
-            };
-            let flags = literal(args.get(2)).unwrap_or_default();
-            let ignore_case = Function::regexp_ignores_case(&flags)?;
-            if let Some(pattern) = literal(args.get(1)) {
-                Regexp::parse(&pattern, ignore_case)?;
+        ParameterKind::AnyAsText => match family {
+            None | Some(TypeFamily::Null) => meet_type(arg, SqlType::Varchar(None)),
+            Some(TypeFamily::Text) => Ok(arg),
+            Some(_) => cast(arg, SqlType::Varchar(None)),
+        },
+        ParameterKind::Any if family.is_none() => meet_type(arg, SqlType::Varchar(None)),
+        ParameterKind::Any => Ok(arg),
+        ParameterKind::Common => as_type(arg, common),
+        ParameterKind::Integer => {
+            let count = meet_type(arg, SqlType::BigInt)?;
+            if count.sql_type().is_some_and(|ty| ty.is_integer() || ty == SqlType::Null) {
+                return Ok(count);
             }
-            Ok(Expr::Call(function, args, SqlType::Boolean))
+            Err(ValueError::TypeMismatch(format!("{name} counts in integers, and {count} is none")))
         }
-        Length if args.first().and_then(Expr::sql_type).is_some_and(|ty| ty.family() == TypeFamily::Bytes) => {
-            Ok(Expr::Call(function, args, SqlType::Integer))
+        ParameterKind::Number if family.is_none() => meet_type(arg, SqlType::Decimal(None)),
+        ParameterKind::Double if kind.takes(&arg) => as_type(arg, SqlType::Double),
+        ParameterKind::InstantOrString if kind.takes(&arg) && family != Some(TypeFamily::Instant) => {
+            meet_type(arg, SqlType::Timestamp)
         }
-        Length => Ok(Expr::Call(function, text(args)?, SqlType::Integer)),
-        StartsWith => Ok(Expr::Call(function, text(args)?, SqlType::Boolean)),
-        Left | Substr => {
-            let mut args = args.into_iter();
-            let mut typed: Vec<Expr> =
-                args.next().map(|e| as_text(e, function.name())).transpose()?.into_iter().collect();
-            for count in args {
-                typed.push(as_count(count, function.name())?);
-            }
-            Ok(Expr::Call(function, typed, varchar))
+        kind if kind.takes(&arg) => Ok(arg),
+        kind => {
+            Err(ValueError::TypeMismatch(format!("{name} takes {}, and {arg} is {}", kind.noun(), type_name(&arg))))
         }
-        ToDate => Ok(Expr::Call(function, text(args)?, SqlType::Date)),
-        ToTime => Ok(Expr::Call(function, text(args)?, SqlType::Time)),
-        ToTimestamp => Ok(Expr::Call(function, text(args)?, SqlType::Timestamp)),
-        Lower | Upper | Trim | Reverse | Md5 | Sha256 => Ok(Expr::Call(function, text(args)?, varchar)),
     }
-}
-
-/// `NULLIF(a, b)`: CASE WHEN a = b THEN NULL ELSE a END, so of a's type, and compared as `=` compares.
-///
-/// What has no type of its own (a parameter, NULL) takes b's, as a plain string does.
-fn null_if(a: Expr, b: Expr) -> Typed {
-    let typed = match compare(CompareOp::Eq, a.clone(), b)? {
-        Expr::Compare(op, met, b)
-            if matches!(a, Expr::Param(_, None) | Expr::Literal(Value::Null | Value::Text(_), _)) =>
-        {
-            let a = (*met).clone();
-            (Expr::Compare(op, met, b), a)
-        }
-        equal => (equal, a),
-    };
-    let (equal, a) = typed;
-    case(None, vec![(equal, Expr::NULL)], Some(a))
-}
-
-/// `SIGN(number)`: CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END, an INTEGER.
-fn sign(number: Expr) -> Typed {
-    let zero = || Expr::Literal(Value::Int(0), SqlType::BigInt);
-    let number = meet_type(number, SqlType::Decimal(None))?;
-    if !number.sql_type().is_some_and(|ty| matches!(ty.family(), TypeFamily::Number | TypeFamily::Null)) {
-        return Err(ValueError::TypeMismatch(format!("SIGN takes a number, and {number} is {}", type_name(&number))));
-    }
-    let whens = [(CompareOp::Gt, 1), (CompareOp::Lt, -1), (CompareOp::Eq, 0)].map(|(op, sign)| {
-        Ok((compare(op, number.clone(), zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
-    });
-    case(None, whens.into_iter().collect::<Result<_, ValueError>>()?, None)
 }
 
 /// `text ~ pattern`; with `ignore_case` `~*`.
 pub fn regexp(text: Expr, pattern: Expr, ignore_case: bool, negated: bool) -> Typed {
     let mut args = vec![text, pattern];
     args.extend(ignore_case.then(|| string("i")));
-    let test = call(Function::RegexpLike, args)?;
+    let test = call(Function::REGEXP_LIKE, args)?;
     if negated { not(test) } else { Ok(test) }
-}
-
-/// FLOOR and its kin: of a number to decimal places, of an instant to a unit of time.
-fn rounding(function: Function, args: Vec<Expr>) -> Typed {
-    let name = function.name();
-    let mut args = args.into_iter();
-    let Some(value) = args.next() else { return Err(ValueError::NoSuchFunction(name.into())) };
-    let rest: Vec<Expr> = args.collect();
-    if let Some(ty) = value.sql_type().filter(|ty| ty.family() == TypeFamily::Instant) {
-        let mut rest = rest.into_iter();
-        let Some(unit) = rest.next() else {
-            return Err(ValueError::NoSuchFunction(format!("{name} of {ty} without a unit such as 'day'")));
-        };
-        let unit = as_text(unit, name)?;
-        if let Expr::Literal(Value::Text(unit), _) = &unit {
-            DateUnit::by_name(unit)?;
-        }
-        let count = rest.next().map(|e| as_count(e, name)).transpose()?;
-        let args = [value, unit].into_iter().chain(count).collect();
-        return Ok(Expr::Call(function, args, signed_instant(ty)));
-    }
-    if rest.len() > 1 {
-        return Err(ValueError::NoSuchFunction(format!("{name} of a number with {} arguments", rest.len() + 1)));
-    }
-    let value = if value.sql_type().is_none() { meet_type(value, SqlType::Decimal(None))? } else { value };
-    let ty = value.sql_type().unwrap_or(SqlType::Null);
-    let ty = arith_type(ArithOp::Add, ty, ty).filter(|ty| ty.family() == TypeFamily::Number);
-    let ty = ty.ok_or_else(|| {
-        ValueError::TypeMismatch(format!("{name} takes a number or an instant, and {value} is {}", type_name(&value)))
-    })?;
-    let places = rest.into_iter().map(|e| as_count(e, name)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Expr::Call(function, std::iter::once(value).chain(places).collect(), ty))
-}
-
-fn as_count(e: Expr, place: &str) -> Typed {
-    let count = meet_type(e, SqlType::BigInt)?;
-    if count.sql_type().is_some_and(|ty| ty.is_integer() || ty == SqlType::Null) {
-        return Ok(count);
-    }
-    Err(ValueError::TypeMismatch(format!("{place} counts in integers, and {count} is none")))
-}
-
-/// An instant; a string is read as a TIMESTAMP.
-fn as_instant(e: Expr, place: &str) -> Typed {
-    match (e.sql_type().map(SqlType::family), &e) {
-        (Some(TypeFamily::Instant), _) => Ok(e),
-        (None | Some(TypeFamily::Null), _) | (_, Expr::Literal(Value::Text(_), _)) => meet_type(e, SqlType::Timestamp),
-        _ => Err(ValueError::TypeMismatch(format!("{place} takes an instant, and {e} is {}", type_name(&e)))),
-    }
-}
-
-/// What `||` joins: text as it is, a number or another value as its text.
-fn concat_part(e: Expr) -> Typed {
-    match e.sql_type().map(SqlType::family) {
-        None | Some(TypeFamily::Null) => meet_type(e, SqlType::Varchar(None)),
-        Some(TypeFamily::Text) => Ok(e),
-        Some(_) => cast(e, SqlType::Varchar(None)),
-    }
 }

@@ -16,6 +16,7 @@ mod files;
 mod fixtures;
 mod flights;
 mod forms;
+mod functions;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
 mod key_expression;

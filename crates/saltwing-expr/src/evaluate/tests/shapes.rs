@@ -3,8 +3,12 @@
 
 use proptest::sample::Index;
 
+use saltwing_types::Function;
+use saltwing_types::function::{Args, SizeBound};
+
 use super::*;
 use crate::generators::any_value;
+use crate::generators::expressions::KINDS;
 
 const FIRST: usize = 0;
 const SECOND: usize = 1;
@@ -139,15 +143,43 @@ proptest! {
         pair.check_typed(typing::arith(op, pair.column(FIRST), pair.constant(SECOND)))?;
         pair.check_typed(typing::arith(op, pair.constant(FIRST), pair.column(SECOND)))?;
         pair.check_typed(typing::negate(pair.column(FIRST)))?;
-        pair.check_typed(typing::call(Function::Abs, vec![pair.column(FIRST)]))?;
+        pair.check_typed(typing::call_named("ABS", vec![pair.column(FIRST)]))?;
+    }
+
+    /// Each function in each of its ways, and the rule of NULL.
+    #[test]
+    fn functions(
+        choices in prop::collection::vec(any::<u16>(), 40),
+        columns in any_columns(&COLUMN_TYPES, ROWS_MAX),
+    ) {
+        for function in Function::all() {
+            for signature in function.signatures {
+                let mut choices = Choices(choices.iter());
+                let common = KINDS[choices.pick(KINDS.len())];
+                let Ok(call) = choices.call(function, signature, common, 1) else { continue };
+                check(&call, &columns)?;
+                let Expr::Call(function, args, ty) = call else { continue };
+                for row in rows_of(&columns) {
+                    let values = args.iter().map(|arg| eval::eval(arg, &row)).collect::<Result<Vec<_>, _>>();
+                    let Ok(values) = values else { continue };
+                    let Ok(result) = function.evaluate(&values, ty) else { continue };
+                    prop_assert!(result.is_null() || !function.is_strict() || !values.iter().any(Value::is_null));
+                    prop_assert!(is_of_kind(&result, ty), "{function:?} gave {result:?} as {ty}");
+                    let bound = |bound: SizeBound| (bound.bytes)(&Args::new(function, &values, ty)).unwrap();
+                    if let (Value::Text(text), Some(size)) = (&result, function.size) {
+                        prop_assert!(text.len() <= bound(size), "{function:?} of {values:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
     fn choices(pair in any_pair(), op in any_op()) {
         let (a, b) = (pair.column(FIRST), pair.column(SECOND));
-        pair.check_typed(typing::call(Function::NullIf, vec![a.clone(), b.clone()]))?;
-        pair.check_typed(typing::call(Function::NullIf, vec![a.clone(), pair.constant(FIRST)]))?;
-        pair.check_typed(typing::call(Function::Coalesce, vec![a.clone(), b.clone(), pair.constant(FIRST)]))?;
+        pair.check_typed(typing::call_named("NULLIF", vec![a.clone(), b.clone()]))?;
+        pair.check_typed(typing::call_named("NULLIF", vec![a.clone(), pair.constant(FIRST)]))?;
+        pair.check_typed(typing::call_named("COALESCE", vec![a.clone(), b.clone(), pair.constant(FIRST)]))?;
         let when = compare(op, a.clone(), pair.constant(FIRST));
         pair.check_typed(typing::case(None, vec![(when, a), (typing::is_null(b.clone()), pair.constant(FIRST))], Some(b)))?;
     }
@@ -188,7 +220,7 @@ fn nulls_do_not_fail() {
 #[test]
 fn constants_keep_their_digits() {
     let price = by_type(SqlType::Decimal(Some((5, 2))));
-    let chosen = typing::call(Function::Coalesce, vec![price, typing::string("1.555")]).unwrap();
+    let chosen = typing::call_named("COALESCE", vec![price, typing::string("1.555")]).unwrap();
     let same = typing::compare(CompareOp::Eq, chosen, typing::string("1.555")).unwrap();
     let mut columns = ordinary();
     columns[6] = vec![Value::Null, Value::Null];
@@ -209,6 +241,6 @@ fn blanks_pad_only_char() {
     let in_list = |ty| mask(Expr::InList(Box::new(text()), vec![a(ty), a(ty)]));
     assert_eq!(in_list(varchar), BooleanArray::from(vec![false, true]));
     assert_eq!(in_list(SqlType::Char(1)), BooleanArray::from(vec![true, true]));
-    let null_if = typing::call(Function::NullIf, vec![text(), a(SqlType::Char(1))]).unwrap();
+    let null_if = typing::call_named("NULLIF", vec![text(), a(SqlType::Char(1))]).unwrap();
     check(&null_if, &columns).unwrap();
 }

@@ -1,0 +1,128 @@
+//! Functions of numbers, and the roundings, which take instants too.
+
+use super::datetime::rounded_instant;
+use super::signature::{integer, of_kind};
+use super::{Args, Evaluation, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
+use crate::calendar::{Bins, DateUnit};
+use crate::rounding::{Rounding, round_number};
+use crate::sql_type::TypeFamily;
+use crate::typing::{Typed, arith, case, compare, meet_type, type_name};
+use crate::{ArithOp, CompareOp, Expr, SqlType, Value, ValueError, eval, text};
+
+pub(super) static ALL: &[&ScalarFunction] = &[&ABS, &CEIL, &FLOOR, &MOD, &ROUND, &SIGN, &TRUNC];
+
+static ABS: ScalarFunction = ScalarFunction {
+    name: "ABS",
+    signatures: &[Signature::new(&[of_kind("value", ParameterKind::Number)], ResultType::Arithmetic)],
+    evaluation: Evaluation::Values(|args| match args.value(0)? {
+        Value::Int(i) if *i < 0 => eval::negate(Value::Int(*i), args.ty()),
+        Value::Decimal(d) if d.is_negative() => Ok(Value::Decimal(d.negated())),
+        Value::Float(f) => Ok(Value::Double(f64::from(*f).abs())),
+        Value::Double(d) => Ok(Value::Double(d.abs())),
+        other => Ok(other.clone()),
+    }),
+    key_property: KeyProperty::Folded,
+    description: "The number without its sign.",
+    example: ("ABS(-1.5)", "1.5"),
+    ..ScalarFunction::DEFAULT
+};
+
+const ROUNDINGS: &[Signature] = &[
+    Signature::new(&[of_kind("value", ParameterKind::Number), integer("places")], ResultType::Arithmetic).optional(1),
+    Signature::new(
+        &[of_kind("at", ParameterKind::Instant), of_kind("unit", ParameterKind::Unit), integer("count")],
+        ResultType::InstantAt(0),
+    )
+    .optional(1),
+];
+
+static CEIL: ScalarFunction = ScalarFunction {
+    name: "CEIL",
+    aliases: &["CEILING"],
+    signatures: ROUNDINGS,
+    evaluation: Evaluation::Values(|args| rounded(args, Rounding::Ceil)),
+    key_property: KeyProperty::Increasing(0),
+    description: "The number rounded up to so many decimal places, or the instant to a unit of time.",
+    example: ("CEIL(2.41, 1)", "2.5"),
+    ..ScalarFunction::DEFAULT
+};
+
+static FLOOR: ScalarFunction = ScalarFunction {
+    name: "FLOOR",
+    signatures: ROUNDINGS,
+    evaluation: Evaluation::Values(|args| rounded(args, Rounding::Floor)),
+    key_property: KeyProperty::Increasing(0),
+    description: "The number rounded down to so many decimal places, or the instant to so many units of time.",
+    example: ("FLOOR(TIMESTAMP '2024-05-15 12:34:56', 'minute', 15)", "2024-05-15 12:30:00"),
+    ..ScalarFunction::DEFAULT
+};
+
+static ROUND: ScalarFunction = ScalarFunction {
+    name: "ROUND",
+    signatures: ROUNDINGS,
+    evaluation: Evaluation::Values(|args| rounded(args, Rounding::Round)),
+    key_property: KeyProperty::Increasing(0),
+    description: "The nearest number of so many decimal places, halves away from zero, or the nearest start of a unit of time.",
+    example: ("ROUND(-2.55, 1)", "-2.6"),
+    ..ScalarFunction::DEFAULT
+};
+
+static TRUNC: ScalarFunction = ScalarFunction {
+    name: "TRUNC",
+    signatures: ROUNDINGS,
+    evaluation: Evaluation::Values(|args| rounded(args, Rounding::Trunc)),
+    key_property: KeyProperty::Increasing(0),
+    description: "The number cut to so many decimal places, or the instant to a unit of time.",
+    example: ("TRUNC(-2.59, 1)", "-2.5"),
+    ..ScalarFunction::DEFAULT
+};
+
+static MOD: ScalarFunction = ScalarFunction {
+    name: "MOD",
+    signatures: &[Signature::new(
+        &[of_kind("value", ParameterKind::Number), of_kind("divisor", ParameterKind::Number)],
+        ResultType::Arithmetic,
+    )],
+    evaluation: Evaluation::Rewritten(|args| {
+        let [a, b] = <[Expr; 2]>::try_from(args).map_err(|_| ValueError::NoSuchFunction(MOD.name.into()))?;
+        arith(ArithOp::Rem, a, b)
+    }),
+    description: "The rest of a division, with the sign of the value, as value % divisor.",
+    example: ("MOD(7.5, 2)", "1.5"),
+    ..ScalarFunction::DEFAULT
+};
+
+static SIGN: ScalarFunction = ScalarFunction {
+    name: "SIGN",
+    signatures: &[Signature::new(&[of_kind("value", ParameterKind::Number)], ResultType::Is(SqlType::Integer))],
+    evaluation: Evaluation::Rewritten(sign),
+    description: "-1, 0 or 1, as the number is below, at or above 0.",
+    example: ("SIGN(-2.5)", "-1"),
+    ..ScalarFunction::DEFAULT
+};
+
+/// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`, an INTEGER.
+fn sign(args: Vec<Expr>) -> Typed {
+    let [number] = <[Expr; 1]>::try_from(args).map_err(|_| ValueError::NoSuchFunction(SIGN.name.into()))?;
+    let zero = || Expr::Literal(Value::Int(0), SqlType::BigInt);
+    let number = meet_type(number, SqlType::Decimal(None))?;
+    if !number.sql_type().is_some_and(|ty| matches!(ty.family(), TypeFamily::Number | TypeFamily::Null)) {
+        return Err(ValueError::TypeMismatch(format!("SIGN takes a number, and {number} is {}", type_name(&number))));
+    }
+    let whens = [(CompareOp::Gt, 1), (CompareOp::Lt, -1), (CompareOp::Eq, 0)].map(|(op, sign)| {
+        Ok((compare(op, number.clone(), zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
+    });
+    case(None, whens.into_iter().collect::<Result<_, ValueError>>()?, None)
+}
+
+/// FLOOR and its kin: of a number to decimal places, of an instant to a unit of time.
+fn rounded(args: &Args<'_>, rounding: Rounding) -> Result<Value, ValueError> {
+    let value = args.value(0)?;
+    match text::instant(value) {
+        Some(at) => {
+            let unit = DateUnit::by_name(args.text(1)?)?;
+            rounded_instant(args, rounding, at, Bins::of_units(unit, args.optional_int(2)?.unwrap_or(1))?)
+        }
+        None => round_number(rounding, value, args.optional_int(1)?.unwrap_or(0)),
+    }
+}

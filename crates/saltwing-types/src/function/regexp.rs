@@ -1,0 +1,33 @@
+//! Regular expressions.
+
+use super::signature::text;
+use super::{Evaluation, KeyProperty, ResultType, ScalarFunction, Signature};
+use crate::regexp::{Regexp, ignores_case};
+use crate::{Expr, SqlType, Value, ValueError};
+
+pub(super) static ALL: &[&ScalarFunction] = &[&REGEXP_LIKE];
+
+pub(super) static REGEXP_LIKE: ScalarFunction = ScalarFunction {
+    name: "REGEXP_LIKE",
+    signatures: &[
+        Signature::new(&[text("text"), text("pattern"), text("flags")], ResultType::Is(SqlType::Boolean)).optional(1)
+    ],
+    evaluation: Evaluation::Values(|args| {
+        let ignore_case = ignores_case(args.optional_text(2)?.unwrap_or_default())?;
+        Ok(Value::Bool(Regexp::parse(args.text(1)?, ignore_case)?.matches(args.text(0)?)))
+    }),
+    check: Some(check_pattern),
+    key_property: KeyProperty::Matches,
+    description: "Whether the regular expression matches somewhere in the text, as text ~ pattern; the flag 'i' ignores case.",
+    example: ("REGEXP_LIKE('Apple', '^a.+e$', 'i')", "true"),
+    ..ScalarFunction::DEFAULT
+};
+
+fn check_pattern(args: &[Expr]) -> Result<(), ValueError> {
+    let literal = |index: usize| match args.get(index) {
+        Some(Expr::Literal(Value::Text(text), _)) => Some(text.as_str()),
+        _ => None,
+    };
+    let ignore_case = ignores_case(literal(2).unwrap_or_default())?;
+    literal(1).map_or(Ok(()), |pattern| Regexp::parse(pattern, ignore_case).map(drop))
+}

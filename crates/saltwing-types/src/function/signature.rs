@@ -1,0 +1,178 @@
+//! Ways to call a function, as data: for typing, errors, `SHOW FUNCTIONS` and the docs.
+
+use std::fmt;
+
+use crate::sql_type::TypeFamily;
+use crate::{Expr, SqlType, Value};
+
+/// One way to call a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature {
+    /// The parameters in order.
+    pub parameters: &'static [Parameter],
+    /// How many of them a call must have.
+    pub required: usize,
+    /// Whether the last one may be repeated.
+    pub repeats: bool,
+    /// The type of the call.
+    pub result: ResultType,
+}
+
+/// A parameter: its name and what it takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// For texts alone: arguments are told apart by their place.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: ParameterKind,
+}
+
+/// What a parameter takes. Literals, NULL and parameters of a statement take the type that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// Text.
+    Text,
+    /// Binary.
+    Bytes,
+    /// A value of any type, as its text.
+    AnyAsText,
+    /// A value of any type.
+    Any,
+    /// A value of the type that all arguments of this kind have in common.
+    Common,
+    /// An integer.
+    Integer,
+    /// A number, as it is.
+    Number,
+    /// A number, as a DOUBLE.
+    Double,
+    /// An instant; no text.
+    Instant,
+    /// An instant, or a string literal that is one.
+    InstantOrString,
+    /// A unit of time by name.
+    Unit,
+    /// A length of time: text such as '15 minutes', or an INTERVAL.
+    Stride,
+}
+
+impl ParameterKind {
+    /// Whether an argument is of this kind, so far as its type tells.
+    pub(crate) fn takes(self, arg: &Expr) -> bool {
+        let family = match arg.sql_type().map(SqlType::family) {
+            None | Some(TypeFamily::Null) => return !matches!(self, Self::Bytes | Self::Instant),
+            Some(family) => family,
+        };
+        match self {
+            Self::Text | Self::Unit | Self::Stride => family == TypeFamily::Text,
+            Self::Bytes => family == TypeFamily::Bytes,
+            Self::Integer | Self::Number | Self::Double => family == TypeFamily::Number,
+            Self::Instant => family == TypeFamily::Instant,
+            Self::InstantOrString => family == TypeFamily::Instant || matches!(arg, Expr::Literal(Value::Text(_), _)),
+            Self::Any | Self::AnyAsText | Self::Common => true,
+        }
+    }
+
+    /// With an article, for errors.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Text | Self::Unit | Self::Stride => "text",
+            Self::Bytes => "binary",
+            Self::AnyAsText | Self::Any | Self::Common => "a value",
+            Self::Integer => "an integer",
+            Self::Number | Self::Double => "a number",
+            Self::Instant | Self::InstantOrString => "an instant",
+        }
+    }
+
+    fn type_name(self) -> &'static str {
+        match self {
+            Self::Text | Self::Unit | Self::Stride => "VARCHAR",
+            Self::Bytes => "VARBINARY",
+            Self::AnyAsText | Self::Any | Self::Common => "any",
+            Self::Integer => "BIGINT",
+            Self::Number => "number",
+            Self::Double => "DOUBLE",
+            Self::Instant | Self::InstantOrString => "instant",
+        }
+    }
+}
+
+/// The type of a call, by those of its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultType {
+    /// Always this.
+    Is(SqlType),
+    /// The first argument's as arithmetic has it: BIGINT, DECIMAL or DOUBLE.
+    Arithmetic,
+    /// That of the instant at this index, signed.
+    InstantAt(usize),
+    /// That of the arguments of kind [`ParameterKind::Common`].
+    Common,
+}
+
+/// The text type of results.
+pub(super) const VARCHAR: ResultType = ResultType::Is(SqlType::Varchar(None));
+
+pub(super) const fn text(name: &'static str) -> Parameter {
+    of_kind(name, ParameterKind::Text)
+}
+
+pub(super) const fn integer(name: &'static str) -> Parameter {
+    of_kind(name, ParameterKind::Integer)
+}
+
+pub(super) const fn of_kind(name: &'static str, kind: ParameterKind) -> Parameter {
+    Parameter { name, kind }
+}
+
+impl Signature {
+    /// A signature of which every parameter is required.
+    pub(super) const fn new(parameters: &'static [Parameter], result: ResultType) -> Self {
+        Self { parameters, required: parameters.len(), repeats: false, result }
+    }
+
+    /// With the last `count` parameters left out at will.
+    pub(super) const fn optional(mut self, count: usize) -> Self {
+        self.required -= count;
+        self
+    }
+
+    /// With the last parameter any number of times, at least once.
+    pub(super) const fn repeated(mut self) -> Self {
+        self.repeats = true;
+        self
+    }
+
+    /// Whether a call may have so many arguments.
+    pub(crate) fn takes_count(&self, count: usize) -> bool {
+        count >= self.required && (self.repeats || count <= self.parameters.len())
+    }
+
+    /// The kind of the argument at an index.
+    pub fn kind(&self, index: usize) -> Option<ParameterKind> {
+        let last = if self.repeats { self.parameters.last() } else { None };
+        self.parameters.get(index).or(last).map(|parameter| parameter.kind)
+    }
+}
+
+impl fmt::Display for Signature {
+    /// `(text VARCHAR, start BIGINT [, count BIGINT]) -> VARCHAR`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            match index < self.required {
+                true => write!(f, "{comma}{} {}", parameter.name, parameter.kind.type_name())?,
+                false => write!(f, " [{comma}{} {}]", parameter.name, parameter.kind.type_name())?,
+            }
+        }
+        f.write_str(if self.repeats { ", ..) -> " } else { ") -> " })?;
+        match self.result {
+            ResultType::Is(ty) => write!(f, "{ty}"),
+            ResultType::Arithmetic => f.write_str("number"),
+            ResultType::InstantAt(_) => f.write_str("instant"),
+            ResultType::Common => f.write_str("any"),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Expressions that look like calls but have a syntax of their own: listed beside the functions, built by other code.
+
+/// A form of the language that is written like a function.
+#[derive(Debug)]
+pub struct SyntaxForm {
+    /// The name, in upper case.
+    pub name: &'static str,
+    /// How it is written, without the name.
+    pub form: &'static str,
+    /// One sentence on what it gives.
+    pub description: &'static str,
+    /// An expression without columns, and its result as text.
+    pub example: (&'static str, &'static str),
+}
+
+/// All forms, by name in alphabetical order.
+pub static FORMS: &[SyntaxForm] = &[
+    SyntaxForm {
+        name: "CASE",
+        form: " WHEN condition THEN value .. [ELSE value] END",
+        description: "The value of the first condition that holds; NULL if none does and there is no ELSE.",
+        example: ("CASE WHEN 1 > 2 THEN 'a' ELSE 'b' END", "b"),
+    },
+    SyntaxForm {
+        name: "CAST",
+        form: "(value AS type) -> type",
+        description: "The value in another type, as value::type.",
+        example: ("CAST('42' AS INTEGER)", "42"),
+    },
+    SyntaxForm {
+        name: "DATE_PART",
+        form: "('field', at instant) -> INTEGER",
+        description: "A field of the instant, as EXTRACT.",
+        example: ("DATE_PART('month', DATE '2024-05-15')", "5"),
+    },
+    SyntaxForm {
+        name: "EXTRACT",
+        form: "(field FROM at instant) -> INTEGER",
+        description: "YEAR, QUARTER, MONTH, WEEK, DAY, DOY, DOW, ISODOW, HOUR, MINUTE or SECOND of the instant.",
+        example: ("EXTRACT(DAY FROM DATE '2024-05-15')", "15"),
+    },
+];
