@@ -11,6 +11,7 @@ mod error;
 mod in_order;
 mod output;
 mod parts;
+mod prefix;
 pub mod select;
 mod source;
 mod totals;

@@ -6,7 +6,6 @@ mod key_access;
 mod key_list;
 mod key_template;
 mod planned_ranges;
-mod prefix;
 mod refused;
 mod row_list;
 mod select;
@@ -24,7 +23,6 @@ use saltwing_types::{Expr, Span};
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
 pub use key_access::KeyAccess;
-pub use prefix::PrefixScans;
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
 pub use select::{PlannedSelect, ReadMode, plan_select};
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};
@@ -189,8 +187,8 @@ impl TableAccess {
         self.route_over(KeySet::Ranges { ranges: self.first_ranges(), buckets: self.buckets() }, limit)
     }
 
-    /// The ranges that are read first.
-    fn first_ranges(&self) -> Arc<dyn RangeSource> {
+    /// The ranges that [`TableAccess::route`] reads.
+    pub fn first_ranges(&self) -> Arc<dyn RangeSource> {
         self.planned(self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first))
     }
 
@@ -210,8 +208,8 @@ impl TableAccess {
         if self.access.order == OrderKind::Reverse { Direction::Reverse } else { Direction::Forward }
     }
 
-    /// Other keys, read as this access is.
-    fn route_over(&self, keys: KeySet, limit: Option<u64>) -> ScanRoute {
+    /// Other keys, read in the direction and order of this access, `limit` of their rows at most.
+    pub fn route_over(&self, keys: KeySet, limit: Option<u64>) -> ScanRoute {
         let direction = self.direction();
         let order = if self.access.order == OrderKind::None { ScanOrder::ByBucket } else { ScanOrder::Merged };
         let limit = if self.access.kind == AccessKind::Empty { Some(0) } else { limit };

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use saltwing_access::{
     Buckets, Direction, KeySet, RangeIter, RangeSource, RangeWalk, ScanRoute, ScanSpec, SkipFilter, TableError,
 };
+use saltwing_bind::access::TableAccess;
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
-
-use super::TableAccess;
 
 /// Scans one behind the other, each of which leaves out the rows that share their leading key columns with the
 /// row that the last one ended at.
 ///
 /// Where equal prefixes may lie in several buckets, the access must be in key order, one way or the other:
 /// the buckets are then merged. Else each bucket is read to its end.
-pub struct PrefixScans {
+pub(crate) struct PrefixScans {
     access: TableAccess,
     spec: ScanSpec,
     /// Leading key columns that count.
@@ -32,7 +31,7 @@ impl PrefixScans {
     ///
     /// # Errors
     /// As [`TableAccess::spec`].
-    pub fn new(access: &TableAccess, prefix: usize, columns: &[usize]) -> Result<Self, TableError> {
+    pub(crate) fn new(access: &TableAccess, prefix: usize, columns: &[usize]) -> Result<Self, TableError> {
         let table = access.table();
         let columns: Vec<usize> = columns.iter().copied().chain([table.row_key_index()]).collect();
         let buckets = access.buckets();
@@ -48,23 +47,25 @@ impl PrefixScans {
     }
 
     /// What the scans put out.
-    pub fn spec(&self) -> &ScanSpec {
+    pub(crate) fn spec(&self) -> &ScanSpec {
         &self.spec
     }
 
     /// The next scan, of at most `rows` rows; `None` when nothing is left.
-    pub fn next_route(&mut self, rows: u64) -> Option<ScanRoute> {
+    pub(crate) fn next_route(&mut self, rows: u64) -> Option<ScanRoute> {
         loop {
             let part = self.parts.last()?;
             if let Some(rest) = &self.rest {
-                return Some(self.access.route_of_rest(rest.clone(), part.clone(), Some(rows)));
+                let ranges = Arc::new(Rest { ranges: self.access.first_ranges(), rest: rest.clone() });
+                let keys = KeySet::Ranges { ranges, buckets: part.clone() };
+                return Some(self.access.route_over(keys, Some(rows)));
             }
             self.end_part();
         }
     }
 
     /// The scan found nothing: its buckets are done.
-    pub fn end_part(&mut self) {
+    pub(crate) fn end_part(&mut self) {
         self.parts.pop();
         self.rest = Some(KeyRange::all());
     }
@@ -73,7 +74,7 @@ impl PrefixScans {
     ///
     /// # Errors
     /// For a key that is none of the table's.
-    pub fn leave(&mut self, physical: &[u8]) -> Result<(), TableError> {
+    pub(crate) fn leave(&mut self, physical: &[u8]) -> Result<(), TableError> {
         let Some(range) = self.prefix_range(physical)? else { return Ok(()) };
         self.rest = match self.direction {
             Direction::Forward => range.end().and_then(|end| KeyRange::new(end.to_vec(), None)),
@@ -86,7 +87,7 @@ impl PrefixScans {
     ///
     /// # Errors
     /// For a key that is none of the table's.
-    pub fn first_rows<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<Vec<u32>, TableError> {
+    pub(crate) fn first_rows<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<Vec<u32>, TableError> {
         let codec = self.access.table().codec();
         let (mut before, mut here) = (None::<&[u8]>, KeySlices::new());
         let (mut slices_before, mut firsts) = (KeySlices::new(), Vec::new());
@@ -111,13 +112,6 @@ impl PrefixScans {
         let values: Result<Vec<Value>, RowKeyError> =
             (0..self.prefix).map(|column| codec.decode_column(physical, &slices, column)).collect();
         codec.prefix_range(&values?)
-    }
-}
-
-impl TableAccess {
-    /// The rows of [`TableAccess::route`] whose keys lie in `rest`, of these buckets.
-    fn route_of_rest(&self, rest: KeyRange, buckets: Buckets, limit: Option<u64>) -> ScanRoute {
-        self.route_over(KeySet::Ranges { ranges: Arc::new(Rest { ranges: self.first_ranges(), rest }), buckets }, limit)
     }
 }
 
