@@ -69,7 +69,7 @@ impl Call<'_> {
     pub(crate) fn compiled(&self) -> Option<Box<dyn Compute>> {
         let place = KERNELS.binary_search_by_key(&self.function.name, |(name, _)| name).ok();
         let kernel = place.and_then(|place| KERNELS.get(place)).map(|(_, kernel)| kernel);
-        kernel.and_then(|kernel| kernel(self)).or_else(|| RowCall::new(self.function, self.steps(), self.ty))
+        kernel.and_then(|kernel| kernel(self)).or_else(|| RowCall::boxed(self.function, self.steps(), self.ty))
     }
 
     fn steps(&self) -> Vec<Step> {

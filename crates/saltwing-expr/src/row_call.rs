@@ -17,7 +17,7 @@ pub(crate) struct RowCall {
 
 impl RowCall {
     /// `None` for a function that does not need the values of all its arguments.
-    pub(crate) fn new(function: Function, args: Vec<Step>, ty: SqlType) -> Option<Box<dyn Compute>> {
+    pub(crate) fn boxed(function: Function, args: Vec<Step>, ty: SqlType) -> Option<Box<dyn Compute>> {
         matches!(function.evaluation, Evaluation::Values(_)).then(|| Box::new(Self { function, args, ty }) as _)
     }
 }

@@ -38,6 +38,9 @@ use crate::calendar::DateField;
 use crate::typing::Typed;
 use crate::{Expr, SqlType, VALUE_BYTES_MAX, Value, ValueError};
 
+/// Looks at the arguments of a call beyond their types.
+pub type Check = fn(&[Expr]) -> Result<(), ValueError>;
+
 /// One entry of the registry.
 #[derive(Debug)]
 pub struct ScalarFunction {
@@ -52,7 +55,7 @@ pub struct ScalarFunction {
     /// How a value is computed.
     pub evaluation: Evaluation,
     /// What must hold of the arguments beyond their types: of constants that make no sense, for example.
-    pub check: Option<fn(&[Expr]) -> Result<(), ValueError>>,
+    pub check: Option<Check>,
     /// What the planner may conclude about a key column from a condition on the result.
     pub key_property: KeyProperty,
     /// Whether an expression in a primary key may call it.

@@ -92,7 +92,9 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() && name != "target" && name != ".git" {
             files(&path, found);
-        } else if [".rs", ".md", ".toml", ".slt"].iter().any(|end| name.ends_with(end)) || folder.ends_with(".ci") {
+        } else if [".rs", ".md", ".toml", ".slt"].iter().any(|end| name.ends_with(end))
+            || folder.file_name().is_some_and(|folder| folder == ".ci")
+        {
             found.push(path);
         }
     }
@@ -129,8 +131,8 @@ fn wrong_references_are_found() {
     let check = |file: &str, text: &str| wrong_references(file, text, &page, &decision);
     let (unknown, wrong_heading) = (format!("docs/{}.md", "unknown"), format!("{known}#explain"));
     assert_eq!(check("a.rs", &format!("// see {known}, {known}#explain-format-json. decision 2")), [""; 0]);
-    assert_eq!(check("a.rs", &format!("// see `{unknown}`.")), [unknown.clone()]);
-    assert_eq!(check("a.rs", &format!("// see {wrong_heading}.")), [wrong_heading.clone()]);
+    assert_eq!(check("a.rs", &format!("// see `{unknown}`.")), std::slice::from_ref(&unknown));
+    assert_eq!(check("a.rs", &format!("// see {wrong_heading}.")), std::slice::from_ref(&wrong_heading));
     assert_eq!(check("a.rs", &format!("// {}{}", "decision ", 7)), [format!("{}{}", "decision ", 7)]);
     assert_eq!(check("a.rs", &format!("// {}", NOT_HERE[0].concat())), [NOT_HERE[0].concat()]);
     assert_eq!(check(&known, "[x](known.md) [y](known.md#title) [z](https://a.b/c)"), [""; 0]);
