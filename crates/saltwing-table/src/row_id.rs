@@ -9,7 +9,7 @@ use saltwing_access::{
 use saltwing_expr::value_at;
 use saltwing_types::{KeyColumn, SqlType, Value};
 
-use crate::EmbeddedTables;
+use crate::store::EmbeddedTables;
 
 impl EmbeddedTables {
     /// They go on from the largest one stored, which the first call after opening looks up: one row a bucket.

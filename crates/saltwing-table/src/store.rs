@@ -11,12 +11,15 @@ use saltwing_access::{
 use saltwing_store::OrderedKv;
 use saltwing_types::TableId;
 
-use crate::StoredTable;
-use crate::packed::{LayoutOptions, Packed, StorageStats, Worker};
-use crate::row_values::RowShape;
-use crate::snapshot::EmbeddedSnapshot;
+use crate::engine::options::LayoutOptions;
+use crate::engine::stats::StorageStats;
+use crate::engine::storage_engine::StorageEngine;
+use crate::engine::stored_table::StoredTable;
+use crate::engine::worker::Worker;
+use crate::scan::cursor::place;
+use crate::scan::row_values::RowShape;
+use crate::scan::snapshot::EmbeddedSnapshot;
 use crate::transaction::Committer;
-use crate::walk::place;
 
 /// Tables on an [`OrderedKv`] in this process.
 pub struct EmbeddedTables {
@@ -47,7 +50,7 @@ impl EmbeddedTables {
         let saltwing_store::Capabilities { name, persistent, durability, .. } = *kv.capabilities();
         let (atomic, snapshots) = (AtomicScope::Store, SnapshotScope::Store);
         let capabilities = Capabilities { name, atomic, snapshots, persistent, durability };
-        let committer = Committer { packed: Arc::new(Packed::open(kv, clock, options)?), log: Arc::default() };
+        let committer = Committer { packed: Arc::new(StorageEngine::open(kv, clock, options)?), log: Arc::default() };
         Ok(Self { committer, capabilities, worker: Mutex::default() })
     }
 
@@ -106,7 +109,7 @@ impl EmbeddedTables {
         self.committer.packed.sweep()
     }
 
-    pub(crate) fn packed(&self) -> &Packed {
+    pub(crate) fn packed(&self) -> &StorageEngine {
         &self.committer.packed
     }
 

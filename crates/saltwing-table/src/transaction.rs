@@ -5,15 +5,16 @@ use std::sync::Arc;
 use saltwing_access::{CommitNo, Durability, RowChange, Snapshot, Table, TableError, Transaction, WriteBatch};
 use saltwing_store::Announced;
 
-use crate::packed::Packed;
-use crate::packed::delta_record::keyed_rows;
+use crate::commit::{CommitLog, ReadToken};
+use crate::engine::storage_engine::StorageEngine;
+use crate::format::delta_record::keyed_rows;
+use crate::scan::snapshot::EmbeddedSnapshot;
 use crate::write_set::WriteSet;
-use crate::{CommitLog, EmbeddedSnapshot, ReadToken};
 
 /// Where commits go.
 #[derive(Clone)]
 pub(crate) struct Committer {
-    pub(crate) packed: Arc<Packed>,
+    pub(crate) packed: Arc<StorageEngine>,
     pub(crate) log: Arc<CommitLog>,
 }
 

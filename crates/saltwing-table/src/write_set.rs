@@ -5,11 +5,10 @@ use std::sync::Arc;
 use saltwing_access::{Table, TableError};
 use saltwing_types::{TableId, Value, text};
 
-use crate::StoredTable;
-use crate::packed::OpenTables;
-use crate::packed::delta::StoredRow;
-use crate::packed::delta_record::{Record, RecordBuilder, keyed_rows};
-use crate::row_format::VALUE_BYTES_MAX;
+use crate::engine::stored_table::{OpenTables, StoredTable};
+use crate::format::delta_record::{Record, RecordBuilder, keyed_rows};
+use crate::format::row_format::VALUE_BYTES_MAX;
+use crate::format::stored_row::StoredRow;
 
 /// Puts and deletes of whole rows over any tables, in order: of several on one row the last one counts.
 ///

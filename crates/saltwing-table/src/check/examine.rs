@@ -1,0 +1,94 @@
+//! Reading a store for what is wrong with it, and for what can still be read.
+//!
+//! ```text
+//!   store ──> image: what opening reads, without what is damaged ──> tables, for reading alone
+//!                 └── damage of directories, records                    └── damage of blocks and rows, and the rows
+//! ```
+
+use std::sync::Arc;
+
+use saltwing_access::{Clock, Damage, ScanContext, TableError};
+use saltwing_store::{
+    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+};
+use saltwing_types::TableId;
+
+use crate::check::image::Image;
+use crate::engine::options::LayoutOptions;
+use crate::store::EmbeddedTables;
+
+/// Bytes of blocks that are kept while a store is read: each is read once.
+const CACHE_BYTES: usize = 16 << 20;
+
+impl EmbeddedTables {
+    /// The tables of a store as far as they can be read, and what is wrong with what holds them together: directories,
+    /// records of recent rows, which blocks there are. Nothing is written, now or later.
+    ///
+    /// # Errors
+    /// [`TableError::OtherLayout`]; as [`ScanContext::check`]. Damage is no error.
+    pub fn open_readable(
+        kv: Arc<dyn OrderedKv>,
+        clock: Arc<dyn Clock>,
+        context: &ScanContext,
+    ) -> Result<(Self, Vec<Damage>), TableError> {
+        let Image { kv, damages } = Image::read(kv, &|| context.check())?;
+        let options = LayoutOptions { cache_bytes: CACHE_BYTES, ..LayoutOptions::default() };
+        Ok((Self::open_with(kv, clock, options)?, damages))
+    }
+
+    /// The tables that have rows here and are not open, each with about how many.
+    pub fn strangers(&self) -> Vec<(TableId, u64)> {
+        self.packed().strangers()
+    }
+
+    /// Has `read` read the store below at one moment, while commits go on. Where the store has no snapshots merges wait.
+    ///
+    /// # Errors
+    /// The store's; what `read` fails with.
+    pub fn at_one_moment<T, E: From<TableError>>(
+        &self,
+        read: impl FnOnce(Arc<dyn OrderedKv>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.packed().at_one_moment(read)
+    }
+}
+
+/// A snapshot as a store that cannot be written.
+pub(crate) struct SnapshotKv {
+    pub(crate) capabilities: Capabilities,
+    pub(crate) snapshot: Box<dyn Snapshot>,
+}
+
+fn refused<T>() -> Result<T, StoreError> {
+    Err(StoreError::ReadOnly { path: "a snapshot".into() })
+}
+
+impl OrderedKv for SnapshotKv {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.snapshot.get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        self.snapshot.cursor(space, bounds, direction)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        Err(StoreError::NotSupported { what: "snapshots", store: "a snapshot" })
+    }
+
+    fn write(&self, _: WriteBatch, _: Durability) -> Result<(), StoreError> {
+        refused()
+    }
+
+    fn clear(&self, _: Space) -> Result<(), StoreError> {
+        refused()
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

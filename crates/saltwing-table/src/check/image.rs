@@ -1,0 +1,381 @@
+//! The layout of a store as far as it can be read: what opening needs, without the damaged pieces.
+//!
+//! ```text
+//!   store below      META  DIR  DELTAS  REPLACED      FIX  VAR  OVERFLOW
+//!                      │    │     │        │           │    │    │
+//!   image            mended copies where damaged     as they are: a block is checked when it is read
+//! ```
+//! Opening reads four kinds of records as a whole, and refuses all tables for one bad record. An image is a store that
+//! opening accepts: a space with damage in it is a copy in memory without the damaged records, every other space is
+//! the store's own. An entry that cannot be read is made anew from the parts of its block (`orphans.rs`).
+//!
+//! # Laws
+//! 1. Nothing is written to the store below.
+//! 2. Without damage the image is the store.
+//! 3. Every record that is left out or made anew is told.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use saltwing_access::{Damage, Loss, TableError};
+use saltwing_store::{
+    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError,
+    WriteBatch,
+};
+use saltwing_types::TableId;
+
+use crate::check::orphans;
+use crate::format::delta_record;
+use crate::format::directory_format::{StoredEntry, read_run};
+use crate::format::meta::{Cursor as Place, Meta};
+use crate::format::spaces::{
+    DELTAS, DIR, DIR_ENTRY, DIR_RUN, META, META_KEY, OLD_ROWS, REPLACED, hex, id_of, label, split_table,
+};
+
+/// The tables of a store as far as they can be read, and what is wrong with the rest.
+pub(crate) struct Image {
+    pub(crate) kv: Arc<dyn OrderedKv>,
+    pub(crate) damages: Vec<Damage>,
+}
+
+/// What the directories of all tables name.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub(crate) tables: BTreeMap<TableId, NamedByTable>,
+    /// Tables and ids of blocks, runs and values in `OVERFLOW` that wait to be deleted.
+    pub(crate) replaced: HashSet<(TableId, u64)>,
+}
+
+/// What a table's directory names.
+#[derive(Default)]
+pub(crate) struct NamedByTable {
+    /// Each fence with its block; `None` where the entry cannot be read.
+    pub(crate) entries: BTreeMap<Bytes, Option<u64>>,
+    /// Each run, and whether its record can be read.
+    pub(crate) runs: BTreeMap<u64, bool>,
+    /// Values in `OVERFLOW` that readable entries name.
+    pub(crate) overflow: HashSet<u64>,
+}
+
+impl Image {
+    /// Reads a store: everything but blocks, of which it looks at the keys. `go_on` may end it.
+    ///
+    /// # Errors
+    /// [`TableError::OtherLayout`]; what `go_on` fails with.
+    pub(crate) fn read(
+        below: Arc<dyn OrderedKv>,
+        go_on: &dyn Fn() -> Result<(), TableError>,
+    ) -> Result<Self, TableError> {
+        let mut reading = Reading { below, mended: Mended::default(), damages: Vec::new(), go_on };
+        let meta = reading.meta()?;
+        reading.replaced_and_directories(&meta)?;
+        for space in DELTAS {
+            reading.recent_rows(space)?;
+        }
+        let Reading { below, mended, damages, .. } = reading;
+        let kv: Arc<dyn OrderedKv> = match mended.spaces.is_empty() {
+            true => below,
+            false => Arc::new(Overlay { below, mended }),
+        };
+        Ok(Self { kv, damages })
+    }
+}
+
+/// Copies in memory of the spaces that have damage.
+#[derive(Default)]
+struct Mended {
+    store: MemoryStore,
+    spaces: Vec<Space>,
+}
+
+struct Reading<'a> {
+    below: Arc<dyn OrderedKv>,
+    mended: Mended,
+    damages: Vec<Damage>,
+    go_on: &'a dyn Fn() -> Result<(), TableError>,
+}
+
+impl Reading<'_> {
+    /// The record of generations; one that holds for what is there where it cannot be read.
+    fn meta(&mut self) -> Result<Meta, TableError> {
+        let damage = |what: String| Damage::new(label(META), None, "key layout", what);
+        let found = match self.below.get(META, META_KEY) {
+            Ok(Some(bytes)) => Meta::read(&bytes),
+            Ok(None) => match self.first_of(OLD_ROWS) {
+                Some(_) => return Err(TableError::OtherLayout),
+                None if [DIR, DELTAS[0], DELTAS[1]].iter().all(|space| self.first_of(*space).is_none()) => {
+                    return Ok(Meta::default());
+                }
+                None => Err(TableError::CorruptLayout("the record of generations, which is missing,")),
+            },
+            Err(error) => Err(error.into()),
+        };
+        match found {
+            Ok(meta) => Ok(meta),
+            Err(TableError::OtherLayout) => Err(TableError::OtherLayout),
+            Err(error) => {
+                let meta = self.guessed_meta()?;
+                let what = format!("{error}; which recent rows are newer is told by their write times");
+                self.damages.push(damage(what));
+                self.mended.put(META, META_KEY, meta.write())?;
+                Ok(meta)
+            }
+        }
+    }
+
+    fn first_of(&self, space: Space) -> Option<Bytes> {
+        let first = self.below.cursor(space, KeyBounds::all(), Direction::Forward).and_then(|mut cursor| cursor.next());
+        first.ok().flatten().map(|(key, _)| key)
+    }
+
+    /// The generation whose newest row is the newer one takes writes; the other one is being merged.
+    ///
+    /// Rows that were merged already are in it too: they are the same as those in blocks, or newer.
+    fn guessed_meta(&self) -> Result<Meta, TableError> {
+        let newest = |space: Space| -> Result<Option<i64>, TableError> {
+            let mut newest = None;
+            self.walk(space, &mut |_, record| {
+                for (_, row) in delta_record::rows(record).map_while(|row| row) {
+                    newest = newest.max(row.map(|row| row.time_ms()).or(Some(i64::MIN)));
+                }
+            })?;
+            Ok(newest)
+        };
+        let (even, odd) = (newest(DELTAS[0])?, newest(DELTAS[1])?);
+        let active = if odd > even { 3 } else { 2 };
+        // No block is made from an image: the next number is above all.
+        Ok(Meta { active, frozen: even.is_some() && odd.is_some(), next_block: u64::MAX, cursor: Place::default() })
+    }
+
+    /// Has `each` see the entries of a space: where the store fails in the middle, those before it from the front, and
+    /// those behind it from the back. Tells where it failed.
+    fn walk(&self, space: Space, each: &mut dyn FnMut(&Bytes, &Bytes)) -> Result<Option<Damage>, TableError> {
+        walk(&*self.below, space, self.go_on, each)
+    }
+
+    fn replaced_and_directories(&mut self, meta: &Meta) -> Result<(), TableError> {
+        let mut named = Named::default();
+        let (mut damages, mut good) = (Vec::new(), WriteBatch::new());
+        let gap = self.walk(REPLACED, &mut |key, families| match split_table(key).zip(id_of(key)) {
+            Some(((table, _), id)) => {
+                named.replaced.insert((table, id));
+                good.put(REPLACED, key.clone(), families.clone());
+            }
+            None => damages.push(Damage::new(label(REPLACED), None, hex(key), "the key is none of a replaced block")),
+        })?;
+        damages.extend(gap);
+        if !damages.is_empty() {
+            self.mended.take_over(REPLACED, good)?;
+            self.damages.append(&mut damages);
+        }
+        let mut unreadable = HashSet::new();
+        let gap = self.walk(DIR, &mut |key, value| {
+            if let Some(damage) = named.note(key, value, meta.next_block) {
+                damages.push(damage);
+                unreadable.insert(key.clone());
+            }
+        })?;
+        let is_damaged = gap.is_some() || !damages.is_empty();
+        damages.extend(gap.map(|gap| gap.losing(Loss::Unknown)));
+        let found = orphans::Orphans::find(&*self.below, &named, self.go_on)?;
+        let mended = found.mend(&mut named, &mut damages, &mut self.damages);
+        if is_damaged {
+            let mut good = WriteBatch::new();
+            self.walk(DIR, &mut |key, value| {
+                if !unreadable.contains(key) {
+                    good.put(DIR, key.clone(), value.clone());
+                }
+            })?;
+            mended.into_iter().for_each(|(key, value)| good.put(DIR, key, value));
+            self.mended.take_over(DIR, good)?;
+        }
+        self.damages.append(&mut damages);
+        Ok(())
+    }
+
+    /// Records of recent rows: of a damaged one the rows before the damage are kept.
+    fn recent_rows(&mut self, space: Space) -> Result<(), TableError> {
+        let (mut damages, mut good_parts) = (Vec::new(), BTreeMap::new());
+        let gap = self.walk(space, &mut |key, record| {
+            let Some(((table, _), number)) = split_table(key).zip(id_of(key)) else {
+                damages.push(Damage::new(label(space), None, hex(key), "the key is none of a record of rows"));
+                good_parts.insert(key.clone(), None);
+                return;
+            };
+            let mut good = 0;
+            for row in delta_record::rows(record) {
+                match row {
+                    Some((key, row)) => good += 6 + key.len() + row.map_or(0, |row| row.0.len()),
+                    None => {
+                        let what = "the record ends in the middle of a row";
+                        let damage = Damage::new(label(space), Some(table), format!("record {number}"), what);
+                        damages.push(damage.losing(Loss::Unknown));
+                        good_parts.insert(key.clone(), Some(record.slice(..good)));
+                    }
+                }
+            }
+        })?;
+        let is_damaged = gap.is_some() || !damages.is_empty();
+        damages.extend(gap.map(|gap| gap.losing(Loss::Unknown)));
+        self.damages.append(&mut damages);
+        if is_damaged {
+            let mut good = WriteBatch::new();
+            self.walk(space, &mut |key, record| match good_parts.get(key) {
+                None => good.put(space, key.clone(), record.clone()),
+                Some(Some(part)) if !part.is_empty() => good.put(space, key.clone(), part.clone()),
+                Some(_) => {}
+            })?;
+            self.mended.take_over(space, good)?;
+        }
+        Ok(())
+    }
+}
+
+/// See [`Reading::walk`].
+pub(crate) fn walk(
+    kv: &dyn OrderedKv,
+    space: Space,
+    go_on: &dyn Fn() -> Result<(), TableError>,
+    each: &mut dyn FnMut(&Bytes, &Bytes),
+) -> Result<Option<Damage>, TableError> {
+    const ASK_EVERY: u64 = 256;
+    let mut last: Option<Bytes> = None;
+    let mut error = None;
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let mut cursor = match kv.cursor(space, KeyBounds::all(), direction) {
+            Ok(cursor) => cursor,
+            Err(failed) => return Ok(Some(Damage::new(label(space), None, "the whole space", failed.to_string()))),
+        };
+        let mut seen = 0u64;
+        loop {
+            seen += 1;
+            if seen.is_multiple_of(ASK_EVERY) {
+                go_on()?;
+            }
+            match cursor.next() {
+                Ok(Some((key, value))) => {
+                    if direction == Direction::Reverse && last.as_ref().is_some_and(|last| key <= *last) {
+                        break;
+                    }
+                    each(&key, &value);
+                    if direction == Direction::Forward {
+                        last = Some(key);
+                    }
+                }
+                Ok(None) if direction == Direction::Forward => return Ok(None),
+                Ok(None) => break,
+                Err(failed) => {
+                    error.get_or_insert(failed);
+                    break;
+                }
+            }
+        }
+    }
+    let behind = last.map_or_else(|| "the first key".to_owned(), |last| hex(&last));
+    Ok(error.map(|error| Damage::new(label(space), None, format!("behind {behind}"), error.to_string())))
+}
+
+impl Named {
+    /// Takes a directory's record in; what is wrong with it where it cannot be read.
+    fn note(&mut self, key: &Bytes, value: &Bytes, next_id: u64) -> Option<Damage> {
+        let damaged = |table, place: String, what: &str| Some(Damage::new(label(DIR), table, place, what));
+        let Some((table, (kind, rest))) = split_table(key).and_then(|(t, rest)| Some((t, rest.split_first()?))) else {
+            return damaged(None, hex(key), "the key is none of a directory");
+        };
+        let of_table = self.tables.entry(table).or_default();
+        match (*kind, <[u8; 8]>::try_from(rest)) {
+            (DIR_ENTRY, _) => {
+                let entry = StoredEntry::read(value);
+                let id = entry.as_ref().map(|entry| entry.block.id());
+                of_table.entries.insert(Bytes::new(rest), id);
+                match (entry, id) {
+                    (Some(entry), Some(id)) if id < next_id => {
+                        of_table.overflow.extend(entry.overflow_ids());
+                        None
+                    }
+                    (_, Some(id)) => {
+                        of_table.entries.insert(Bytes::new(rest), None);
+                        damaged(Some(table), format!("entry {}", hex(rest)), &format!("its block {id} was never made"))
+                    }
+                    _ => damaged(Some(table), format!("entry {}", hex(rest)), "the entry cannot be read"),
+                }
+            }
+            (DIR_RUN, Ok(id)) => {
+                let id = u64::from_be_bytes(id);
+                let is_good = read_run(value).is_some_and(|(read, ..)| read == id);
+                of_table.runs.insert(id, is_good);
+                if is_good { None } else { damaged(Some(table), format!("run {id}"), "the record cannot be read") }
+            }
+            _ => damaged(Some(table), hex(key), "the key is none of a directory"),
+        }
+    }
+}
+
+impl Mended {
+    fn put(&mut self, space: Space, key: &[u8], value: Vec<u8>) -> Result<(), TableError> {
+        let mut batch = WriteBatch::new();
+        batch.put(space, key, value);
+        self.take_over(space, batch)
+    }
+
+    fn take_over(&mut self, space: Space, good: WriteBatch) -> Result<(), TableError> {
+        // In parts: a batch has a limit.
+        let mut part = WriteBatch::new();
+        for mutation in good.into_mutations() {
+            part.push(mutation);
+            if part.bytes() > 1 << 24 {
+                self.store.write(std::mem::take(&mut part), Durability::Buffered)?;
+            }
+        }
+        self.store.write(part, Durability::Buffered)?;
+        self.spaces.push(space);
+        Ok(())
+    }
+}
+
+/// A store with some spaces in the places of those of another one; nothing can be written.
+struct Overlay {
+    below: Arc<dyn OrderedKv>,
+    mended: Mended,
+}
+
+impl Overlay {
+    fn of(&self, space: Space) -> &dyn OrderedKv {
+        if self.mended.spaces.contains(&space) { &self.mended.store } else { &*self.below }
+    }
+}
+
+fn refused<T>() -> Result<T, StoreError> {
+    Err(StoreError::ReadOnly { path: PathBuf::from("the readable part of a damaged database") })
+}
+
+impl OrderedKv for Overlay {
+    fn capabilities(&self) -> &Capabilities {
+        self.below.capabilities()
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.of(space).get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        self.of(space).cursor(space, bounds, direction)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        Err(StoreError::NotSupported { what: "snapshots", store: "the readable part of a damaged database" })
+    }
+
+    fn write(&self, _: WriteBatch, _: Durability) -> Result<(), StoreError> {
+        refused()
+    }
+
+    fn clear(&self, _: Space) -> Result<(), StoreError> {
+        refused()
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Reading a store for what is wrong with it, and for what can still be read. Damage is data here, not an error.
+
+pub(crate) mod examine;
+pub(crate) mod image;
+pub(crate) mod one_moment;
+pub(crate) mod orphans;
+pub(crate) mod verify;

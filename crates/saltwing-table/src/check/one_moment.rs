@@ -1,0 +1,94 @@
+//! The store below as it is at one moment, for those who read all of it while commits go on.
+
+use std::sync::Arc;
+
+use saltwing_access::TableError;
+use saltwing_store::{
+    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+};
+
+use crate::check::examine::SnapshotKv;
+use crate::engine::storage_engine::StorageEngine;
+use crate::format::spaces::{delta_space, id_of};
+
+impl StorageEngine {
+    /// See [`crate::store::EmbeddedTables::at_one_moment`].
+    pub(crate) fn at_one_moment<T, E: From<TableError>>(
+        &self,
+        read: impl FnOnce(Arc<dyn OrderedKv>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let capabilities = self.kv.capabilities().clone();
+        if capabilities.snapshots {
+            let snapshot = self.kv.snapshot().map_err(|error| E::from(error.into()))?;
+            return read(Arc::new(SnapshotKv { capabilities, snapshot }));
+        }
+        // Merges alone change anything but the active generation, to which commits add records with growing numbers.
+        let _no_merge = self.merging.lock();
+        let (active, next_record) = {
+            let commits = self.commits.lock();
+            (delta_space(commits.active), commits.next_record)
+        };
+        read(Arc::new(Until { kv: self.kv.clone(), active, next_record }))
+    }
+}
+
+/// A store without the records of recent rows from one number on.
+struct Until {
+    kv: Arc<dyn OrderedKv>,
+    active: Space,
+    next_record: u64,
+}
+
+struct UntilCursor {
+    cursor: Box<dyn Cursor>,
+    next_record: u64,
+}
+
+impl Cursor for UntilCursor {
+    fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError> {
+        loop {
+            match self.cursor.next()? {
+                Some((key, _)) if id_of(&key).is_some_and(|number| number >= self.next_record) => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn seek(&mut self, key: &[u8]) -> Result<(), StoreError> {
+        self.cursor.seek(key)
+    }
+}
+
+impl OrderedKv for Until {
+    fn capabilities(&self) -> &Capabilities {
+        self.kv.capabilities()
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.kv.get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        let cursor = self.kv.cursor(space, bounds, direction)?;
+        match space == self.active {
+            true => Ok(Box::new(UntilCursor { cursor, next_record: self.next_record })),
+            false => Ok(cursor),
+        }
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.kv.snapshot()
+    }
+
+    fn write(&self, _: WriteBatch, _: Durability) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly { path: "a moment of a store".into() })
+    }
+
+    fn clear(&self, _: Space) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly { path: "a moment of a store".into() })
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

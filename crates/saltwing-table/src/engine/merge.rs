@@ -1,0 +1,365 @@
+//! Merges as a whole: freezing a delta, finishing, sweeping expired rows, purging a table.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use saltwing_access::TableError;
+use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
+use saltwing_types::{TableId, with_causes};
+
+use crate::engine::block_ref::BlockRef;
+use crate::engine::block_store::{BlockContext, Unread};
+use crate::engine::compaction::state::CompactionReason;
+use crate::engine::memtable::Delta;
+use crate::engine::storage_engine::{MergeState, StorageEngine};
+use crate::format::directory_format::{StoredEntry, read_run};
+use crate::format::meta::{Cursor, Meta};
+use crate::format::spaces::{
+    DIR, DIR_RUN, FIX, META, META_KEY, OVERFLOW, REPLACED, VAR, delta_space, id_key, part_key, split_table,
+    table_bounds,
+};
+
+/// Most keys that are deleted at once.
+const BATCH_KEYS: usize = 1000;
+
+/// How often one that waits for another merge asks whether it shall go on.
+const LOCK_WAIT: Duration = Duration::from_millis(20);
+
+/// Says whether work shall go on.
+pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<(), TableError>;
+
+const ALWAYS: GoOn<'static> = &|| Ok(());
+
+impl StorageEngine {
+    /// Brings every row into blocks.
+    pub(crate) fn merge_all(&self) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        self.merge_recent(&mut merge, ALWAYS)?;
+        self.delete_obsolete(&mut merge).map(drop)
+    }
+
+    /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should
+    /// be. `go_on` is asked while it waits and between steps: what it fails with ends it there, with all rows in place.
+    pub(crate) fn compact(&self, table: TableId, go_on: GoOn<'_>) -> Result<(), TableError> {
+        let mut merge = loop {
+            go_on()?;
+            if let Some(merge) = self.merging.try_lock_for(LOCK_WAIT) {
+                break merge;
+            }
+        };
+        self.merge_recent(&mut merge, go_on)?;
+        // Again while that makes blocks fewer: what stands beside new blocks may be sparse with these.
+        let mut blocks_before = u64::MAX;
+        while let Some(blocks) = self.compact_once(&mut merge, table, go_on)?
+            && blocks < blocks_before
+        {
+            blocks_before = blocks;
+        }
+        self.delete_obsolete(&mut merge)?;
+        drop(merge);
+        go_on()?;
+        Ok(self.kv.reclaim()?)
+    }
+
+    /// Cuts what does not fit anew, once; how many blocks there are then, if there was any.
+    fn compact_once(&self, merge: &mut MergeState, table: TableId, go_on: GoOn<'_>) -> Result<Option<u64>, TableError> {
+        let (mut cursor, mut is_done) = (Cursor { table, ..Cursor::default() }, false);
+        while self.step(merge, &mut cursor, CompactionReason::Undersized(table))?.is_some() {
+            is_done = true;
+            self.give_back_early(merge)?;
+            go_on()?;
+        }
+        let blocks = self.with_rows(table, |rows| Some(rows.directory.size().blocks)).unwrap_or(0);
+        Ok(is_done.then_some(blocks))
+    }
+
+    /// Brings recent rows into blocks if they are above the delta's limits: otherwise every opening would read them until
+    /// some process lives long enough to merge them.
+    pub(crate) fn merge_surplus(&self) -> Result<(), TableError> {
+        if self.is_stalled() {
+            return Ok(());
+        }
+        let mut merge = self.merging.lock();
+        if merge.meta.frozen {
+            let (rows, bytes) = merge.frozen_size;
+            let is_surplus = {
+                let commits = self.commits.lock();
+                self.is_above_limits(rows + commits.rows, bytes + commits.bytes)
+            };
+            if is_surplus {
+                self.finish_frozen(&mut merge, ALWAYS)?;
+            }
+        }
+        let is_full = self.is_full(&self.commits.lock());
+        if is_full {
+            self.merge_recent(&mut merge, ALWAYS)?;
+        }
+        self.delete_obsolete(&mut merge).map(drop)
+    }
+
+    fn merge_recent(&self, merge: &mut MergeState, go_on: GoOn<'_>) -> Result<(), TableError> {
+        self.finish_frozen(merge, go_on)?;
+        self.rotate(merge)?;
+        self.finish_frozen(merge, go_on).map(drop)
+    }
+
+    /// A step along with a commit.
+    pub(crate) fn compact_inline(&self, full: bool) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        if full && !merge.meta.frozen {
+            self.rotate(&mut merge)?;
+        }
+        if merge.meta.frozen {
+            self.step_or_finish(&mut merge)?;
+        }
+        self.delete_obsolete(&mut merge).map(drop)
+    }
+
+    /// Deletes expired rows: how many.
+    pub(crate) fn sweep(&self) -> Result<u64, TableError> {
+        let mut merge = self.merging.lock();
+        let mut expired = self.finish_frozen(&mut merge, ALWAYS)?;
+        if self.has_expired_delta() {
+            self.rotate(&mut merge)?;
+            expired += self.finish_frozen(&mut merge, ALWAYS)?;
+        }
+        let mut cursor = Cursor::default();
+        while let Some(step) = self.step(&mut merge, &mut cursor, CompactionReason::Expired)? {
+            expired += step;
+        }
+        let is_any_deleted = self.delete_obsolete(&mut merge)?;
+        drop(merge);
+        // Blocks of which readers had views at the last sweep go with this one.
+        if is_any_deleted {
+            self.kv.reclaim()?;
+        }
+        Ok(expired)
+    }
+
+    /// Writes blocks anew with the rows of their runs, where these are many, until `is_over`.
+    pub(crate) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
+        let mut cursor = Cursor::default();
+        while !is_over() {
+            let mut merge = self.merging.lock();
+            let is_done = merge.meta.frozen || self.step(&mut merge, &mut cursor, CompactionReason::Runs)?.is_none();
+            // At once: what it replaces may be as much as the table.
+            self.delete_obsolete(&mut merge)?;
+            if is_done {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_expired_delta(&self) -> bool {
+        let now_ms = self.clock.now_ms();
+        let moment = self.rows.read().clone();
+        moment.iter().any(|(id, rows)| {
+            let limit_ms = self.table(TableId(*id)).and_then(|table| table.expired_ms(now_ms));
+            let expired =
+                |limit_ms| rows.active.iter().filter_map(|(_, row)| row.as_ref()).any(|row| row.time_ms() <= limit_ms);
+            limit_ms.is_some_and(expired)
+        })
+    }
+
+    fn finish_frozen(&self, merge: &mut MergeState, go_on: GoOn<'_>) -> Result<u64, TableError> {
+        let mut expired = 0;
+        while merge.meta.frozen {
+            go_on()?;
+            expired += self.step_or_finish(merge)?;
+            self.give_back_early(merge)?;
+        }
+        Ok(expired)
+    }
+
+    /// Where the device is nearly full, a merge has the space of what it replaces before it goes on.
+    fn give_back_early(&self, merge: &mut MergeState) -> Result<(), TableError> {
+        if self.is_nearly_full() && self.delete_obsolete(merge)? {
+            self.kv.reclaim()?;
+        }
+        Ok(())
+    }
+
+    /// Freezes the active delta: from now on writes go to the next generation.
+    pub(crate) fn rotate(&self, merge: &mut MergeState) -> Result<(), TableError> {
+        if merge.clear_next {
+            self.clear_next(merge)?;
+        }
+        let mut commits = self.commits.lock();
+        if commits.rows == 0 {
+            return Ok(());
+        }
+        let meta = Meta { active: merge.meta.active + 1, frozen: true, cursor: Cursor::default(), ..merge.meta };
+        self.write_meta(&meta, WriteBatch::new())?;
+        merge.frozen_size = (commits.rows, commits.bytes);
+        (commits.active, commits.rows, commits.bytes, commits.next_record) = (meta.active, 0, 0, 0);
+        merge.meta = meta;
+        let mut moment = self.rows.write();
+        let tables: Vec<u32> = moment.keys().copied().collect();
+        for table in tables {
+            if let Some(rows) = moment.get_mut(&table) {
+                rows.frozen = std::mem::take(&mut rows.active);
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of the merge, or its end; how many expired rows were dropped.
+    pub(crate) fn step_or_finish(&self, merge: &mut MergeState) -> Result<u64, TableError> {
+        let mut cursor = merge.meta.cursor.clone();
+        match self.step(merge, &mut cursor, CompactionReason::None)? {
+            Some(expired) => Ok(expired),
+            None => self.finish(merge).map(|()| 0),
+        }
+    }
+
+    /// The frozen generation is in blocks as a whole. Rows of tables that are not open, which were dropped, go with it.
+    fn finish(&self, merge: &mut MergeState) -> Result<(), TableError> {
+        let meta = Meta { frozen: false, cursor: Cursor::default(), ..merge.meta };
+        self.write_meta(&meta, WriteBatch::new())?;
+        merge.meta = meta;
+        self.merges.fetch_add(1, Relaxed);
+        merge.clear_next = true;
+        {
+            let mut moment = self.rows.write();
+            let tables: Vec<u32> = moment.keys().copied().collect();
+            for table in tables {
+                if let Some(rows) = moment.get_mut(&table) {
+                    rows.frozen = Delta::default();
+                }
+            }
+        }
+        self.signal.merged();
+        self.clear_next(merge)
+    }
+
+    /// Empties the space of the next generation, which no record names.
+    fn clear_next(&self, merge: &mut MergeState) -> Result<(), TableError> {
+        self.refuse_when_stalled()?;
+        self.kv.clear(delta_space(merge.meta.active + 1))?;
+        merge.clear_next = false;
+        Ok(())
+    }
+
+    /// Writes a batch with the record of generations as it will be.
+    pub(crate) fn write_meta(&self, meta: &Meta, mut batch: WriteBatch) -> Result<(), TableError> {
+        batch.put(META, META_KEY, meta.write());
+        self.write_layout(batch)
+    }
+
+    /// Refuses to go on where merges were given up.
+    fn refuse_when_stalled(&self) -> Result<(), TableError> {
+        match self.stalled.get() {
+            None => Ok(()),
+            Some(cause) => Err(TableError::MergeStalled { cause: cause.clone() }),
+        }
+    }
+
+    fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
+        self.refuse_when_stalled()?;
+        self.kv.write(batch, Durability::Buffered).map_err(|error| {
+            // Nobody knows what the store has now: a second try might mix two ways to cut the same rows.
+            if matches!(error, StoreError::CommitUnknown { .. } | StoreError::DiskFull { .. }) {
+                let _ = self.stalled.set(with_causes(&error));
+            }
+            TableError::from(error)
+        })
+    }
+
+    /// Deletes all keys of a space in bounds; nobody writes there.
+    ///
+    /// In one walk: one begun anew for each batch would pass over all that is deleted each time.
+    fn delete_all(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
+        let mut cursor = self.kv.cursor(space, bounds, Direction::Forward)?;
+        loop {
+            let mut batch = WriteBatch::new();
+            while batch.len() < BATCH_KEYS
+                && let Some((key, _)) = cursor.next()?
+            {
+                batch.delete(space, key);
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.write_layout(batch)?;
+        }
+    }
+
+    /// Deletes the replaced blocks and the values that nobody reads any more; whether there were any.
+    pub(crate) fn delete_obsolete(&self, _merge: &mut MergeState) -> Result<bool, TableError> {
+        let mut unread = self.blocks.take_unread();
+        let is_any = !unread.is_empty();
+        while !unread.is_empty() {
+            let rest = unread.split_off(unread.len().min(BATCH_KEYS));
+            let mut batch = WriteBatch::new();
+            for Unread { table, id, families } in &unread {
+                for &family in families {
+                    batch.delete(FIX, part_key(*table, *id, family));
+                    batch.delete(VAR, part_key(*table, *id, family));
+                }
+                if families.is_empty() {
+                    batch.delete(OVERFLOW, id_key(*table, *id));
+                }
+                batch.delete(REPLACED, id_key(*table, *id));
+            }
+            if let Err(error) = self.write_layout(batch) {
+                self.blocks.return_unread(unread);
+                self.blocks.return_unread(rest);
+                return Err(error);
+            }
+            unread = rest;
+        }
+        Ok(is_any)
+    }
+
+    /// Deletes every row of a table. What was deleted before an error stays so.
+    pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
+        let mut merge = self.merging.lock();
+        let context = BlockContext::new(table, &self.blocks);
+        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
+        loop {
+            let mut batch = WriteBatch::new();
+            while batch.len() < BATCH_KEYS
+                && let Some((key, value)) = cursor.next()?
+            {
+                let is_run = split_table(&key).is_some_and(|(_, rest)| rest.first() == Some(&DIR_RUN));
+                batch.delete(DIR, key);
+                if is_run {
+                    if let Some((id, summary, ..)) = read_run(&value) {
+                        batch.put(REPLACED, id_key(table, id), summary.families());
+                    }
+                } else if let Some(entry) = StoredEntry::read(&value) {
+                    let block = BlockRef::of_stored(&entry, &context);
+                    batch.put(REPLACED, id_key(table, block.id), block.summary.families());
+                    block.overflow.iter().for_each(|overflow| batch.put(REPLACED, id_key(table, overflow.id), []));
+                }
+            }
+            if batch.is_empty() {
+                break;
+            }
+            self.write_layout(batch)?;
+        }
+        // It sees what was there before the deletions: while it lives, the store gives nothing of that back.
+        drop(cursor);
+        for generation in 0..2 {
+            self.delete_all(delta_space(generation), table_bounds(table))?;
+        }
+        // Now that the store says that they go: until then another try must find them here.
+        let removed = self.rows.write().remove(&table.0);
+        if let Some(rows) = &removed {
+            let blocks = rows.directory.entries().filter_map(|entry| entry.block.as_ref());
+            blocks.for_each(|block| {
+                block.replace();
+                block.overflow.iter().for_each(|overflow| overflow.leave());
+            });
+            rows.directory.visit_runs(|run| run.block.replace());
+            self.base_rows.fetch_sub(rows.directory.size().rows, Relaxed);
+        }
+        drop(removed);
+        // Last: reading its directory entries counts for it.
+        self.blocks.forget_table(table);
+        self.delete_obsolete(&mut merge)?;
+        drop(merge);
+        Ok(self.kv.reclaim()?)
+    }
+}

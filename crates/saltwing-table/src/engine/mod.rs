@@ -1,0 +1,31 @@
+//! The storage engine: memtables, the directory of blocks, the block cache, compaction and recovery.
+//!
+//! [`storage_engine`] commits rows, [`table_rows`] is what a reader takes of a table, [`directory`] finds the block of a key,
+//! [`compaction`] brings recent rows into blocks, [`recovery`] opens all of it.
+
+pub(crate) mod block_cache;
+pub(crate) mod block_ids;
+pub(crate) mod block_ref;
+pub(crate) mod block_store;
+pub(crate) mod chunk;
+pub(crate) mod compaction;
+pub(crate) mod counters;
+pub(crate) mod directory;
+pub(crate) mod entry;
+pub(crate) mod failure;
+pub(crate) mod memtable;
+pub(crate) mod merge;
+pub(crate) mod named_runs;
+pub(crate) mod options;
+pub(crate) mod overflow;
+pub(crate) mod recovery;
+pub(crate) mod run;
+pub(crate) mod signal;
+pub(crate) mod stats;
+pub(crate) mod storage_engine;
+pub(crate) mod stored_chunk;
+pub(crate) mod stored_directory;
+pub(crate) mod stored_table;
+pub(crate) mod table_rows;
+pub(crate) mod worker;
+pub(crate) mod zone_sum;

@@ -1,0 +1,236 @@
+//! The engine: commits go into memtables (deltas), which compactions merge into immutable blocks of columns.
+//!
+//! ```text
+//!   commit ──> delta, active ──rotate──> delta, frozen ──merge──> blocks
+//!                  │                         │                      │
+//!              generation g             generation g-1         directory: fence -> block
+//! ```
+//! A commit writes its rows to the space of the active generation, and puts them into the map in memory, which readers use. A full
+//! map is frozen, and merged from left to right into blocks.
+//!
+//! # Laws
+//! 1. A [`TableMap`] never changes: it holds exactly the commits made before it was taken.
+//! 2. Newest wins: active delta, then frozen delta, then runs, then block.
+//! 3. A merge changes where rows are, never which rows there are, except for expired rows, which no reader sees.
+//! 4. After a crash in any step the rows are those of the acknowledged commits, and the merge goes on.
+//!
+//! # Locks
+//! Taken in this order: `merging` (one merge step, sweep or purge at a time), `commits` (one commit, or change of
+//! a definition, at a time), `rows` (held while memory changes, never while the store works), `tables`.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use imbl::OrdMap;
+use parking_lot::{Mutex, RwLock};
+use saltwing_access::{Clock, TableError};
+use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
+use saltwing_types::TableId;
+
+use crate::engine::block_store::BlockStore;
+use crate::engine::failure::Failures;
+use crate::engine::options::{LayoutOptions, Merging};
+use crate::engine::signal::MergeSignal;
+use crate::engine::stored_table::{OpenTables, StoredTable};
+use crate::engine::table_rows::TableRows;
+use crate::format::delta_record::Record;
+use crate::format::meta::Meta;
+use crate::format::spaces::{META, META_KEY, delta_space, id_key};
+
+/// All tables' rows at one moment.
+pub(crate) type TableMap = OrdMap<u32, TableRows>;
+
+/// The storage of one key-value store.
+pub(crate) struct StorageEngine {
+    pub(crate) kv: Arc<dyn OrderedKv>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) options: LayoutOptions,
+    pub(crate) blocks: Arc<BlockStore>,
+    pub(crate) tables: Arc<OpenTables>,
+    pub(crate) merging: Mutex<MergeState>,
+    pub(crate) commits: Mutex<CommitState>,
+    pub(crate) rows: RwLock<TableMap>,
+    /// Rows in blocks of all tables.
+    pub(crate) base_rows: AtomicU64,
+    /// Merges that ended.
+    pub(crate) merges: AtomicU64,
+    /// Why no merge is tried until the store is opened again: one could not be written, or may or may not have been written.
+    pub(crate) stalled: OnceLock<String>,
+    pub(crate) failures: Failures,
+    pub(crate) signal: MergeSignal,
+}
+
+/// The state that merges share; the lock `merging` guards it.
+pub(crate) struct MergeState {
+    pub(crate) meta: Meta,
+    /// Rows and bytes in the records of the frozen generation, if there is one: those merged already count too.
+    pub(crate) frozen_size: (u64, u64),
+    /// Whether the space of the next generation may hold what a dead one left.
+    pub(crate) clear_next: bool,
+}
+
+/// The state that commits share; the lock `commits` guards it.
+pub(crate) struct CommitState {
+    /// The generation that takes writes.
+    pub(crate) active: u64,
+    /// Rows and bytes in it.
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    /// The number of its next record.
+    pub(crate) next_record: u64,
+    /// Whether the store has a [`Meta`].
+    pub(crate) has_meta: bool,
+}
+
+impl CommitState {
+    /// These records are in the active generation.
+    pub(crate) fn count(&mut self, records: &[Record]) {
+        self.next_record += records.len() as u64;
+        self.rows += records.iter().map(|record| record.rows).sum::<u64>();
+        self.bytes += records.iter().map(|record| record.bytes.len() as u64).sum::<u64>();
+    }
+}
+
+impl StorageEngine {
+    /// All rows committed so far, and what `also` gives of the same moment.
+    pub(crate) fn moment<T>(&self, also: impl FnOnce() -> T) -> (TableMap, T) {
+        let rows = self.rows.read();
+        (rows.clone(), also())
+    }
+
+    /// What `of` gives of a table's rows as they are now. It must not wait for anything: memory does not change meanwhile.
+    pub(crate) fn with_rows<T>(&self, table: TableId, of: impl FnOnce(&TableRows) -> Option<T>) -> Option<T> {
+        self.rows.read().get(&table.0).and_then(of)
+    }
+
+    /// Writes rows, all or none: `check` may refuse them, and `record` is called when they are there. Where they are to be
+    /// synced, what comes back with it is to be waited for.
+    ///
+    /// Neither another commit nor a moment falls between `check` and `record`.
+    pub(crate) fn write<T>(
+        &self,
+        records: &[Record],
+        durability: Durability,
+        check: impl FnOnce() -> Result<(), TableError>,
+        record: impl FnOnce() -> T,
+    ) -> Result<(T, Option<Announced<'_>>), TableError> {
+        self.wait_for_room();
+        // Before the lock: who waits for it shares the sync of who comes first.
+        let mut announced = (durability == Durability::Synced).then(|| self.kv.announce());
+        let (recorded, full) = {
+            let mut commits = self.commits.lock();
+            check()?;
+            let mut batch = WriteBatch::with_capacity(records.len() + 1);
+            let space = delta_space(commits.active);
+            for (number, record) in (commits.next_record..).zip(records) {
+                batch.put(space, id_key(record.table, number), record.bytes.clone());
+            }
+            if !commits.has_meta {
+                batch.put(META, META_KEY, Meta::default().write());
+            }
+            self.kv.write(batch, Durability::Buffered)?;
+            commits.has_meta = true;
+            commits.count(records);
+            (self.insert(records, record), self.is_full(&commits))
+        };
+        // A merge that follows here may sync too.
+        announced.iter_mut().for_each(Announced::written);
+        match self.options.merging {
+            Merging::Background => self.signal.committed(full),
+            // What was committed stays so, whatever becomes of the merge; a later commit tries again.
+            Merging::WithCommits => {
+                if let Err(error) = self.compact_inline(full) {
+                    self.note_failure("merge", &error);
+                }
+            }
+        }
+        Ok((recorded, announced))
+    }
+
+    pub(crate) fn insert<T>(&self, records: &[Record], record: impl FnOnce() -> T) -> T {
+        let mut moment = self.rows.write();
+        for record in records {
+            let of_table = moment.entry(record.table.0).or_default();
+            let counters = self.blocks.counters(record.table);
+            counters.rows_written.fetch_add(record.rows, Relaxed);
+            counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
+            for (key, row) in record.rows() {
+                of_table.directory.mark_dirty(&key);
+                of_table.active.insert(key, row);
+            }
+        }
+        record()
+    }
+
+    pub(crate) fn is_full(&self, commits: &CommitState) -> bool {
+        self.is_above_limits(commits.rows, commits.bytes)
+    }
+
+    /// Whether so many recent rows, and bytes of their records, are to be merged.
+    pub(crate) fn is_above_limits(&self, rows: u64, bytes: u64) -> bool {
+        let rows_max = self.options.delta_rows.max(self.base_rows.load(Relaxed) / 8);
+        rows >= rows_max || bytes >= self.options.delta_bytes
+    }
+
+    /// Waits while the delta is twice as large as it should be and a merge is on its way: writers must not
+    /// outrun it for ever. A batch is never waited for before it is there itself.
+    pub(crate) fn wait_for_room(&self) {
+        let is_crowded = || {
+            let commits = self.commits.lock();
+            let rows_max = self.options.delta_rows.max(self.base_rows.load(Relaxed) / 8);
+            commits.rows >= 2 * rows_max || commits.bytes >= 2 * self.options.delta_bytes
+        };
+        if is_crowded() {
+            self.signal.wait_for_merge(|| is_crowded() && !self.is_stalled());
+        }
+    }
+
+    /// Whether no more rows should come: the rest of the device is kept for what gives space back.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.kv.room() == Some(0)
+    }
+
+    pub(crate) fn refuse_when_nearly_full(&self) -> Result<(), TableError> {
+        if self.is_nearly_full() {
+            return Err(StoreError::NearlyFull { path: self.kv.place() }.into());
+        }
+        Ok(())
+    }
+
+    /// Logs and keeps what failed in the background.
+    pub(crate) fn note_failure(&self, task: &'static str, error: &dyn std::error::Error) {
+        self.failures.note(task, self.clock.now_ms(), error);
+    }
+
+    /// Whether merges are given up until the store is opened again.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.stalled.get().is_some()
+    }
+
+    /// Opens a table, or puts another definition in the place of the one before, between two commits.
+    pub(crate) fn open_table(&self, table: Arc<StoredTable>) {
+        let _between_commits = self.commits.lock();
+        let id = table.def().id;
+        if table.version() > 0 {
+            self.rows.write().entry(id.0).or_default().definition = table.version();
+        }
+        self.tables.write().insert(id, table);
+    }
+
+    /// An open table.
+    pub(crate) fn table(&self, id: TableId) -> Option<Arc<StoredTable>> {
+        self.tables.read().get(&id).cloned()
+    }
+
+    pub(crate) fn is_merged_by_thread(&self) -> bool {
+        self.options.merging == Merging::Background
+    }
+
+    pub(crate) fn kv(&self) -> &Arc<dyn OrderedKv> {
+        &self.kv
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+}

@@ -1,0 +1,107 @@
+//! A table as it is stored: where its columns lie in rows and blocks.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use saltwing_access::Table;
+use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX};
+use saltwing_types::{TableId, Value};
+
+use crate::engine::options::{BlockLimits, LayoutOptions};
+use crate::format::row_format::FamilyLayout;
+
+/// Tables whose definitions are open.
+pub(crate) type OpenTables = RwLock<HashMap<TableId, Arc<StoredTable>>>;
+
+/// A table with the layout of its rows.
+#[derive(Debug)]
+pub(crate) struct StoredTable {
+    table: Arc<Table>,
+    layouts: Vec<FamilyLayout>,
+    /// By family: the column of each slot; `None` where it was dropped.
+    slot_columns: Vec<Vec<Option<usize>>>,
+    /// The next hidden row id; `None` until the first insert has looked for the largest.
+    pub(crate) next_row_id: Mutex<Option<i64>>,
+}
+
+impl Deref for StoredTable {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
+}
+
+impl StoredTable {
+    /// The layout that follows from a table's definition.
+    pub(crate) fn new(table: Arc<Table>) -> Self {
+        let def = table.def();
+        let slots: Vec<_> = (0..def.families.len()).map(|family| def.slots(family)).collect();
+        let layouts = slots.iter().map(|slots| FamilyLayout::new(slots.iter().map(|(ty, _)| *ty))).collect();
+        let slot_columns =
+            slots.into_iter().map(|slots| slots.into_iter().map(|(_, column)| column).collect()).collect();
+        Self { table, layouts, slot_columns, next_row_id: Mutex::default() }
+    }
+
+    /// The table.
+    pub(crate) fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// The layout of a table among open ones; made again for an earlier definition, which a statement may still read by.
+    pub(crate) fn open(open: &OpenTables, table: &Arc<Table>) -> Arc<Self> {
+        let found = open.read().get(&table.def().id).filter(|found| Arc::ptr_eq(&found.table, table)).cloned();
+        found.unwrap_or_else(|| Arc::new(Self::new(table.clone())))
+    }
+
+    pub(crate) fn layout(&self, family: usize) -> Option<&FamilyLayout> {
+        self.layouts.get(family)
+    }
+
+    /// How large blocks of the table are: as its definition says, else as the options say. What the definition says
+    /// beyond the limits counts as the limit.
+    pub(crate) fn block_limits(&self, options: &LayoutOptions) -> BlockLimits {
+        let said = |name, most: u64| match self.def().option(name) {
+            Some(Value::Int(number)) => Some(number.clamp(&1, &(most as i64)).unsigned_abs() as usize),
+            _ => None,
+        };
+        BlockLimits {
+            rows: said(BLOCK_ROWS, BLOCK_ROWS_MAX).unwrap_or(options.block_rows),
+            bytes: said(BLOCK_BYTES, BLOCK_BYTES_MAX).unwrap_or(options.block_bytes),
+        }
+    }
+
+    pub(crate) fn family_count(&self) -> usize {
+        self.layouts.len()
+    }
+
+    /// The value of a family's slot in a row of all columns.
+    pub(crate) fn slot_value<'a>(&self, family: usize, slot: usize, row: &'a [Value]) -> &'a Value {
+        let column = self.slot_columns.get(family).and_then(|slots| slots.get(slot));
+        column.copied().flatten().and_then(|c| row.get(c)).unwrap_or(&Value::Null)
+    }
+
+    /// Whether the family is stored with the row: the first always is, another one where it has a value, or NULL for
+    /// a column that reads otherwise in a row without the family.
+    pub(crate) fn is_stored(&self, family: usize, row: &[Value]) -> bool {
+        let has_value = |column: usize| row.get(column).is_some_and(|v| !v.is_null());
+        family == 0 || self.has_default(family) || self.slot_columns(family).any(has_value)
+    }
+
+    /// Whether a column of the family reads as a value in rows that are older than it.
+    pub(crate) fn has_default(&self, family: usize) -> bool {
+        self.slot_columns(family).any(|column| !self.absent(column).is_null())
+    }
+
+    /// How many slots a family has, those of dropped columns included.
+    pub(crate) fn slot_count(&self, family: usize) -> usize {
+        self.slot_columns.get(family).map_or(0, Vec::len)
+    }
+
+    /// The columns of a family, by index, in slot order.
+    pub(crate) fn slot_columns(&self, family: usize) -> impl Iterator<Item = usize> {
+        self.slot_columns.get(family).into_iter().flatten().copied().flatten()
+    }
+}

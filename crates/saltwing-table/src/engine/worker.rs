@@ -1,0 +1,114 @@
+//! The thread that merges.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use saltwing_access::TableError;
+use saltwing_store::StoreError;
+
+use crate::engine::signal::{WAIT, Wake};
+use crate::engine::storage_engine::StorageEngine;
+
+/// The thread; it ends when this is dropped.
+pub(crate) struct Worker {
+    packed: Arc<StorageEngine>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    pub(crate) fn start(packed: Arc<StorageEngine>) -> Result<Self, TableError> {
+        packed.signal.start();
+        let of_thread = packed.clone();
+        let spawned =
+            std::thread::Builder::new().name("saltwing-merge".into()).spawn(move || of_thread.merge_for_ever());
+        let thread = spawned.map_err(|source| {
+            packed.signal.stop();
+            StoreError::io("start the merging thread in", std::path::Path::new("this process"), source)
+        })?;
+        Ok(Self { packed, thread: Some(thread) })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.packed.signal.stop();
+        // What a merge did before a panic is whole, step by step.
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!(task = "merge", "background work panicked");
+        }
+    }
+}
+
+impl StorageEngine {
+    fn merge_for_ever(&self) {
+        // What the last process left half merged goes first.
+        let mut failed = self.has_failed("merge", self.run_pending(false));
+        let mut rested_at = None;
+        loop {
+            let wake = self.signal.wait(self.options.idle);
+            // After a failure the delta being full is no news: wait before the next try.
+            if failed && matches!(wake, Wake::Full) && !self.signal.is_stopped() {
+                std::thread::sleep(WAIT);
+            }
+            let rotate = match &wake {
+                Wake::Stop => return,
+                Wake::Full | Wake::Idle => true,
+                Wake::Look => false,
+            };
+            // What could not be merged now is tried again: reading and writing go on.
+            failed = self.has_failed("merge", self.run_pending(rotate));
+            if matches!(wake, Wake::Idle) && !failed {
+                failed = self.has_failed("compaction", self.compact_idle(&mut rested_at));
+            }
+            if failed {
+                self.signal.failed();
+            }
+            self.signal.merged();
+        }
+    }
+
+    /// Whether work failed, which is noted: it is tried again, and nobody waits for its result.
+    fn has_failed(&self, task: &'static str, done: Result<(), TableError>) -> bool {
+        done.inspect_err(|error| self.note_failure(task, error)).is_err()
+    }
+
+    /// Folds runs, as long as no commit comes, once after each of them.
+    fn compact_idle(&self, rested_at: &mut Option<u64>) -> Result<(), TableError> {
+        let commits = self.signal.commits();
+        if *rested_at == Some(commits) {
+            return Ok(());
+        }
+        // What a fold replaces gives its space back after it.
+        self.refuse_when_nearly_full()?;
+        let is_over = || self.signal.is_stopped() || self.signal.commits() != commits;
+        self.fold_runs(is_over)?;
+        self.kv.reclaim()?;
+        *rested_at = (!is_over()).then_some(commits);
+        Ok(())
+    }
+
+    /// Merges what is frozen, step by step, after freezing what is there if asked.
+    fn run_pending(&self, rotate: bool) -> Result<(), TableError> {
+        let (mut rotate, mut has_merged) = (rotate, false);
+        while !self.signal.is_stopped() {
+            let mut merge = self.merging.lock();
+            if !merge.meta.frozen && std::mem::take(&mut rotate) {
+                self.rotate(&mut merge)?;
+                self.signal.merged();
+            }
+            if !merge.meta.frozen {
+                let is_any_deleted = self.delete_obsolete(&mut merge)?;
+                drop(merge);
+                // Commits, and whoever else merges, go on beside it.
+                return if has_merged || is_any_deleted { Ok(self.kv.reclaim()?) } else { Ok(()) };
+            }
+            // New blocks take space before the old ones give theirs back: what is left of it is for those who ask for that.
+            self.refuse_when_nearly_full()?;
+            self.step_or_finish(&mut merge)?;
+            has_merged = true;
+        }
+        Ok(())
+    }
+}

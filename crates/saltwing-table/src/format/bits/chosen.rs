@@ -1,0 +1,182 @@
+//! Choosing rows by their integers where these lie, and integers of rows that were chosen.
+
+use std::ops::Range;
+
+use crate::format::bits::{Ints, Width};
+use crate::format::number_ranges::{NumberRanges, keep, keep_each};
+
+impl Ints {
+    /// The sum of the integers of those among `rows` whose byte of `mask` is not 0; `count` of them are.
+    pub(crate) fn sum_kept(&self, part: &[u8], rows: Range<usize>, mask: &[u8], count: usize) -> i128 {
+        let stored = self.stored(part, &rows);
+        let bytes = |(&d, &kept): (&u8, &u8)| if kept == 0 { 0 } else { u64::from(d) };
+        let twos = |(&d, &kept): (&[u8; 2], &u8)| if kept == 0 { 0 } else { u64::from(u16::from_le_bytes(d)) };
+        let fours = |(&d, &kept): (&[u8; 4], &u8)| if kept == 0 { 0 } else { u64::from(u32::from_le_bytes(d)) };
+        let differences: u64 = match self.width {
+            Width::Zero => 0,
+            Width::One => stored.iter().zip(mask).map(bytes).sum(),
+            Width::Two => stored.as_chunks().0.iter().zip(mask).map(twos).sum(),
+            Width::Four => stored.as_chunks().0.iter().zip(mask).map(fours).sum(),
+            Width::Eight => {
+                let kept = stored.as_chunks().0.iter().zip(mask).filter(|(_, kept)| **kept != 0);
+                return kept.map(|(&d, _)| i128::from(self.base.wrapping_add(i64::from_le_bytes(d)))).sum();
+            }
+        };
+        i128::from(self.base) * count as i128 + i128::from(differences)
+    }
+
+    /// Keeps of a mask, a byte for each of `rows`, those of which it is `expected` that the integer's sort number is
+    /// wanted: the bytes of the others become 0.
+    pub(crate) fn keep(
+        &self,
+        part: &[u8],
+        rows: Range<usize>,
+        wanted: &NumberRanges<u64>,
+        expected: bool,
+        mask: &mut [u8],
+    ) {
+        let stored = self.stored(part, &rows);
+        let number = |value: i64| value as u64 ^ 1 << 63;
+        let [(low, high)] = *wanted.as_slice() else {
+            return self.each(stored, rows.len(), |value| wanted.holds(number(value)), expected, mask);
+        };
+        // The differences that are wanted are a range, too: what is compared is what is stored.
+        if let Width::Eight = self.width {
+            let (from, most) = (number(self.base).wrapping_sub(low), high - low);
+            let test = |d| u64::from_le_bytes(d).wrapping_add(from) <= most;
+            return keep_each(mask, expected, stored.as_chunks().0, test);
+        }
+        let most = (1 << (8 * self.width.bytes())) - 1;
+        let (low, high) = match (low.saturating_sub(number(self.base)), high.checked_sub(number(self.base))) {
+            (low, Some(high)) if low <= most => (low, high.min(most)),
+            _ => return keep(mask, expected, rows.map(|_| false)),
+        };
+        let span = high - low;
+        match self.width {
+            _ if span == most => keep(mask, expected, rows.map(|_| true)),
+            Width::One => keep_each(mask, expected, stored, |d| d.wrapping_sub(low as u8) <= span as u8),
+            Width::Two => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                u16::from_le_bytes(d).wrapping_sub(low as u16) <= span as u16
+            }),
+            _ => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                u32::from_le_bytes(d).wrapping_sub(low as u32) <= span as u32
+            }),
+        }
+    }
+
+    /// As [`Ints::keep`] by a test of each integer.
+    fn each(&self, stored: &[u8], rows: usize, test: impl Fn(i64) -> bool, expected: bool, mask: &mut [u8]) {
+        let base = self.base;
+        match self.width {
+            Width::Zero => {
+                let holds = test(base);
+                keep(mask, expected, std::iter::repeat_n(holds, rows));
+            }
+            Width::One => keep_each(mask, expected, stored, |d| test(base.wrapping_add(d.into()))),
+            Width::Two => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                test(base.wrapping_add(u16::from_le_bytes(d).into()))
+            }),
+            Width::Four => keep_each(mask, expected, stored.as_chunks().0, |d| {
+                test(base.wrapping_add(u32::from_le_bytes(d).into()))
+            }),
+            Width::Eight => {
+                keep_each(mask, expected, stored.as_chunks().0, |d| test(base.wrapping_add(i64::from_le_bytes(d))))
+            }
+        }
+    }
+
+    /// As [`Ints::extend`], of some rows.
+    #[inline]
+    pub(crate) fn pick<T>(&self, part: &[u8], rows: &[u32], out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
+        let base = self.base;
+        let stored = part.get(self.at as usize..).unwrap_or_default();
+        match self.width {
+            Width::Zero => out.extend(rows.iter().map(|_| to(base))),
+            Width::One => {
+                let difference = |row: &u32| stored.get(*row as usize).copied().unwrap_or(0);
+                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row).into()))));
+            }
+            Width::Two => {
+                let (stored, _) = stored.as_chunks();
+                let difference = |row: &u32| stored.get(*row as usize).map_or(0, |&d| u16::from_le_bytes(d));
+                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row).into()))));
+            }
+            Width::Four => {
+                let (stored, _) = stored.as_chunks();
+                let difference = |row: &u32| stored.get(*row as usize).map_or(0, |&d| u32::from_le_bytes(d));
+                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row).into()))));
+            }
+            Width::Eight => {
+                let (stored, _) = stored.as_chunks();
+                let difference = |row: &u32| stored.get(*row as usize).map_or(0, |&d| i64::from_le_bytes(d));
+                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row)))));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::bits::Reader;
+    use crate::format::zone::int_number;
+
+    fn value() -> impl Strategy<Value = i64> {
+        let near = |base: i64, width: i64| base..base + width;
+        prop_oneof![
+            any::<i64>(),
+            near(-3, 10),
+            near(i64::MIN, 300),
+            near(i64::MAX - 300, 300),
+            near(1_700_000_000_000, 70_000),
+            near(-5, 1 << 33),
+        ]
+    }
+
+    proptest! {
+        /// One kind of values a column, mostly: of each width.
+        #[test]
+        fn chosen_rows_are_those_whose_integers_are_wanted(
+            values in prop_oneof![
+                prop::collection::vec(value(), 0..40),
+                prop::collection::vec(-5i64..250, 0..40),
+                prop::collection::vec(i64::MAX - 60_000..i64::MAX, 0..40),
+                prop::collection::vec(i64::MIN..i64::MIN + (1 << 31), 0..40),
+                prop::collection::vec(Just(7i64), 0..40),
+            ],
+            picked in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), -1i64..2), 0..12),
+            others in prop::collection::vec((value(), value()), 0..2),
+            start in any::<prop::sample::Index>(),
+        ) {
+            let mut part = vec![7];
+            Ints::write(&values, &mut part);
+            let mut reader = Reader::new(&part);
+            reader.u8().unwrap();
+            let ints = reader.ints(values.len()).unwrap();
+            let start = start.index(values.len() + 1);
+            let number = |v: i64| u64::try_from(int_number(v)).unwrap();
+            let near = picked.iter().filter(|_| !values.is_empty()).map(|(a, b, beside)| {
+                (values[a.index(values.len())].wrapping_add(*beside), values[b.index(values.len())])
+            });
+            let ranges = near.chain(others).map(|(a, b)| (number(a), number(b)));
+            let wanted = NumberRanges::new(ranges.collect());
+            for expected in [false, true] {
+                let is_kept = |row: &usize| wanted.holds(number(values[*row])) == expected;
+                let rows: Vec<usize> = (start..values.len()).filter(is_kept).collect();
+                let before = |row: usize| if row % 5 == 3 { 2 } else { 3 };
+                let mut mask: Vec<u8> = (start..values.len()).map(before).collect();
+                ints.keep(&part, start..values.len(), &wanted, expected, &mut mask);
+                let kept: Vec<u8> = (start..values.len()).map(|row| if is_kept(&row) { before(row) } else { 0 }).collect();
+                prop_assert_eq!(&mask, &kept);
+                let list: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
+                let mut out: Vec<i64> = Vec::new();
+                ints.pick(&part, &list, &mut out, |v| v);
+                prop_assert_eq!(&out, &rows.iter().map(|row| values[*row]).collect::<Vec<_>>());
+                let sum = out.iter().map(|&v| i128::from(v)).sum::<i128>();
+                prop_assert_eq!(ints.sum_kept(&part, start..values.len(), &mask, rows.len()), sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The rows of a commit as a generation's space has them.
+//!
+//! One record has rows of one table, so that a commit costs the store a key for each table and each megabyte, and
+//! not one for each row. Numbers of records count up: who reads them in order repeats the commits.
+//!
+//! ```text
+//! key     table 4, number 8, both big endian
+//! record  each row: bytes of its key 2 | bytes of the row 4; 0: the row is deleted | key | row
+//! ```
+
+use saltwing_store::Bytes;
+use saltwing_types::TableId;
+
+use crate::format::bits::Reader;
+use crate::format::stored_row::{RecentRow, StoredRow};
+
+/// Bytes from which on a record takes no more rows.
+const RECORD_BYTES: usize = 1 << 20;
+
+/// Rows of one table.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) table: TableId,
+    pub(crate) rows: u64,
+    pub(crate) bytes: Bytes,
+}
+
+impl Record {
+    /// Each row by its key; `None` for what is deleted. All share the record's memory.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = RecentRow> {
+        rows(&self.bytes).map_while(|row| row)
+    }
+}
+
+/// The rows of a record as stored; an item is `None`, and the last, where the bytes are no row.
+pub(crate) fn rows(record: &Bytes) -> impl Iterator<Item = Option<RecentRow>> {
+    let mut reader = Reader::new(record);
+    std::iter::from_fn(move || {
+        if reader.is_at_end() {
+            return None;
+        }
+        let mut next = || {
+            let (key_bytes, row_bytes) = (reader.u16()?, reader.u32()?);
+            let key = record.slice(reader.skip(key_bytes.into())?);
+            let row = record.slice(reader.skip(row_bytes as usize)?);
+            Some((key, (!row.is_empty()).then_some(StoredRow(row))))
+        };
+        let row = next();
+        if row.is_none() {
+            reader = Reader::new(&[]);
+        }
+        Some(row)
+    })
+}
+
+/// The keys of a record that was just made, with the bytes of their rows; none of a row that is deleted.
+pub(crate) fn keyed_rows(record: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = record;
+    std::iter::from_fn(move || {
+        let (key_bytes, behind) = rest.split_first_chunk::<2>()?;
+        let (row_bytes, behind) = behind.split_first_chunk::<4>()?;
+        let (key, behind) = behind.split_at_checked(u16::from_le_bytes(*key_bytes).into())?;
+        let (row, behind) = behind.split_at_checked(u32::from_le_bytes(*row_bytes) as usize)?;
+        rest = behind;
+        Some((key, row))
+    })
+}
+
+/// Makes records of rows in the order of their coming.
+#[derive(Debug)]
+pub(crate) struct RecordBuilder {
+    done: Vec<Record>,
+    done_bytes: usize,
+    table: TableId,
+    rows: u64,
+    bytes: Vec<u8>,
+}
+
+impl RecordBuilder {
+    pub(crate) fn new() -> Self {
+        Self { done: Vec::new(), done_bytes: 0, table: TableId(0), rows: 0, bytes: Vec::new() }
+    }
+
+    /// Bytes of all rows added.
+    pub(crate) fn bytes(&self) -> usize {
+        self.done_bytes + self.bytes.len()
+    }
+
+    /// Adds a row, which `write` adds the bytes of; none delete it.
+    pub(crate) fn add(&mut self, table: TableId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        if self.table != table || self.bytes.len() >= RECORD_BYTES {
+            self.end();
+            self.table = table;
+        }
+        self.rows += 1;
+        self.bytes.extend_from_slice(&(key.len() as u16).to_le_bytes());
+        let length_at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        self.bytes.extend_from_slice(key);
+        let row_at = self.bytes.len();
+        write(&mut self.bytes);
+        let row_bytes = (self.bytes.len() - row_at) as u32;
+        if let Some(length) = self.bytes.get_mut(length_at..length_at + 4) {
+            length.copy_from_slice(&row_bytes.to_le_bytes());
+        }
+    }
+
+    /// The record of the rows that are in no finished one.
+    fn last(&self) -> Option<Record> {
+        let Self { table, rows, bytes, .. } = self;
+        (*rows > 0).then(|| Record { table: *table, rows: *rows, bytes: Bytes::from(bytes) })
+    }
+
+    fn end(&mut self) {
+        self.done.extend(self.last());
+        self.done_bytes += self.bytes.len();
+        self.rows = 0;
+        self.bytes.clear();
+    }
+
+    /// The records of all rows added; finished ones share their bytes with the builder.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.done.iter().cloned().chain(self.last()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_come_back_in_order(
+            given in prop::collection::vec((0u32..3, prop::collection::vec(any::<u8>(), 0..40), 0usize..5), 0..20),
+            large in any::<bool>(),
+        ) {
+            let scale = if large { RECORD_BYTES / 2 } else { 1 };
+            let mut builder = RecordBuilder::new();
+            for (table, key, length) in &given {
+                builder.add(TableId(*table), key, |out| out.resize(out.len() + length * scale, 7));
+            }
+            let records = builder.records();
+            prop_assert_eq!(records.iter().map(|record| record.bytes.len()).sum::<usize>(), builder.bytes());
+            let keys: Vec<_> = records.iter().flat_map(|record| keyed_rows(&record.bytes)).collect();
+            let wanted = given.iter().map(|(_, key, length)| (&key[..], length * scale));
+            prop_assert!(keys.iter().map(|(key, row)| (*key, row.len())).eq(wanted));
+            let read: Vec<_> = records.iter().flat_map(|record| record.rows().map(|row| (record.table, row))).collect();
+            prop_assert_eq!(records.iter().map(|record| record.rows).sum::<u64>(), given.len() as u64);
+            prop_assert_eq!(read.len(), given.len());
+            for ((table, (key, row)), (wanted_table, wanted_key, length)) in read.iter().zip(&given) {
+                prop_assert_eq!((table.0, &**key), (*wanted_table, &wanted_key[..]));
+                prop_assert_eq!(row.as_ref().map_or(0, |row| row.0.len()), length * scale);
+            }
+        }
+
+        #[test]
+        fn damaged_records_end(bytes in prop::collection::vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..60)) {
+            let bytes = Bytes::from(bytes);
+            let read: Vec<_> = rows(&bytes).collect();
+            let damaged = read.iter().filter(|row| row.is_none()).count();
+            prop_assert!(damaged == 0 || damaged == 1 && read.last().is_some_and(Option::is_none));
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The rows of one bucket (or of a table without salt), range after range.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use saltwing_access::{RangeIter, ScanContext, TableError};
+use saltwing_rowkey::{BucketRange, KeyRange};
+use saltwing_store::Direction;
+
+use crate::engine::table_rows::TableRows;
+use crate::format::summary::Summary;
+use crate::scan::cursor::segment::{RowSegment, RowSegments};
+use crate::scan::cursor::{Walk, WalkRules};
+use crate::scan::points::{KEYS_AT_ONCE, Keys, find_all};
+use crate::scan::skip::Skipper;
+
+/// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
+/// are mostly not there, and products of lists above all, then cost as many steps as there are rows at most.
+const MISSES_MAX: u32 = 1024;
+/// Ranges after which cancel and time are looked at.
+const CHECK_RANGES: u32 = 1024;
+
+/// Walks the ranges of one bucket in one direction.
+pub(crate) struct BucketScan {
+    rows: Arc<TableRows>,
+    bucket: Option<u8>,
+    rules: Arc<WalkRules>,
+    ranges: RangeIter,
+    skipper: Option<Box<Skipper>>,
+    context: ScanContext,
+    /// Whether a merge takes the rows, and may stop at any.
+    is_merged: bool,
+    walk: Option<Walk>,
+    /// The walk that it begins with, until then.
+    first: Option<Walk>,
+    /// The range that comes next, where it was taken already.
+    range: Option<KeyRange>,
+    /// Physical keys that are looked for together, and their rows.
+    keys: Keys,
+    found: VecDeque<RowSegment>,
+    /// Ranges entered since the last row.
+    misses: u32,
+    /// Ranges taken, for [`CHECK_RANGES`].
+    ranges_taken: u32,
+    ahead: Ahead,
+}
+
+/// What a look ahead has found.
+enum Ahead {
+    /// Nothing was looked for.
+    Unknown,
+    /// The next row has this logical key.
+    Row(Vec<u8>),
+    /// There is no row any more.
+    End,
+}
+
+impl BucketScan {
+    pub(crate) fn new(
+        rows: Arc<TableRows>,
+        bucket: Option<u8>,
+        rules: Arc<WalkRules>,
+        ranges: RangeIter,
+        skipper: Option<Skipper>,
+        context: ScanContext,
+        is_merged: bool,
+    ) -> Self {
+        let (skipper, ahead) = (skipper.map(Box::new), Ahead::Unknown);
+        let (walk, range, keys, found) = (None, None, Keys::default(), VecDeque::new());
+        Self {
+            rows,
+            bucket,
+            rules,
+            ranges,
+            skipper,
+            context,
+            is_merged,
+            walk,
+            first: None,
+            range,
+            keys,
+            found,
+            misses: 0,
+            ranges_taken: 0,
+            ahead,
+        }
+    }
+
+    /// A scan of one range.
+    pub(crate) fn over(rows: Arc<TableRows>, keys: BucketRange, rules: Arc<WalkRules>, context: ScanContext) -> Self {
+        let BucketRange { bucket, range } = keys;
+        let (start, end) = range.into_bounds();
+        let first = Some(Walk::new(rows.clone(), start, end, rules.clone()));
+        Self { first, ..Self::new(rows, bucket, rules, Box::new(std::iter::empty()), None, context, false) }
+    }
+
+    /// The next visible rows, `most` at most.
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
+        if let Some(first) = self.first.take() {
+            self.count_entered();
+            self.walk = Some(first);
+        }
+        loop {
+            if let Some(walk) = &mut self.walk {
+                let piece = match &mut self.skipper {
+                    None => walk.next(most)?,
+                    Some(skipper) => skipper.next(walk, most)?,
+                };
+                if let Some(piece) = piece {
+                    self.misses = 0;
+                    return Ok(Some(piece));
+                }
+                self.walk = None;
+            }
+            if let Some(piece) = self.found.pop_front() {
+                return Ok(Some(piece));
+            }
+            self.take_ranges(if self.is_merged { 1 } else { most.clamp(1, KEYS_AT_ONCE) })?;
+            if self.keys.len() > 0 {
+                self.find_rows()?;
+            } else if let Some(range) = self.range.take() {
+                self.walk = Some(self.walk_over(&range, self.rules.clone()));
+            } else {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// As [`BucketScan::next`], with the pieces behind it that are found already, of `most` rows in all at most: where rows
+    /// of deltas and blocks lie mixed, there are many. Whether there was one.
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut RowSegments) -> Result<bool, TableError> {
+        let Some(first) = self.next(most)? else { return Ok(false) };
+        let most = most - first.len();
+        out.push(first);
+        match &mut self.walk {
+            Some(walk) if self.skipper.is_none() => walk.add_found(most, out),
+            Some(_) => {}
+            // Each is a row.
+            None => out.extend(self.found.drain(..most.min(self.found.len()))),
+        }
+        Ok(true)
+    }
+
+    /// As [`Walk::pass_blocks`], where a range is being walked without skips.
+    pub(crate) fn pass_blocks(&mut self, takes: impl FnMut(&Summary) -> bool) -> u64 {
+        match &mut self.walk {
+            Some(walk) if self.skipper.is_none() => walk.pass_blocks(takes),
+            _ => 0,
+        }
+    }
+
+    /// Takes the next keys that are looked for together, `most` at most, or the range that comes next. No more keys than
+    /// rows are wanted: what is counted is as if each was looked for when it is its turn.
+    fn take_ranges(&mut self, most: usize) -> Result<(), TableError> {
+        self.keys.clear();
+        while self.range.is_none() && self.keys.len() < most {
+            if self.take_key()? {
+                continue;
+            }
+            match self.next_range()? {
+                None => break,
+                Some(range) if range.is_point() => {
+                    let bucket = self.bucket;
+                    self.keys.add(|key| {
+                        key.extend(bucket);
+                        key.extend_from_slice(range.start());
+                        true
+                    });
+                }
+                range => self.range = range,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next range as a key, where it is one and need not be compared with what lies ahead.
+    fn take_key(&mut self) -> Result<bool, TableError> {
+        if self.misses >= MISSES_MAX || !matches!(self.ahead, Ahead::Unknown) {
+            return Ok(false);
+        }
+        let Self { keys, ranges, bucket, .. } = self;
+        let is_key = keys.add(|key| {
+            key.extend(*bucket);
+            ranges.take_key(key)
+        });
+        if is_key {
+            self.count_taken()?;
+            self.count_entered();
+        }
+        Ok(is_key)
+    }
+
+    /// Finds the rows of the keys that were taken.
+    fn find_rows(&mut self) -> Result<(), TableError> {
+        for found in find_all(&self.rows, &self.keys, self.rules.expired_ms)?.into_iter().flatten() {
+            if found.lead.is_some() {
+                self.context.counters.blocks_read.fetch_add(1, Relaxed);
+            }
+            self.misses = 0;
+            self.found.push_back(found.piece);
+        }
+        Ok(())
+    }
+
+    /// A range was made.
+    fn count_taken(&mut self) -> Result<(), TableError> {
+        self.ranges_taken = self.ranges_taken.wrapping_add(1);
+        if self.ranges_taken.is_multiple_of(CHECK_RANGES) { self.context.check() } else { Ok(()) }
+    }
+
+    /// A range is entered.
+    fn count_entered(&mut self) {
+        self.misses = self.misses.saturating_add(1);
+        if !self.ranges.continues() {
+            self.context.counters.count_seek();
+        }
+        self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
+    }
+
+    /// The next range that a row may lie in.
+    fn next_range(&mut self) -> Result<Option<KeyRange>, TableError> {
+        loop {
+            let Some(range) = self.ranges.next() else { return Ok(None) };
+            self.count_taken()?;
+            let is_past =
+                matches!(&self.ahead, Ahead::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
+            if self.misses >= MISSES_MAX && (is_past || matches!(self.ahead, Ahead::Unknown)) {
+                self.look_ahead(&range)?;
+            }
+            match &self.ahead {
+                Ahead::End => return Ok(None),
+                Ahead::Row(key) if self.lies_before(&range, key) => {}
+                _ => {
+                    self.count_entered();
+                    return Ok(Some(range));
+                }
+            }
+        }
+    }
+
+    /// Whether the whole range comes before `key` in the direction of the scan.
+    fn lies_before(&self, range: &KeyRange, key: &[u8]) -> bool {
+        match self.rules.direction {
+            Direction::Forward => range.end().is_some_and(|end| end <= key),
+            Direction::Reverse => range.start() > key,
+        }
+    }
+
+    /// Finds the first row in or behind a range, and leaves out the ranges before it.
+    fn look_ahead(&mut self, range: &KeyRange) -> Result<(), TableError> {
+        let rest = match self.rules.direction {
+            Direction::Forward => KeyRange::new(range.start().to_vec(), None),
+            Direction::Reverse => KeyRange::new(Vec::new(), range.end().map(<[u8]>::to_vec)),
+        };
+        // A range has an end behind its start, so that the rest is never empty.
+        let rest = rest.unwrap_or_else(KeyRange::all);
+        self.context.counters.count_seek();
+        // Expired rows count: they too are where a range may end.
+        let WalkRules { direction, counters, .. } = &*self.rules;
+        let rules = WalkRules { direction: *direction, expired_ms: None, zones: None, counters: counters.clone() };
+        self.ahead = match self.walk_over(&rest, Arc::new(rules)).next(1)? {
+            None => Ahead::End,
+            Some(piece) => {
+                let mut key = Vec::new();
+                piece.first_key(self.rules.direction, &mut key)?;
+                key.drain(..usize::from(self.bucket.is_some()).min(key.len()));
+                self.ranges.skip_to(&key);
+                Ahead::Row(key)
+            }
+        };
+        Ok(())
+    }
+
+    fn walk_over(&self, range: &KeyRange, rules: Arc<WalkRules>) -> Walk {
+        let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+        let (start, end) = physical.into_bounds();
+        Walk::new(self.rows.clone(), start, end, rules)
+    }
+}

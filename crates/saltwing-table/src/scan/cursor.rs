@@ -1,0 +1,521 @@
+//! The rows of one key range: runs of block rows, split by rows of the deltas.
+
+pub(crate) mod ahead;
+pub(crate) mod overlay;
+pub(crate) mod segment;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use saltwing_access::{Counters, TableError};
+use saltwing_store::{Bytes, Direction};
+
+use crate::engine::block_ref::{BlockRef, PartsInMemory};
+use crate::engine::entry::Entry;
+use crate::engine::run::KeyHash;
+use crate::engine::table_rows::TableRows;
+use crate::format::fix_part::FixPart;
+use crate::format::stored_row::{RecentRow, StoredRow};
+use crate::format::summary::Summary;
+use crate::scan::conditions::Conditions;
+
+use ahead::{Ahead, Look};
+pub(crate) use segment::{RowSegment, RowSegments};
+
+/// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
+/// walks are short.
+const DELTA_ROWS_MIN: usize = 8;
+const DELTA_ROWS_MAX: usize = 1024;
+
+/// Blocks that are passed over before the caller looks whether it is to stop.
+const BLOCKS_PASSED_MAX: usize = 1024;
+
+/// What a walk leaves out, and what it counts.
+pub(crate) struct WalkRules {
+    pub(crate) direction: Direction,
+    /// Rows written at or before this are expired.
+    pub(crate) expired_ms: Option<i64>,
+    /// Blocks of which no row can meet the filter become [`RowSegment::Pruned`].
+    pub(crate) zones: Option<Arc<Conditions>>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// Walks one range of row keys, never an empty one.
+pub(crate) struct Walk {
+    rows: Arc<TableRows>,
+    start: Vec<u8>,
+    end: Option<Vec<u8>>,
+    rules: Arc<WalkRules>,
+    /// The entry that is looked at next.
+    index: usize,
+    /// Of a walk that goes forward, once it is known: the keys of the entries from `index` to this one, if there are such, all
+    /// lie in its range.
+    whole_until: Option<usize>,
+    /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
+    is_long: bool,
+    ahead: Ahead,
+    /// What the next blocks are needed for: their columns, unless the last one was passed over.
+    look: Look,
+    done: bool,
+    pieces: VecDeque<RowSegment>,
+    recent: Vec<RecentRow>,
+    recent_most: usize,
+}
+
+impl Walk {
+    /// A walk over the keys from `start`, included, to `end`.
+    pub(crate) fn new(rows: Arc<TableRows>, start: Vec<u8>, end: Option<Vec<u8>>, rules: Arc<WalkRules>) -> Self {
+        let index = match rules.direction {
+            Direction::Forward => rows.directory.floor(&start),
+            Direction::Reverse => rows.directory.last_below(end.as_deref()),
+        };
+        let (pieces, recent) = (VecDeque::new(), Vec::new());
+        let recent_most = DELTA_ROWS_MIN;
+        Self {
+            rows,
+            start,
+            end,
+            rules,
+            index,
+            whole_until: None,
+            is_long: false,
+            ahead: Ahead::default(),
+            look: Look::Columns,
+            done: false,
+            pieces,
+            recent,
+            recent_most,
+        }
+    }
+
+    /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
+    pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
+        loop {
+            if let Some(piece) = self.pieces.front_mut() {
+                if piece.len() > most {
+                    return Ok(Some(piece.split(most, self.rules.direction)));
+                }
+                return Ok(self.pieces.pop_front());
+            }
+            if self.done {
+                return Ok(None);
+            }
+            if !self.read_whole_entry()? {
+                self.read_entry(most)?;
+            }
+        }
+    }
+
+    /// Adds pieces that were found already to `out`, of `most` rows at most.
+    pub(crate) fn add_found(&mut self, mut most: usize, out: &mut RowSegments) {
+        out.reserve(self.pieces.len().min(most));
+        while self.pieces.front().is_some_and(|piece| piece.len() <= most)
+            && let Some(piece) = self.pieces.pop_front()
+        {
+            most -= piece.len();
+            out.push(piece);
+        }
+    }
+
+    /// Whether the range goes on behind a place, in the direction of the scan.
+    pub(crate) fn reaches(&self, place: &[u8]) -> bool {
+        match self.rules.direction {
+            Direction::Forward => self.end.as_deref().is_none_or(|end| place < end),
+            Direction::Reverse => *self.start < *place,
+        }
+    }
+
+    /// Leaves out the rows before a place that the walk [reaches](Walk::reaches): forward those below it, in reverse
+    /// the others.
+    pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
+        let direction = self.rules.direction;
+        // Where it lies among rows that were found already, they are not merged again.
+        while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, RowSegment::Pruned(_))) {
+            let before = piece.rows_before(place, direction)?;
+            if before < piece.len() {
+                // Its keys were read, or the rows before those that are left.
+                self.rules.counters.count_blocks(u64::from(piece.is_uncounted()));
+                if before > 0 {
+                    piece.split(before, direction);
+                }
+                piece.set_counted();
+                return Ok(());
+            }
+            self.pieces.pop_front();
+        }
+        match direction {
+            Direction::Forward => {
+                self.index = self.rows.directory.floor(place);
+                (self.whole_until, self.is_long) = (None, false);
+                self.start = place.to_vec();
+            }
+            Direction::Reverse => {
+                self.index = self.rows.directory.last_below(Some(place));
+                self.end = Some(place.to_vec());
+            }
+        }
+        self.pieces.clear();
+        self.recent_most = DELTA_ROWS_MIN;
+        self.done = false;
+        Ok(())
+    }
+
+    /// Passes over the next blocks as long as all of their rows are visible and `takes` what is known of them, at most
+    /// [`BLOCKS_PASSED_MAX`]; how many rows they have. None of them is looked into.
+    pub(crate) fn pass_blocks(&mut self, mut takes: impl FnMut(&Summary) -> bool) -> u64 {
+        if self.rules.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
+            return 0;
+        }
+        let mut rows = 0;
+        let mut whole = self.whole_entries();
+        whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
+        for index in whole.clone() {
+            self.ahead.look(&self.rows.directory, self.index, Look::Summary, whole.end - index);
+            let Some(entry) = self.rows.directory.entry(index) else { break };
+            let is_alive = |block: &&Arc<BlockRef>| {
+                self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
+            };
+            match entry.lone_block().filter(is_alive) {
+                Some(block) if takes(&block.summary) => rows += u64::from(block.summary.rows),
+                _ => break,
+            }
+            self.index = index + 1;
+        }
+        rows
+    }
+
+    /// The next entries of which it is known that all of their keys lie in the range; never the last one of it.
+    fn whole_entries(&mut self) -> Range<usize> {
+        let (directory, none) = (&self.rows.directory, self.index..self.index);
+        if let Some(until) = self.whole_until {
+            return self.index..until;
+        }
+        match directory.owned(self.index) {
+            Some((entry, Some(entry_end))) if *self.start <= *entry.fence => match self.end.as_deref() {
+                Some(end) if end <= &**entry_end => none,
+                end => self.index..*self.whole_until.insert(directory.last_below(end)),
+            },
+            _ => none,
+        }
+    }
+
+    /// Finds the pieces of the next entry where they are all rows of its block, and it is known that their keys lie in the
+    /// range: no key is looked at. `false` of another one.
+    fn read_whole_entry(&mut self) -> Result<bool, TableError> {
+        if !self.is_long {
+            return Ok(false);
+        }
+        let whole = self.whole_entries();
+        if whole.is_empty() {
+            return Ok(false);
+        }
+        self.ahead.look(&self.rows.directory, self.index, self.look, whole.len());
+        let entry = self.rows.directory.entry(self.index);
+        let Some(block) = entry.and_then(|entry| entry.lone_block()).cloned() else { return Ok(false) };
+        self.add_run(&block, None, 0..block.summary.rows as usize)?;
+        self.pass_over(&block);
+        self.index += 1;
+        Ok(true)
+    }
+
+    /// Finds the pieces of the next entry, or of as much of it as its delta rows allow, where so many rows are wanted.
+    fn read_entry(&mut self, wanted: usize) -> Result<(), TableError> {
+        let all = self.rows.clone();
+        let Some((entry, entry_end)) = all.directory.owned(self.index) else {
+            self.done = true;
+            return Ok(());
+        };
+        let (walk_start, walk_end) = (std::mem::take(&mut self.start), self.end.take());
+        let entry_end = entry_end.map(|end| &**end);
+        let begins_inside = *walk_start <= *entry.fence;
+        let start = if begins_inside { entry.fence.as_ref() } else { &walk_start[..] };
+        let end = match (walk_end.as_deref(), entry_end) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        self.recent.clear();
+        // Where the rest of the entry begins, or in reverse ends, when its delta rows are taken in parts.
+        let mut rest = None;
+        if entry.is_dirty() && end.is_none_or(|end| start < end) {
+            let direction = self.rules.direction;
+            // Deleted rows may be many: each time more are taken.
+            let wanted = if wanted == usize::MAX { 0 } else { wanted };
+            let most = self.recent_most.max(wanted).min(DELTA_ROWS_MAX);
+            let complete = all.collect(start, end, direction, most, &mut self.recent);
+            self.recent_most = (2 * self.recent_most).min(DELTA_ROWS_MAX);
+            if let (false, Some((last, _))) = (complete, self.recent.last()) {
+                rest = Some(match direction {
+                    Direction::Forward => [&last[..], &[0]].concat(),
+                    Direction::Reverse => last.to_vec(),
+                });
+            }
+            if direction == Direction::Reverse {
+                self.recent.reverse();
+            }
+        }
+        let (start, end) = match self.rules.direction {
+            Direction::Forward => (start, rest.as_deref().or(end)),
+            Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
+        };
+        let found = match entry.runs.is_empty() {
+            true => self.find_pieces(entry, start, end),
+            false => self.find_pieces_of_runs(entry, start, end),
+        };
+        (self.start, self.end) = (walk_start, walk_end);
+        found?;
+        match (self.rules.direction, rest) {
+            (Direction::Forward, None) => {
+                self.done = match (entry_end, self.end.as_deref()) {
+                    (None, _) => true,
+                    (Some(entry_end), Some(end)) => end <= entry_end,
+                    (Some(_), None) => false,
+                };
+                self.index += 1;
+                self.is_long = begins_inside && !self.done;
+            }
+            (Direction::Reverse, None) => {
+                self.done = self.index == 0 || *self.start >= *entry.fence;
+                self.index = self.index.saturating_sub(1);
+            }
+            (Direction::Forward, Some(rest)) => self.start = rest,
+            (Direction::Reverse, Some(rest)) => self.end = Some(rest),
+        }
+        Ok(())
+    }
+
+    /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
+    fn find_pieces(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
+        let block = entry.block.as_ref();
+        let mut recent = std::mem::take(&mut self.recent);
+        let alone = recent.is_empty();
+        let mut lead = None;
+        let mut at = 0;
+        let mut until = 0;
+        if let Some(block) = block {
+            let (whole_end, count) =
+                (end.is_none_or(|end| *block.summary.last_key < *end), block.summary.rows as usize);
+            // A block's keys lie at or behind its fence, which is where most walks begin.
+            let whole_start = start <= &*entry.fence;
+            if start <= &*block.summary.last_key {
+                (at, until) = (0, count);
+                if !(alone && whole_start && whole_end) {
+                    let keys = block.lead()?;
+                    (at, until) = (
+                        if whole_start { 0 } else { keys.lower_bound(start) },
+                        end.filter(|_| !whole_end).map_or(count, |end| keys.lower_bound(end)),
+                    );
+                    lead = Some(keys);
+                }
+            }
+        }
+        if let (true, Some(block)) = (alone, block) {
+            if at < until {
+                self.add_run(block, lead.as_ref(), at..until)?;
+            }
+            self.pass_over(block);
+            self.recent = recent;
+            return Ok(());
+        }
+        self.pieces.reserve(2 * recent.len() + 1);
+        let mut seeker = lead.as_ref().map(|keys| keys.seeker(at..until));
+        for (key, row) in recent.drain(..) {
+            if let (Some(block), Some(seeker)) = (block, &mut seeker) {
+                let below = seeker.pass(&key);
+                if !below.is_empty() {
+                    self.add_run(block, lead.as_ref(), below)?;
+                }
+            }
+            self.add_recent(key, row);
+        }
+        if let (Some(block), Some(seeker)) = (block, seeker)
+            && !seeker.rest().is_empty()
+        {
+            self.add_run(block, lead.as_ref(), seeker.rest())?;
+        }
+        if self.rules.direction == Direction::Reverse {
+            self.pieces.make_contiguous().reverse();
+        }
+        if lead.is_some() {
+            self.rules.counters.blocks_read.fetch_add(1, Relaxed);
+        }
+        self.recent = recent;
+        Ok(())
+    }
+
+    /// Adds a row of a delta, if it is there and not expired.
+    fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>) {
+        if let Some(row) = row
+            && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
+        {
+            self.pieces.push_back(RowSegment::Row { key, row });
+        }
+    }
+
+    /// Adds the unexpired rows among some of a block.
+    fn add_run(
+        &mut self,
+        block: &Arc<BlockRef>,
+        lead: Option<&Arc<FixPart>>,
+        rows: Range<usize>,
+    ) -> Result<(), TableError> {
+        let (oldest, newest) = block.summary.times_ms;
+        let Some(limit_ms) = self.rules.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
+            match self.pieces.back_mut() {
+                Some(RowSegment::Block { block: before, rows: added, .. })
+                    if before.id == block.id && added.end == rows.start =>
+                {
+                    added.end = rows.end;
+                }
+                _ => {
+                    let is_counted = lead.is_some();
+                    self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted });
+                }
+            }
+            return Ok(());
+        };
+        if newest <= limit_ms {
+            return Ok(());
+        }
+        let keys = match lead {
+            Some(lead) => lead.clone(),
+            None => block.lead()?,
+        };
+        let mut start = rows.start;
+        for row in rows.clone() {
+            if keys.time_ms(row) <= limit_ms {
+                if start < row {
+                    self.push_counted(block, start..row);
+                }
+                start = row + 1;
+            }
+        }
+        if start < rows.end {
+            self.push_counted(block, start..rows.end);
+        }
+        Ok(())
+    }
+
+    /// Adds rows of a block of which the keys were read.
+    fn push_counted(&mut self, block: &Arc<BlockRef>, rows: Range<usize>) {
+        self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
+    }
+
+    /// The pieces are those of one block alone: they are not read when its summary rules them out.
+    fn pass_over(&mut self, block: &Arc<BlockRef>) {
+        if self.pieces.is_empty() {
+            return;
+        }
+        let counters = &self.rules.counters;
+        if self.rules.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
+            let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
+            self.pieces.push_back(RowSegment::Pruned(rows));
+            counters.blocks_skipped.fetch_add(1, Relaxed);
+            self.look = Look::Summary;
+            return;
+        }
+        self.look = Look::Columns;
+        // Where nothing was read for them, who reads them counts the block.
+        counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
+        if self.rules.direction == Direction::Reverse {
+            self.pieces.make_contiguous().reverse();
+        }
+    }
+}
+
+/// What is known of a row without reading a block.
+pub(crate) enum Place {
+    /// It stands in a delta.
+    Recent(StoredRow),
+    /// If it is there, it stands in this block.
+    Block(Arc<BlockRef>),
+    /// If it is there, it stands in a run or in the block of this entry.
+    Runs(Arc<Entry>),
+}
+
+/// Where the row of a key stands; `None` where it is known that there is none.
+pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
+    place_in(rows, rows.directory.owner(key)?, key)
+}
+
+/// As [`place`], where the entry that owns the key is known.
+pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Option<Place> {
+    if entry.is_dirty()
+        && let Some(recent) = rows.recent(key)
+    {
+        return recent.clone().map(Place::Recent);
+    }
+    if !entry.runs.is_empty() {
+        return Some(Place::Runs(entry.clone()));
+    }
+    let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key)?;
+    Some(Place::Block(block.clone()))
+}
+
+/// A row that was found by its key.
+pub(crate) struct Found {
+    /// It alone.
+    pub(crate) piece: RowSegment,
+    /// The first family's part of its block, where it stands in one.
+    pub(crate) lead: Option<Arc<FixPart>>,
+}
+
+impl Found {
+    fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
+        Self { piece: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
+    }
+}
+
+impl Place {
+    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is looked at together is waited for once.
+    pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
+        if let Self::Block(block) = &self {
+            look_at(block, |parts| parts.look_at_keys());
+        }
+        let found = self.read(key, expired_ms)?;
+        if let Some(Found { piece: RowSegment::Block { block, rows, .. }, .. }) = &found {
+            look_at(block, |parts| parts.look_at_row(rows.start) ^ parts.look_into_row(rows.start));
+        }
+        Ok(found)
+    }
+
+    /// The row of the key that this is the place of, if it is there and not expired.
+    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
+        let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
+        match self {
+            Self::Recent(row) => {
+                let found = |row| Found { piece: RowSegment::Row { key: Bytes::new(key), row }, lead: None };
+                Ok(is_alive(row.time_ms()).then(|| found(row)))
+            }
+            Self::Block(block) => {
+                let lead = block.lead()?;
+                let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
+                Ok(found.map(|row| Found::in_block(block, lead, row)))
+            }
+            Self::Runs(entry) => {
+                let hash = KeyHash::new(key);
+                for part in entry.runs.iter().filter(|part| part.may_hold(hash)) {
+                    let block = &part.run.block;
+                    let lead = block.lead()?;
+                    if let Ok(row) = lead.search_in(key, part.rows()) {
+                        let is_there = !lead.is_deleted(row) && is_alive(lead.time_ms(row));
+                        return Ok(is_there.then(|| Found::in_block(block.clone(), lead, row)));
+                    }
+                }
+                let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key);
+                block.map_or(Ok(None), |block| Self::Block(block.clone()).read(key, expired_ms))
+            }
+        }
+    }
+}
+
+/// Looks at what is in memory of a block; what is seen is of no use.
+fn look_at(block: &BlockRef, look: impl FnOnce(&PartsInMemory<'_>) -> usize) {
+    std::hint::black_box(block.in_memory().map_or(0, |parts| look(&parts)));
+}
+
+/// One row by its key, if it is there and not expired.
+pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
+    place(rows, key).map_or(Ok(None), |place| place.read_alone(key, expired_ms))
+}

@@ -1,0 +1,308 @@
+//! RowSegments of a scan into columns: only the columns that are asked for.
+
+mod column;
+pub(crate) mod keys;
+
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use saltwing_access::TableError;
+use saltwing_store::Direction;
+use saltwing_types::{SqlType, text};
+use smallvec::SmallVec;
+
+use crate::engine::block_ref::BlockRef;
+use crate::engine::stored_table::StoredTable;
+use crate::format::fix_part::{FixCells, FixPart};
+use crate::format::row_format;
+use crate::format::row_format::SlotBytes;
+use crate::format::row_order::RowSelection;
+use crate::format::stored_row::StoredRow;
+use crate::format::var_part::VarPart;
+use crate::scan::column_location::{ColumnLocation, tail_bytes};
+use crate::scan::column_writer::{ColumnWriter, Run};
+use crate::scan::cursor::segment::RowSegment;
+use crate::scan::decode::column::{Column, named};
+use crate::scan::texts::Appended;
+
+use keys::{KeyDecoder, KeyUse};
+
+/// Columns that are decoded, and where they come from: what is known of them before a scan.
+pub(crate) struct DecodedColumns {
+    pub(crate) all: Vec<DecodedColumn>,
+    families: SmallVec<[FamilyUse; 1]>,
+    /// Where a column comes from keys.
+    keys: Option<KeyUse>,
+}
+
+/// One of them, by index.
+#[derive(Clone, Copy)]
+pub(crate) struct DecodedColumn {
+    pub(crate) index: usize,
+    pub(crate) ty: SqlType,
+    pub(crate) source: ColumnLocation,
+}
+
+impl DecodedColumn {
+    pub(crate) fn of(table: &StoredTable, index: usize) -> Self {
+        Self { index, ty: table.column_type(index), source: ColumnLocation::of(table, index) }
+    }
+}
+
+impl DecodedColumns {
+    /// These columns of the table, by index.
+    pub(crate) fn new(table: &StoredTable, columns: &[usize]) -> Self {
+        let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
+        let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
+        for column in &all {
+            if let ColumnLocation::Slot { family, .. } = column.source {
+                let var_wanted = row_format::width(column.ty).is_none();
+                match families.iter_mut().find(|known| known.family == family) {
+                    Some(known) => known.var_wanted |= var_wanted,
+                    None => families.push(FamilyUse { family, var_wanted }),
+                }
+            }
+        }
+        let reads_keys = all.iter().any(|column| !matches!(column.source, ColumnLocation::Slot { .. }));
+        let has_leading = all.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
+        let keys = reads_keys.then(|| KeyUse { has_leading, tail_bytes: tail_bytes(table) });
+        Self { all, families, keys }
+    }
+}
+
+/// Builds batches of chosen columns.
+pub(crate) struct RowDecoder {
+    columns: Vec<Column>,
+    keys: Option<KeyDecoder>,
+    families: SmallVec<[FamilyUse; 1]>,
+    /// The blocks read last: those of an entry and its runs come by turns.
+    held: SmallVec<[Held; HELD_MIN]>,
+}
+
+/// Blocks whose parts are held from one append to the next.
+const HELD_MIN: usize = 2;
+
+/// A family of which columns are read, and whether one of variable width is.
+#[derive(Clone, Copy)]
+struct FamilyUse {
+    family: usize,
+    var_wanted: bool,
+}
+
+/// What is read of a block.
+struct Held {
+    id: u64,
+    /// The part that has the keys, where they are read.
+    lead: Option<Arc<FixPart>>,
+    /// Of each family that is read.
+    families: SmallVec<[Parts; 1]>,
+}
+
+#[derive(Default)]
+struct Parts {
+    fix: Option<Arc<FixPart>>,
+    var: Option<Arc<VarPart>>,
+}
+
+/// Rows of one place.
+enum Rows<'p> {
+    /// Of a block, and where it is among those that are held.
+    Block(&'p Arc<BlockRef>, usize, RowSelection<'p>),
+    /// A row of a delta.
+    Recent(&'p [u8], &'p StoredRow),
+}
+
+/// Rows of several places, in the order in which they come.
+type Several<'p> = SmallVec<[Rows<'p>; 2]>;
+
+impl RowDecoder {
+    /// A decoder of these columns.
+    pub(crate) fn new(columns: &DecodedColumns) -> Self {
+        let column = |c: &DecodedColumn| Column { index: c.index, source: c.source, sink: ColumnWriter::new(c.ty) };
+        Self {
+            columns: columns.all.iter().map(column).collect(),
+            keys: columns.keys.map(KeyDecoder::new),
+            families: columns.families.clone(),
+            held: SmallVec::new(),
+        }
+    }
+
+    /// Makes room for a batch.
+    pub(crate) fn begin(&mut self, rows: usize) {
+        self.columns.iter_mut().for_each(|column| column.sink.reserve(rows));
+        self.keys.iter_mut().for_each(KeyDecoder::begin);
+    }
+
+    /// Adds rows of pieces that come one after the other.
+    pub(crate) fn append(
+        &mut self,
+        table: &StoredTable,
+        pieces: &[RowSegment],
+        direction: Direction,
+    ) -> Result<(), TableError> {
+        self.hold_few();
+        let mut several = Several::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece {
+                RowSegment::Row { key, row } => several.push(Rows::Recent(key, row)),
+                RowSegment::Block { block, rows, .. } => {
+                    several.push(Rows::Block(block, self.hold(block)?, RowSelection::Run(rows.clone(), direction)));
+                }
+                RowSegment::Pruned(_) => {}
+            }
+        }
+        self.append_several(table, &several)
+    }
+
+    /// Adds rows of a block.
+    pub(crate) fn append_picked(
+        &mut self,
+        table: &StoredTable,
+        block: &Arc<BlockRef>,
+        rows: RowSelection<'_>,
+    ) -> Result<(), TableError> {
+        self.hold_few();
+        let held = self.hold(block)?;
+        self.append_several(table, &[Rows::Block(block, held, rows)])
+    }
+
+    /// Lets go of blocks but for those held last.
+    fn hold_few(&mut self) {
+        if self.held.len() > HELD_MIN {
+            self.held.drain(..self.held.len() - HELD_MIN);
+        }
+    }
+
+    /// Has a block's parts at hand: its place among those held.
+    fn hold(&mut self, block: &Arc<BlockRef>) -> Result<usize, TableError> {
+        if let Some(place) = self.held.iter().rposition(|held| held.id == block.id) {
+            return Ok(place);
+        }
+        let lead = if self.keys.is_some() { Some(block.lead()?) } else { None };
+        let parts = |of: &FamilyUse| {
+            let family = of.family as u8;
+            let var = if of.var_wanted { block.var(family)? } else { None };
+            Ok::<_, TableError>(Parts { fix: block.fix(family)?, var })
+        };
+        let families = self.families.iter().map(parts).collect::<Result<_, _>>()?;
+        self.held.push(Held { id: block.id, lead, families });
+        Ok(self.held.len() - 1)
+    }
+
+    /// Column after column, so that what is known of one is looked at once.
+    fn append_several(&mut self, table: &StoredTable, several: &[Rows<'_>]) -> Result<(), TableError> {
+        self.append_keys(table, several)?;
+        (0..self.families.len()).try_for_each(|place| self.append_family(table, place, several))
+    }
+
+    fn append_keys(&mut self, table: &StoredTable, several: &[Rows<'_>]) -> Result<(), TableError> {
+        let Self { columns, keys: Some(keys), held, .. } = self else { return Ok(()) };
+        for rows in several {
+            match rows {
+                Rows::Recent(key, _) => keys.add_key(table, columns, key)?,
+                Rows::Block(block, place, rows) => {
+                    let lead = held.get(*place).and_then(|held| held.lead.as_deref());
+                    let lead = lead.ok_or_else(|| block.damaged("its keys"))?;
+                    keys.add_keys(table, columns, lead, rows.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of a family, by its place among those that are read.
+    fn append_family(&mut self, table: &StoredTable, place: usize, several: &[Rows<'_>]) -> Result<(), TableError> {
+        let Self { columns, families, held, .. } = self;
+        let Some(FamilyUse { family, .. }) = families.get(place).copied() else { return Ok(()) };
+        let recent = recent_rows(table, family, several)?;
+        for Column { index, source, sink } in columns.iter_mut() {
+            let slot = match *source {
+                ColumnLocation::Slot { family: of, slot } if of == family => slot,
+                _ => continue,
+            };
+            let mut recent = recent.iter();
+            for rows in several {
+                let appended = match rows {
+                    Rows::Recent(key, _) => {
+                        let row = recent.next().and_then(Option::as_ref);
+                        append_recent(table, *index, row.map(|row| row.slot(slot.into())), sink)
+                            .ok_or_else(|| corrupt(table, key, "column"))?
+                    }
+                    Rows::Block(block, held_at, rows) => {
+                        let parts = held.get(*held_at).and_then(|held| held.families.get(place));
+                        append_stored(table, (*index, slot), parts, rows, sink)
+                            .ok_or_else(|| block.damaged("a value"))?
+                    }
+                };
+                appended.map_err(|source| named(table, *index, source))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns built so far.
+    pub(crate) fn finish(&mut self) -> Result<Vec<ArrayRef>, TableError> {
+        let finish = |column: &mut Column| Ok(column.sink.finish()?);
+        self.columns.iter_mut().map(finish).collect()
+    }
+}
+
+/// Of each row of a delta what it has of a family.
+fn recent_rows<'p>(
+    table: &'p StoredTable,
+    family: usize,
+    several: &'p [Rows<'_>],
+) -> Result<SmallVec<[Option<row_format::StoredRow<'p>>; 1]>, TableError> {
+    let recent = several.iter().filter_map(|rows| match rows {
+        Rows::Recent(key, row) => Some((key, row)),
+        Rows::Block(..) => None,
+    });
+    let of_family = |(key, row): (&&'p [u8], &&'p StoredRow)| match (row.family(family), table.layout(family)) {
+        (Some(bytes), Some(layout)) => layout.read(bytes).map(Some).ok_or_else(|| corrupt(table, key, "header")),
+        _ => Ok(None),
+    };
+    recent.map(of_family).collect()
+}
+
+/// Adds what a row of a delta has in a slot; `slot` is `None` where the row has nothing of the family.
+fn append_recent(
+    table: &StoredTable,
+    index: usize,
+    slot: Option<Option<SlotBytes<'_>>>,
+    sink: &mut ColumnWriter,
+) -> Appended {
+    match slot.unwrap_or(Some(SlotBytes::Absent))? {
+        SlotBytes::Null => {
+            sink.push_null();
+            Some(Ok(()))
+        }
+        SlotBytes::Absent => Some(sink.push_value(table.absent(index), 1)),
+        SlotBytes::Value(bytes) => sink.push_slot(bytes),
+    }
+}
+
+/// Adds what rows of a block have in a slot.
+fn append_stored(
+    table: &StoredTable,
+    (index, slot): (usize, u16),
+    parts: Option<&Parts>,
+    rows: &RowSelection<'_>,
+    sink: &mut ColumnWriter,
+) -> Appended {
+    let fix = parts.and_then(|parts| parts.fix.as_deref());
+    let Some((fix, column)) = fix.and_then(|fix| Some((fix, fix.column(slot)?))) else {
+        return Some(sink.push_value(table.absent(index), rows.len()));
+    };
+    let var = match column.cells {
+        FixCells::Var => {
+            let var = parts.and_then(|parts| parts.var.as_deref());
+            var.and_then(|var| Some((var.column(slot)?, var.bytes())))
+        }
+        _ => None,
+    };
+    sink.extend(&Run { fix, column, var, rows: rows.clone() })
+}
+
+pub(crate) fn corrupt(table: &StoredTable, key: &[u8], what: &'static str) -> TableError {
+    TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(key), what }
+}

@@ -1,0 +1,194 @@
+//! Keys into the columns that come from them.
+
+use saltwing_access::TableError;
+use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
+use saltwing_store::Direction;
+use saltwing_types::ValueError;
+
+use crate::engine::stored_table::StoredTable;
+use crate::format::fix_part::FixPart;
+use crate::format::row_order::RowSelection;
+use crate::scan::column_location::ColumnLocation;
+use crate::scan::column_writer::ColumnWriter;
+use crate::scan::decode::column::{Column, named};
+
+/// What is known of a table's keys, and of the columns that come from them.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyUse {
+    /// Whether one of them is a leading column.
+    pub(crate) has_leading: bool,
+    /// Bytes of the key columns at the end.
+    pub(crate) tail_bytes: usize,
+}
+
+/// Puts keys into columns.
+///
+/// Neighbours mostly differ in their last columns only: keys are split where what stands before those changes.
+pub(crate) struct KeyDecoder {
+    uses: KeyUse,
+    /// The key that was split last.
+    key: Vec<u8>,
+    slices: KeySlices,
+    /// Whether the leading columns end with that key's values, and all can be repeated.
+    is_repeatable: bool,
+    scratch: Vec<u8>,
+}
+
+impl KeyDecoder {
+    pub(crate) fn new(uses: KeyUse) -> Self {
+        let (key, slices, scratch) = (Vec::new(), KeySlices::default(), Vec::new());
+        Self { uses, key, slices, is_repeatable: false, scratch }
+    }
+
+    /// The columns are new ones.
+    pub(crate) fn begin(&mut self) {
+        self.is_repeatable = false;
+    }
+
+    /// Adds one key.
+    pub(crate) fn add_key(
+        &mut self,
+        table: &StoredTable,
+        columns: &mut [Column],
+        key: &[u8],
+    ) -> Result<(), TableError> {
+        for Column { index, source, sink } in columns.iter_mut() {
+            let pushed = match *source {
+                ColumnLocation::KeySuffix { position, codec, from_end, width } => {
+                    let end = key.len().checked_sub(from_end).and_then(|at| key.get(at..at + width));
+                    let pushed = sink.push_keys(codec, width, std::iter::once(end.unwrap_or_default()));
+                    pushed.map_err(|bad| corrupt(table, &[key, &[]], position, bad))?
+                }
+                ColumnLocation::RowKey => sink.push_bytes([key, &[]]),
+                ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
+            };
+            pushed.map_err(|source| named(table, *index, source))?;
+        }
+        if self.uses.has_leading { self.add_leading(table, columns, [key, &[]], 1) } else { Ok(()) }
+    }
+
+    /// Adds the keys of rows of a block.
+    pub(crate) fn add_keys(
+        &mut self,
+        table: &StoredTable,
+        columns: &mut [Column],
+        lead: &FixPart,
+        mut rows: RowSelection<'_>,
+    ) -> Result<(), TableError> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        for Column { index, source, sink } in columns.iter_mut() {
+            let pushed = match *source {
+                ColumnLocation::KeySuffix { position, codec, from_end, width } => {
+                    let pushed = push_tails(lead, &rows, (from_end, width), codec, sink);
+                    let (prefix, suffix) = lead.key(rows.nth(0));
+                    pushed.map_err(|bad| corrupt(table, &[prefix, suffix], position, bad))?
+                }
+                ColumnLocation::RowKey => (0..rows.len()).try_for_each(|i| {
+                    let (prefix, suffix) = lead.key(rows.nth(i));
+                    sink.push_bytes([prefix, suffix])
+                }),
+                ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
+            };
+            pushed.map_err(|source| named(table, *index, source))?;
+        }
+        while self.uses.has_leading && rows.len() > 0 {
+            let same = rows.take_first(lead.repeats_of(&rows, self.uses.tail_bytes));
+            let (prefix, suffix) = lead.key(same.nth(0));
+            self.add_leading(table, columns, [prefix, suffix], same.len())?;
+        }
+        Ok(())
+    }
+
+    /// Adds the leading columns of a key, which comes in two pieces, so many times.
+    fn add_leading(
+        &mut self,
+        table: &StoredTable,
+        columns: &mut [Column],
+        key: [&[u8]; 2],
+        times: usize,
+    ) -> Result<(), TableError> {
+        let is_known = self.is_repeatable && self.begins_as(key);
+        if !is_known {
+            self.key.clear();
+            key.iter().for_each(|piece| self.key.extend_from_slice(piece));
+            table.codec().split(&self.key, &mut self.slices)?;
+            self.is_repeatable = true;
+        }
+        for Column { index, source, sink } in columns.iter_mut() {
+            let ColumnLocation::KeyPrefix { position, codec } = *source else { continue };
+            let named = |source| named(table, *index, source);
+            if is_known {
+                sink.repeat(times).map_err(named)?;
+                continue;
+            }
+            let is_repeatable = sink.repeats() && self.slices.get(&self.key, position).is_some();
+            self.is_repeatable &= is_repeatable;
+            for _ in 0..if is_repeatable { 1 } else { times } {
+                self.push(table, (position, codec), sink)?.map_err(named)?;
+            }
+            if is_repeatable && times > 1 {
+                sink.repeat(times - 1).map_err(named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a key has the leading columns of the one that was split last.
+    fn begins_as(&self, [prefix, suffix]: [&[u8]; 2]) -> bool {
+        let Some(leading_bytes) = self.key.len().checked_sub(self.uses.tail_bytes) else { return false };
+        let Some(of_suffix) = (prefix.len() + suffix.len()).checked_sub(self.uses.tail_bytes) else { return false };
+        let of_prefix = of_suffix.min(prefix.len());
+        let leading = self.key.get(..leading_bytes).unwrap_or_default();
+        let parts = (prefix.get(..of_prefix), suffix.get(..of_suffix - of_prefix));
+        let (Some(prefix), Some(suffix)) = parts else { return false };
+        leading.strip_prefix(prefix) == Some(suffix)
+    }
+
+    /// Adds a column of the key that was split, without a value between.
+    fn push(
+        &mut self,
+        table: &StoredTable,
+        (position, codec): (usize, ValueCodec),
+        sink: &mut ColumnWriter,
+    ) -> Result<Result<(), ValueError>, TableError> {
+        match self.slices.get(&self.key, position) {
+            None => {
+                sink.push_null();
+                Ok(Ok(()))
+            }
+            Some(bytes) => {
+                let pushed = sink.push_key(codec, bytes, &mut self.scratch);
+                Ok(pushed.map_err(|bad| table.codec().corrupt(position, &self.key, &self.slices, bad))?)
+            }
+        }
+    }
+}
+
+/// Adds a column that stands so many bytes before the ends of keys, and takes so many.
+fn push_tails(
+    lead: &FixPart,
+    rows: &RowSelection<'_>,
+    (from_end, width): (usize, usize),
+    codec: ValueCodec,
+    sink: &mut ColumnWriter,
+) -> Result<Result<(), ValueError>, BadBytes> {
+    match (lead.key_tails(rows.cover(), from_end, width), rows) {
+        (Some(end), RowSelection::Run(rows, Direction::Forward)) => sink.push_keys(codec, width, rows.clone().map(end)),
+        (Some(end), rows) => sink.push_keys(codec, width, (0..rows.len()).map(|i| end(rows.nth(i)))),
+        (None, rows) => {
+            let ends = (0..rows.len()).map(|i| lead.key_tail(rows.nth(i), from_end, width));
+            sink.push_keys(codec, width, ends)
+        }
+    }
+}
+
+/// The error of a column of a key, which comes in two pieces, whose bytes are no value.
+pub(crate) fn corrupt(table: &StoredTable, key: &[&[u8]; 2], position: usize, bad: BadBytes) -> TableError {
+    let (key, mut slices) = (key.concat(), KeySlices::default());
+    match table.codec().split(&key, &mut slices) {
+        Ok(()) => table.codec().corrupt(position, &key, &slices, bad).into(),
+        Err(error) => error.into(),
+    }
+}

@@ -1,0 +1,65 @@
+//! Scans whose rows the caller takes as values.
+
+use crate::scan::cursor::segment::RowSegments;
+use crate::scan::row_values::RowShape;
+use crate::scan::table_scan::Scan;
+use saltwing_access::TableError;
+use saltwing_expr::{RowValues, value_at};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Rows that come together as values, but for the last ones: who takes them finds them in the nearest cache.
+const ROWS_TOGETHER_MIN: u64 = 64;
+const ROWS_TOGETHER_MAX: u64 = 256;
+
+impl Scan {
+    /// As [`RowSource::next_values`](saltwing_access::RowSource::next_values).
+    pub(crate) fn next_row_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<bool, TableError> {
+        let rows = match self.shape.is_filtered() {
+            true => self.values_of_batch(shape, values)?,
+            false => self.read_values(shape, values)?,
+        };
+        let counters = &self.context.counters;
+        counters.batches.fetch_add(u64::from(rows > 0), Relaxed);
+        counters.rows_out.fetch_add(rows, Relaxed);
+        Ok(rows > 0)
+    }
+
+    fn read_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
+        let mut read = 0;
+        let mut pieces = RowSegments::new();
+        while !self.done && read < ROWS_TOGETHER_MIN {
+            if read == 0 {
+                self.context.check()?;
+            }
+            let wanted = self.remaining.unwrap_or(u64::MAX).min(ROWS_TOGETHER_MAX - read);
+            self.rows.next_several(wanted as usize, &mut pieces)?;
+            if pieces.is_empty() {
+                self.done = true;
+                break;
+            }
+            for piece in &pieces {
+                shape.append(piece, self.direction, &mut self.reader, values)?;
+            }
+            self.count_blocks(&pieces, shape.width() > 0);
+            let rows = self.book(&pieces, shape.width() > 0)? as u64;
+            read += rows;
+            self.remaining = self.remaining.map(|remaining| remaining - rows);
+            self.done = self.remaining == Some(0);
+        }
+        Ok(read)
+    }
+
+    /// Which rows are wanted is known when they are decoded.
+    fn values_of_batch(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
+        let Some((columns, rows)) = self.read_columns()? else { return Ok(0) };
+        let first = values.add(rows);
+        for (place, (array, column)) in columns.iter().zip(&shape.columns).enumerate() {
+            let mut cells = values.column_mut(first, place);
+            for row in 0..rows {
+                let value = value_at(array, row, column.ty);
+                cells.put(value.map_err(|source| TableError::Value { column: None, source })?);
+            }
+        }
+        Ok(rows as u64)
+    }
+}

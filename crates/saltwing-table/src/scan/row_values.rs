@@ -1,0 +1,396 @@
+//! Rows as values, without batches: for who takes them one by one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use saltwing_access::{Projection, TableError};
+use saltwing_expr::{ColumnCells, RowValues};
+use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
+use saltwing_store::Direction;
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{SqlType, Value};
+
+use crate::engine::block_ref::BlockRef;
+use crate::engine::stored_table::{OpenTables, StoredTable};
+use crate::format::bits::Nulls;
+use crate::format::fix_part::{FixCells, FixColumn, FixPart};
+use crate::format::row_format;
+use crate::format::row_format::{SlotBytes, slot_value};
+use crate::format::row_order::{nth, take_first};
+use crate::format::stored_row::StoredRow;
+use crate::format::var_part::{VarColumn, VarPart};
+use crate::scan::block_parts::{BlockParts, recent_slot};
+use crate::scan::column_location::{ColumnLocation, tail_bytes};
+use crate::scan::cursor::Found;
+use crate::scan::cursor::segment::RowSegment;
+use crate::scan::decode::keys::corrupt as corrupt_key;
+
+/// Which columns are wanted of rows that come as values, made ready once for many rows.
+pub(crate) struct RowShape {
+    table: Arc<StoredTable>,
+    pub(crate) columns: Box<[RowColumn]>,
+    /// Neighbours among them that are stored in one family, or are no stored ones.
+    groups: Box<[Group]>,
+    /// Whether a column is one of a key's before those at its end.
+    reads_leading: bool,
+    /// Bytes of all key columns that stand at the end of every key with a fixed width.
+    tail_bytes: usize,
+}
+
+pub(crate) struct RowColumn {
+    index: usize,
+    pub(crate) ty: SqlType,
+    source: ColumnLocation,
+}
+
+struct Group {
+    /// Their family, and whether one of them has a variable width.
+    stored: Option<(usize, bool)>,
+    columns: Range<usize>,
+}
+
+impl RowColumn {
+    /// Family and slot, where it is stored.
+    fn stored(&self) -> Option<(usize, u16)> {
+        if let ColumnLocation::Slot { family, slot } = self.source { Some((family, slot)) } else { None }
+    }
+
+    fn family(&self) -> Option<usize> {
+        self.stored().map(|(family, _)| family)
+    }
+}
+
+/// What a reader of rows keeps from one to the next.
+#[derive(Default)]
+pub(crate) struct RowReader {
+    parts: BlockParts,
+    /// The key that was split last.
+    key: Vec<u8>,
+    slices: KeySlices,
+    scratch: Vec<u8>,
+}
+
+impl RowShape {
+    /// The columns of a projection, over their table's layout.
+    pub(crate) fn of(open: &OpenTables, columns: &Projection) -> Result<Arc<Self>, TableError> {
+        columns.compiled().get_or_compile(|| {
+            let table = StoredTable::open(open, columns.table());
+            Ok(Self::new(&table, columns.columns().iter().copied()))
+        })
+    }
+
+    pub(crate) fn new(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
+        let column = |index: usize| {
+            let ty = table.column_type(index);
+            RowColumn { index, ty, source: ColumnLocation::of(table, index) }
+        };
+        let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
+        let reads_leading = columns.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
+        let mut end = 0;
+        let group = |group: &[RowColumn]| {
+            let start = end;
+            end += group.len();
+            let family = group.first().and_then(RowColumn::family);
+            let has_var = group.iter().any(|column| row_format::width(column.ty).is_none());
+            Group { stored: family.map(|family| (family, has_var)), columns: start..end }
+        };
+        let groups = columns.chunk_by(|a, b| a.family() == b.family()).map(group).collect();
+        Self { table: table.clone(), columns, groups, reads_leading, tail_bytes: tail_bytes(table) }
+    }
+
+    /// The table.
+    pub(crate) fn table(&self) -> &Arc<StoredTable> {
+        &self.table
+    }
+
+    /// How many columns are wanted.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The values of a row that was found by its key.
+    pub(crate) fn values(&self, found: Found) -> Result<RowValues, TableError> {
+        let Found { piece, lead } = found;
+        let (mut values, mut reader) = (RowValues::new(self.columns.len()), RowReader::default());
+        if let RowSegment::Block { block, .. } = &piece {
+            reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
+        }
+        self.append(&piece, Direction::Forward, &mut reader, &mut values)?;
+        Ok(values)
+    }
+
+    /// Adds the values of some rows.
+    pub(crate) fn append(
+        &self,
+        piece: &RowSegment,
+        direction: Direction,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+    ) -> Result<(), TableError> {
+        match piece {
+            RowSegment::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
+            RowSegment::Block { block, rows, .. } => self.append_block(block, rows, direction, reader, values),
+            RowSegment::Pruned(_) => Ok(()),
+        }
+    }
+
+    /// Adds rows of a block, column after column.
+    fn append_block(
+        &self,
+        block: &Arc<BlockRef>,
+        rows: &Range<usize>,
+        direction: Direction,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+    ) -> Result<(), TableError> {
+        let first = values.add(rows.len());
+        reader.parts.turn_to(block);
+        if self.reads_leading {
+            self.put_leading(block, rows.clone(), direction, reader, values, first)?;
+        }
+        for Group { stored, columns } in &self.groups {
+            let columns = columns.clone().zip(self.columns.get(columns.clone()).unwrap_or_default());
+            match stored {
+                Some((family, has_var)) => {
+                    let (fix, var) = reader.parts.both(block, *family, *has_var)?;
+                    for (place, column) in columns {
+                        let mut cells = values.column_mut(first, place);
+                        match fix.and_then(|fix| StoredRun::of((fix, var), column, rows, direction)) {
+                            Some(run) => run.put(column.ty, &mut cells).ok_or_else(|| block.damaged("a value"))?,
+                            None => {
+                                cells.put(self.table.absent(column.index).clone());
+                                cells.repeat(rows.len() - 1);
+                            }
+                        }
+                    }
+                }
+                None => {
+                    let lead = reader.parts.lead(block)?;
+                    for (place, column) in columns {
+                        self.put_key_column(lead, column, rows, direction, values.column_mut(first, place))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a column that is told by the ends of keys, or the keys.
+    fn put_key_column(
+        &self,
+        lead: &FixPart,
+        column: &RowColumn,
+        rows: &Range<usize>,
+        direction: Direction,
+        mut cells: ColumnCells<'_>,
+    ) -> Result<(), TableError> {
+        match column.source {
+            ColumnLocation::KeySuffix { position, codec, from_end, width } => {
+                let put = put_tails(lead, rows, direction, (from_end, width), codec, &mut cells);
+                let (prefix, suffix) = lead.key(nth(rows, direction, 0));
+                put.map_err(|bad| corrupt_key(&self.table, &[prefix, suffix], position, bad))
+            }
+            ColumnLocation::RowKey => {
+                for i in 0..rows.len() {
+                    let (prefix, suffix) = lead.key(nth(rows, direction, i));
+                    cells.put(Value::Bytes([prefix, suffix].concat()));
+                }
+                Ok(())
+            }
+            ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => Ok(()),
+        }
+    }
+
+    /// Puts the leading key columns of a block's rows. Neighbours mostly differ in their last columns only: keys are split
+    /// where the bytes before those change.
+    fn put_leading(
+        &self,
+        block: &Arc<BlockRef>,
+        mut rows: Range<usize>,
+        direction: Direction,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+        mut first: usize,
+    ) -> Result<(), TableError> {
+        let RowReader { parts, slices, key, scratch } = reader;
+        let lead = parts.lead(block)?;
+        while !rows.is_empty() {
+            let repeats = lead.repeats(rows.clone(), direction, self.tail_bytes);
+            let same = take_first(&mut rows, direction, repeats);
+            lead.key_into(nth(&same, direction, 0), key);
+            self.table.codec().split(key, slices)?;
+            for (place, column) in self.columns.iter().enumerate() {
+                let ColumnLocation::KeyPrefix { position, codec } = column.source else { continue };
+                let mut cells = values.column_mut(first, place);
+                put_key(&self.table, key, slices, (position, codec), scratch, &mut cells)?;
+                cells.repeat(repeats - 1);
+            }
+            first += repeats;
+        }
+        Ok(())
+    }
+
+    /// Adds a row of a delta.
+    fn append_recent(
+        &self,
+        key: &[u8],
+        row: &StoredRow,
+        slices: &mut KeySlices,
+        values: &mut RowValues,
+    ) -> Result<(), TableError> {
+        let table = &*self.table;
+        if self
+            .columns
+            .iter()
+            .any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. } | ColumnLocation::KeySuffix { .. }))
+        {
+            table.codec().split(key, slices)?;
+        }
+        let at = values.add(1);
+        for (place, column) in self.columns.iter().enumerate() {
+            values.column_mut(at, place).put(match column.source {
+                ColumnLocation::RowKey => Value::Bytes(key.to_vec()),
+                ColumnLocation::KeyPrefix { position, .. } | ColumnLocation::KeySuffix { position, .. } => {
+                    table.codec().decode_column(key, slices, position)?
+                }
+                ColumnLocation::Slot { family, slot } => {
+                    recent_slot(table, key, row, (family, slot), |stored| match stored {
+                        SlotBytes::Null => Some(Value::Null),
+                        SlotBytes::Absent => Some(table.absent(column.index).clone()),
+                        SlotBytes::Value(bytes) => slot_value(column.ty, bytes),
+                    })?
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Some rows of a block's column.
+struct StoredRun<'a> {
+    fix: &'a FixPart,
+    column: &'a FixColumn,
+    /// The column's variable part and the part that it is of.
+    var: Option<(&'a VarColumn, &'a [u8])>,
+    rows: &'a Range<usize>,
+    direction: Direction,
+}
+
+impl<'a> StoredRun<'a> {
+    /// Those of a stored column; `None` where it is younger than the block.
+    fn of(
+        (fix, var): (&'a FixPart, Option<&'a VarPart>),
+        column: &RowColumn,
+        rows: &'a Range<usize>,
+        direction: Direction,
+    ) -> Option<Self> {
+        let (_, slot) = column.stored()?;
+        let column = fix.column(slot)?;
+        let var = match column.cells {
+            FixCells::Var => var.and_then(|part| Some((part.column(slot)?, part.bytes()))),
+            _ => None,
+        };
+        Some(Self { fix, column, var, rows, direction })
+    }
+
+    /// Puts the values; `None` where the stored bytes are none.
+    fn put(&self, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
+        let Self { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows, direction } = self;
+        match (stored, nulls, direction) {
+            (_, Nulls::All, _) => Some(()),
+            // What begins with a look at all rows costs more than one.
+            _ if rows.len() == 1 => self.put_each(ty, cells),
+            (FixCells::Ints(ints), Nulls::None, _) if ty.is_integer() => {
+                ints.give(fix.bytes(), Range::clone(rows), *direction, |value| cells.put_int(value));
+                Some(())
+            }
+            (FixCells::Var, Nulls::None, Direction::Forward) if ty.family() == TypeFamily::Text => {
+                let (column, part) = (*var)?;
+                cells.reserve_texts(column.bytes_of(rows));
+                column.pieces(part, Range::clone(rows), |bytes, start, ends| {
+                    cells.put_texts(std::str::from_utf8(bytes).ok()?, start, ends)
+                })
+            }
+            _ => self.put_each(ty, cells),
+        }
+    }
+
+    /// Puts them value by value.
+    fn put_each(&self, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
+        let Self { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows, direction } = self;
+        for i in 0..rows.len() {
+            let row = nth(rows, *direction, i);
+            if nulls.is_null(fix.bytes(), row) {
+                cells.put_null();
+                continue;
+            }
+            let bytes = match stored {
+                FixCells::Ints(ints) => {
+                    put_integer(ty, ints.get(fix.bytes(), row), cells);
+                    continue;
+                }
+                FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
+                FixCells::Var => var.and_then(|(column, part)| column.value(part, row)),
+            }?;
+            match ty.family() {
+                TypeFamily::Text => cells.put_text(std::str::from_utf8(bytes).ok()?),
+                _ => cells.put(slot_value(ty, bytes)?),
+            }
+        }
+        Some(())
+    }
+}
+
+/// Puts a key column's values that stand so many bytes before the ends of keys, and take so many.
+fn put_tails(
+    lead: &FixPart,
+    rows: &Range<usize>,
+    direction: Direction,
+    (from_end, width): (usize, usize),
+    codec: ValueCodec,
+    cells: &mut ColumnCells<'_>,
+) -> Result<(), BadBytes> {
+    if let (Some(integers), Some(number)) = (codec.integers(), lead.key_numbers(rows.clone(), from_end, width)) {
+        let is_instant = codec.sql_type().family() == TypeFamily::Instant;
+        for i in 0..rows.len() {
+            let value = integers.read(number(nth(rows, direction, i)))?;
+            if is_instant { cells.put_date(value) } else { cells.put_int(value) }
+        }
+        return Ok(());
+    }
+    for i in 0..rows.len() {
+        let tail = lead.key_tail(nth(rows, direction, i), from_end, width);
+        cells.put(codec.decode(tail.get(..width).unwrap_or_default())?);
+    }
+    Ok(())
+}
+
+/// Puts a column of a key that was split.
+fn put_key(
+    table: &StoredTable,
+    key: &[u8],
+    slices: &KeySlices,
+    (position, codec): (usize, ValueCodec),
+    scratch: &mut Vec<u8>,
+    cells: &mut ColumnCells<'_>,
+) -> Result<(), TableError> {
+    let corrupt = |bad| table.codec().corrupt(position, key, slices, bad);
+    match slices.get(key, position) {
+        None => cells.put_null(),
+        Some(stored) if codec.sql_type().family() == TypeFamily::Text => {
+            cells.put_text(codec.read_text(stored, scratch).map_err(corrupt)?);
+        }
+        Some(stored) => cells.put(codec.decode(stored).map_err(corrupt)?),
+    }
+    Ok(())
+}
+
+/// Puts a value that blocks keep as an integer.
+fn put_integer(ty: SqlType, value: i64, cells: &mut ColumnCells<'_>) {
+    use SqlType::*;
+    match ty {
+        Boolean => cells.put(Value::Bool(value != 0)),
+        Date | Time | UnsignedDate | UnsignedTime => cells.put_date(value),
+        _ => cells.put_int(value),
+    }
+}

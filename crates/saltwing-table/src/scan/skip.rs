@@ -1,0 +1,214 @@
+//! Skipping inside a range: past the rows of which it is known, by their keys alone, that none is wanted.
+//!
+//! ```text
+//! rows        w w . . . . . . . w . . w w w w w ..
+//! asked       ^   ^             ^ ^   ^             in which stretch does this row's key lie?
+//! seeks           └────────────>                    past 4 rows or more
+//! read over                       └──>              past fewer: they are looked at one by one
+//! ```
+//!
+//! Asking has its price, about that of reading a few rows. So when it was asked some times without a seek
+//! coming of it, rows are handed out unasked for a while, each time for longer: the filter sorts them out.
+//!
+//! # Law
+//! Rows are left out only if they lie in an unwanted stretch. Which rows are handed out, and what is counted,
+//! is the same wherever they lie: in blocks, or in the deltas; but for blocks that a filter rules out as a whole.
+
+use saltwing_access::{KeyRegion, ScanContext, SkipFilter, TableError};
+use saltwing_store::Direction;
+
+use crate::scan::cursor::Walk;
+use crate::scan::cursor::segment::RowSegment;
+
+/// Rows that are passed over by a seek. Fewer are read over.
+const SEEK_ROWS_MIN: usize = 4;
+/// Questions without a seek, after which rows are handed out unasked.
+const QUESTIONS_MAX: u32 = 16;
+/// Rows that are handed out unasked at first, and at most.
+const UNASKED_ROWS_MIN: usize = 256;
+const UNASKED_ROWS_MAX: usize = 4096;
+/// Questions after which cancel and time are looked at.
+const CHECK_QUESTIONS: u32 = 1024;
+
+/// Leaves out rows of a bucket's walks.
+pub(crate) struct Skipper {
+    skip_filter: Box<dyn SkipFilter>,
+    direction: Direction,
+    /// What stands before a logical key.
+    bucket: Option<u8>,
+    context: ScanContext,
+    /// Rows of the walk that come next.
+    held: Option<RowSegment>,
+    state: State,
+    /// Where the stretch ends, unless it has no end.
+    place: Vec<u8>,
+    has_end: bool,
+    /// A key while it is asked for.
+    key: Vec<u8>,
+    /// Rows of the unwanted stretch that were met so far.
+    passed: usize,
+    /// Questions since the last seek, and since the last look at cancel.
+    questions: u32,
+    unchecked: u32,
+    /// Rows still to be handed out unasked, and how many the next time.
+    unasked: usize,
+    unasked_next: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The next row is to be asked for.
+    Unknown,
+    /// Rows up to the place are wanted.
+    Wanted,
+    /// They are not.
+    Unwanted,
+}
+
+impl Skipper {
+    pub(crate) fn new(
+        skip_filter: Box<dyn SkipFilter>,
+        direction: Direction,
+        bucket: Option<u8>,
+        context: ScanContext,
+    ) -> Self {
+        Self {
+            skip_filter,
+            direction,
+            bucket,
+            context,
+            held: None,
+            state: State::Unknown,
+            place: Vec::new(),
+            has_end: false,
+            key: Vec::new(),
+            passed: 0,
+            questions: 0,
+            unchecked: 0,
+            unasked: 0,
+            unasked_next: UNASKED_ROWS_MIN,
+        }
+    }
+
+    /// The next rows of a walk that may be wanted, `most` at most; `None` where it ends.
+    pub(crate) fn next(&mut self, walk: &mut Walk, most: usize) -> Result<Option<RowSegment>, TableError> {
+        loop {
+            let piece = match self.held.take() {
+                Some(piece) => piece,
+                None => match walk.next(usize::MAX)? {
+                    Some(piece) => piece,
+                    None => return self.end(),
+                },
+            };
+            if matches!(piece, RowSegment::Pruned(_)) {
+                return Ok(Some(self.take(piece, most)));
+            }
+            if self.unasked > 0 {
+                let piece = self.take(piece, most.min(self.unasked));
+                self.unasked -= piece.len();
+                return Ok(Some(piece));
+            }
+            match self.state {
+                State::Unknown => {
+                    self.ask(&piece)?;
+                    self.held = Some(piece);
+                }
+                State::Wanted => match self.rows_before_place(&piece)? {
+                    0 => {
+                        self.state = State::Unknown;
+                        self.held = Some(piece);
+                    }
+                    inside => return Ok(Some(self.take(piece, most.min(inside)))),
+                },
+                State::Unwanted if !self.has_end || !walk.reaches(&self.place) => return self.end(),
+                State::Unwanted => self.pass(piece, walk)?,
+            }
+        }
+    }
+
+    /// Asks in which stretch the first row of a piece lies, unless that was in vain too often.
+    fn ask(&mut self, piece: &RowSegment) -> Result<(), TableError> {
+        if self.questions == QUESTIONS_MAX {
+            self.questions = 0;
+            self.unasked = self.unasked_next;
+            self.unasked_next = (2 * self.unasked_next).min(UNASKED_ROWS_MAX);
+            return Ok(());
+        }
+        self.questions += 1;
+        self.unchecked += 1;
+        if self.unchecked == CHECK_QUESTIONS {
+            self.unchecked = 0;
+            self.context.check()?;
+        }
+        piece.first_key(self.direction, &mut self.key)?;
+        let logical = self.key.get(usize::from(self.bucket.is_some())..).unwrap_or_default();
+        let (state, place) = match self.skip_filter.at(logical) {
+            KeyRegion::Match(place) => (State::Wanted, place),
+            KeyRegion::Gap(place) => (State::Unwanted, place),
+        };
+        self.state = state;
+        self.has_end = place.is_some();
+        self.place.clear();
+        self.place.extend(self.bucket);
+        self.place.extend_from_slice(place.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Passes over the unwanted rows of a piece; where they are many, and it ends with them, the walk goes on at the place.
+    fn pass(&mut self, mut piece: RowSegment, walk: &mut Walk) -> Result<(), TableError> {
+        let unwanted = self.rows_before_place(&piece)?;
+        self.passed += unwanted;
+        if unwanted < piece.len() {
+            if unwanted > 0 {
+                piece.split(unwanted, self.direction);
+            }
+            self.held = Some(piece);
+            return self.arrive();
+        }
+        if self.passed < SEEK_ROWS_MIN {
+            return Ok(());
+        }
+        walk.seek(&self.place)?;
+        self.arrive()
+    }
+
+    /// All unwanted rows were passed over.
+    fn arrive(&mut self) -> Result<(), TableError> {
+        self.state = State::Unknown;
+        let passed = std::mem::take(&mut self.passed);
+        if passed < SEEK_ROWS_MIN {
+            return if passed > 0 { self.context.charge(passed as u64, 0) } else { Ok(()) };
+        }
+        self.questions = 0;
+        self.unasked_next = UNASKED_ROWS_MIN;
+        self.context.counters.count_seek();
+        Ok(())
+    }
+
+    /// The walk has no row that may be wanted. What is known of the keys ahead holds for the next walk, too.
+    fn end(&mut self) -> Result<Option<RowSegment>, TableError> {
+        let passed = std::mem::take(&mut self.passed);
+        if passed > 0 {
+            self.context.charge(passed as u64, 0)?;
+        }
+        Ok(None)
+    }
+
+    /// The first rows of a piece, `most` at most; the others are held.
+    fn take(&mut self, mut piece: RowSegment, most: usize) -> RowSegment {
+        if piece.len() <= most {
+            return piece;
+        }
+        let taken = piece.split(most, self.direction);
+        self.held = Some(piece);
+        taken
+    }
+
+    /// How many rows of a piece lie before the place, in the direction of the scan.
+    fn rows_before_place(&self, piece: &RowSegment) -> Result<usize, TableError> {
+        if !self.has_end {
+            return Ok(piece.len());
+        }
+        piece.rows_before(&self.place, self.direction)
+    }
+}

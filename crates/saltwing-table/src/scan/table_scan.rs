@@ -1,0 +1,348 @@
+//! Scans: ranges of a table into batches.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::SchemaRef;
+use saltwing_access::{KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, TableError, Totals};
+use saltwing_expr::RowValues;
+use saltwing_store::Direction;
+use tracing::Span;
+
+use crate::engine::stored_table::StoredTable;
+use crate::engine::table_rows::TableRows;
+use crate::format::row_order::RowSelection;
+use crate::format::summary::Summary;
+use crate::scan::bucket::BucketScan;
+use crate::scan::conditions::Conditions;
+use crate::scan::cursor::WalkRules;
+use crate::scan::cursor::segment::{RowSegment, RowSegments};
+use crate::scan::decode::RowDecoder;
+use crate::scan::merged::Merge;
+use crate::scan::row_values::{RowReader, RowShape};
+use crate::scan::selector::Selector;
+use crate::scan::shape::ScanShape;
+use crate::scan::skip::Skipper;
+
+/// Rows of a full batch.
+pub(crate) const BATCH_ROWS_MAX: usize = 8192;
+/// Rows after which budget and cancel are looked at, inside a batch.
+pub(crate) const CHECK_ROWS: usize = 1024;
+
+/// A running scan.
+pub(crate) struct Scan {
+    pub(crate) shape: Arc<ScanShape>,
+    pub(crate) rows: Rows,
+    decoder: Option<Box<RowDecoder>>,
+    pub(crate) direction: Direction,
+    pub(crate) remaining: Option<u64>,
+    /// Where rows are held to conditions before they are decoded.
+    pub(crate) selector: Option<Box<Selector>>,
+    /// Of the batch that is decoded, the rows of which a condition is unknown.
+    unknown: Vec<usize>,
+    batch_rows: usize,
+    /// Rows of the batch before.
+    rows_before: usize,
+    pub(crate) context: ScanContext,
+    pub(crate) done: bool,
+    /// What is kept from one row to the next, where rows are read as values.
+    pub(crate) reader: RowReader,
+    /// Lasts as long as the scan.
+    _span: Span,
+}
+
+pub(crate) enum Rows {
+    ByBucket(Vec<BucketScan>),
+    Merged(Merge),
+}
+
+impl Scan {
+    /// A scan of a table's rows as they were at one moment, and what the clock said then.
+    pub(crate) fn new(
+        (rows, now_ms): (TableRows, i64),
+        shape: Arc<ScanShape>,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Self, TableError> {
+        let ScanRoute { keys, direction, order, limit, first_batch } = route;
+        let table = shape.table();
+        let stored = Arc::new(rows);
+        let rows = match keys {
+            KeySet::Range(_) if limit == Some(0) => Rows::ByBucket(Vec::new()),
+            KeySet::Range(range) => {
+                let rules = Arc::new(walk_rules(now_ms, table, direction, shape.conditions().cloned(), &context));
+                Rows::ByBucket(vec![BucketScan::over(stored, range, rules, context.clone())])
+            }
+            KeySet::Ranges { ranges, buckets } => {
+                // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
+                let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
+                let zones = shape.conditions().filter(|_| !is_merged).cloned();
+                let rules = Arc::new(walk_rules(now_ms, table, direction, zones, &context));
+                let bucket_scan = |bucket| {
+                    let skipper = ranges
+                        .skip_filter(direction)
+                        .map(|known| Skipper::new(known, direction, bucket, context.clone()));
+                    let ranges = ranges.ranges(bucket, direction);
+                    BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone(), is_merged)
+                };
+                let mut scans: Vec<BucketScan> = buckets.of(&table.def().key).into_iter().map(bucket_scan).collect();
+                match order {
+                    ScanOrder::Merged if scans.len() > 1 => Rows::Merged(Merge::new(scans, direction)),
+                    _ => {
+                        scans.reverse();
+                        Rows::ByBucket(scans)
+                    }
+                }
+            }
+        };
+        Ok(Self::of(shape, rows, (direction, limit, first_batch), context))
+    }
+
+    fn of(
+        shape: Arc<ScanShape>,
+        rows: Rows,
+        (direction, limit, first_batch): (Direction, Option<u64>, Option<u64>),
+        context: ScanContext,
+    ) -> Self {
+        // With a filter, the first batch is as small as the limit, so that few rows are read for few.
+        let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS_MAX, |n| n.clamp(1, BATCH_ROWS_MAX as u64) as usize);
+        let (remaining, done) = (limit, limit == Some(0));
+        let selector = shape.conditions_of_rows().map(|all| Box::new(Selector::new(all.clone())));
+        let (decoder, unknown, rows_before, reader) = (None, Vec::new(), 0, RowReader::default());
+        let name = &shape.table().def().name;
+        let _span = tracing::debug_span!(target: "saltwing::scan", "scan", table = %name, limit);
+        Self {
+            shape,
+            rows,
+            decoder,
+            direction,
+            remaining,
+            selector,
+            unknown,
+            batch_rows,
+            rows_before,
+            context,
+            done,
+            reader,
+            _span,
+        }
+    }
+
+    /// What makes columns of rows, which not every scan does.
+    pub(crate) fn decoder(&mut self) -> &mut RowDecoder {
+        decoder(&mut self.decoder, &self.shape)
+    }
+
+    pub(crate) fn read_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        while !self.done {
+            self.context.check()?;
+            let wanted = match (self.shape.is_filtered(), self.remaining) {
+                (false, Some(remaining)) => remaining.min(BATCH_ROWS_MAX as u64) as usize,
+                _ => self.batch_rows,
+            };
+            let (read, decoded) = self.decode_rows(wanted)?;
+            self.done = read < wanted;
+            self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS_MAX);
+            if decoded == 0 {
+                continue;
+            }
+            let columns = self.decoder().finish()?;
+            let (columns, rows) = self.shape.put_out(columns, decoded, &self.unknown)?;
+            if rows > 0 {
+                return Ok(Some(self.limited(columns, rows)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads up to `wanted` rows, and decodes those that conditions do not rule out: how many were read, fewer only at
+    /// the end, and how many of them decoded.
+    fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
+        let (mut read, mut decoded) = (0, 0);
+        self.unknown.clear();
+        let mut pieces = RowSegments::new();
+        while read < wanted {
+            self.rows.next_several((wanted - read).min(CHECK_ROWS), &mut pieces)?;
+            if pieces.is_empty() {
+                break;
+            }
+            decoded += match self.selector {
+                None => self.decode_all(&pieces, decoded, wanted)?,
+                Some(_) => self.decode_selected(&pieces, decoded, wanted)?,
+            };
+            self.count_blocks(&pieces, self.shape.reads_columns());
+            read += self.book(&pieces, self.shape.reads_columns())?;
+        }
+        self.rows_before = decoded;
+        Ok((read, decoded))
+    }
+
+    /// Decodes the rows of pieces, together: how many.
+    fn decode_all(&mut self, pieces: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+        let kept = pieces.iter().filter(|piece| !matches!(piece, RowSegment::Pruned(_))).map(RowSegment::len).sum();
+        self.make_room(decoded, kept, wanted);
+        decoder(&mut self.decoder, &self.shape).append(self.shape.table(), pieces, self.direction)?;
+        Ok(kept)
+    }
+
+    /// Decodes those rows of pieces that conditions do not rule out: how many.
+    fn decode_selected(&mut self, pieces: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+        let mut all_kept = 0;
+        for piece in pieces {
+            let kept = self.select(piece)?;
+            if kept == 0 {
+                continue;
+            }
+            self.make_room(decoded + all_kept, kept, wanted);
+            if let Some(selector) = &self.selector {
+                selector.unknown(piece, self.direction, decoded + all_kept, &mut self.unknown);
+            }
+            self.decode(piece)?;
+            all_kept += kept;
+        }
+        Ok(all_kept)
+    }
+
+    /// Makes room for the batch that `kept` rows are the first of, where none is decoded yet.
+    fn make_room(&mut self, decoded: usize, kept: usize, wanted: usize) {
+        if decoded == 0 && kept > 0 {
+            // A point takes room for a row; a range for as many as are wanted of it at most, where somebody says
+            // how many; what goes on is as long as it was before.
+            let most = if kept > 1 && self.remaining.is_some() { CHECK_ROWS } else { self.rows_before };
+            let expected = kept.max(most.min(wanted));
+            self.decoder().begin(expected);
+        }
+    }
+
+    /// Counts the blocks of pieces, where parts of them were read that the walk did not ask for.
+    pub(crate) fn count_blocks(&self, pieces: &[RowSegment], is_read: bool) {
+        if is_read {
+            let blocks = pieces.iter().filter(|piece| piece.is_uncounted()).count();
+            self.context.counters.count_blocks(blocks as u64);
+        }
+    }
+
+    /// Books pieces: how many rows they have.
+    pub(crate) fn book(&self, pieces: &[RowSegment], is_read: bool) -> Result<usize, TableError> {
+        let (mut rows, mut bytes) = (0, 0);
+        for piece in pieces {
+            rows += piece.len();
+            bytes += if is_read { piece.bytes() } else { 0 };
+        }
+        self.context.charge(rows as u64, bytes)?;
+        Ok(rows)
+    }
+
+    /// How many rows of a piece are not ruled out before they are decoded.
+    pub(crate) fn select(&mut self, piece: &RowSegment) -> Result<usize, TableError> {
+        match (piece, &mut self.selector) {
+            (RowSegment::Pruned(_), _) => Ok(0),
+            (piece, None) => Ok(piece.len()),
+            (piece, Some(selector)) => selector.select(self.shape.table(), piece),
+        }
+    }
+
+    /// Decodes those rows of a piece that were selected of it, which are some.
+    pub(crate) fn decode(&mut self, piece: &RowSegment) -> Result<(), TableError> {
+        let decoder = decoder(&mut self.decoder, &self.shape);
+        let list = self.selector.as_mut().and_then(|selector| selector.list(piece, self.direction));
+        match (piece, list) {
+            (RowSegment::Block { block, .. }, Some(list)) => {
+                decoder.append_picked(self.shape.table(), block, RowSelection::List(list))
+            }
+            _ => decoder.append(self.shape.table(), std::slice::from_ref(piece), self.direction),
+        }
+    }
+
+    fn limited(&mut self, columns: Vec<ArrayRef>, rows: usize) -> (Vec<ArrayRef>, usize) {
+        let Some(remaining) = self.remaining else { return (columns, rows) };
+        let taken = (rows as u64).min(remaining);
+        self.remaining = Some(remaining - taken);
+        self.done |= remaining == taken;
+        let taken = taken as usize;
+        if taken == rows {
+            return (columns, rows);
+        }
+        (columns.iter().map(|column| column.slice(0, taken)).collect(), taken)
+    }
+}
+
+impl RowSource for Scan {
+    fn schema(&self) -> &SchemaRef {
+        self.shape.schema()
+    }
+
+    fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        let started = Instant::now();
+        let columns = self.read_columns();
+        let micros = started.elapsed().as_micros() as u64;
+        self.context.counters.micros.fetch_add(micros, Relaxed);
+        if let Ok(Some((_, rows))) = &columns {
+            self.context.counters.batches.fetch_add(1, Relaxed);
+            self.context.counters.rows_out.fetch_add(*rows as u64, Relaxed);
+        }
+        columns
+    }
+
+    fn next_values(&mut self, columns: &Projection, values: &mut RowValues) -> Result<bool, TableError> {
+        let table = self.shape.table();
+        let shape =
+            columns.compiled().get_or_compile(|| Ok(RowShape::new(table, columns.columns().iter().copied())))?;
+        self.next_row_values(&shape, values)
+    }
+
+    fn totals(&mut self) -> Result<Totals, TableError> {
+        let started = Instant::now();
+        let totals = self.add_up();
+        let counters = &self.context.counters;
+        counters.micros.fetch_add(started.elapsed().as_micros() as u64, Relaxed);
+        if let Ok(totals) = &totals {
+            counters.batches.fetch_add(1, Relaxed);
+            counters.rows_out.fetch_add(totals.rows, Relaxed);
+        }
+        totals
+    }
+}
+
+/// The decoder of a scan, made when it is first asked for.
+fn decoder<'d>(known: &'d mut Option<Box<RowDecoder>>, shape: &ScanShape) -> &'d mut RowDecoder {
+    known.get_or_insert_with(|| Box::new(RowDecoder::new(shape.columns())))
+}
+
+fn walk_rules(
+    now_ms: i64,
+    table: &StoredTable,
+    direction: Direction,
+    zones: Option<Arc<Conditions>>,
+    context: &ScanContext,
+) -> WalkRules {
+    WalkRules { direction, expired_ms: table.expired_ms(now_ms), zones, counters: context.counters.clone() }
+}
+
+impl Rows {
+    /// As [`Walk::pass_blocks`](crate::scan::cursor::Walk::pass_blocks), where buckets are read one after the other.
+    pub(crate) fn pass_blocks(&mut self, takes: impl FnMut(&Summary) -> bool) -> u64 {
+        match self {
+            Rows::ByBucket(scans) => scans.last_mut().map_or(0, |scan| scan.pass_blocks(takes)),
+            Rows::Merged(_) => 0,
+        }
+    }
+
+    /// The next rows in place of what `out` held, `most` at most and none at the end.
+    pub(crate) fn next_several(&mut self, most: usize, out: &mut RowSegments) -> Result<(), TableError> {
+        out.clear();
+        match self {
+            Rows::Merged(merge) => out.extend(merge.next(most)?),
+            Rows::ByBucket(scans) => {
+                while let Some(scan) = scans.last_mut()
+                    && !scan.next_several(most, out)?
+                {
+                    scans.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+}
