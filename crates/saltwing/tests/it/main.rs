@@ -27,6 +27,7 @@ mod lost_updates;
 mod maintenance;
 mod metrics;
 mod mobile_log;
+mod modules;
 mod pages;
 mod prepare;
 mod prepared_values;
