@@ -123,6 +123,8 @@ pub enum KeyProperty {
     /// Characters of the first argument: from the place that the second says on (from 1; negative: from the end), at most as
     /// many as the third says.
     Substring,
+    /// With one argument alone: the text without the blanks that it ends with.
+    TrimmedEnd,
     /// Whether the first argument begins with the second.
     StartsWith,
     /// Whether the first argument matches the regular expression in the second; a third one holds flags.

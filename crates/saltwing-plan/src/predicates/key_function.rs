@@ -14,6 +14,7 @@
 use std::cmp::Ordering;
 
 use ethnum::I256;
+use saltwing_types::function::KeyProperty;
 use saltwing_types::{CompareOp, Decimal, Expr, SqlType, Value, eval};
 
 use crate::column_set::ColumnSet;
@@ -24,7 +25,7 @@ use crate::predicates::CoverBuilder;
 use crate::predicates::compare::satisfying;
 use crate::predicates::constant::{Constant, unknown};
 use crate::predicates::is_ordering;
-use crate::predicates::prefix::{TextPrefix, char_place};
+use crate::predicates::prefix::{TextPrefix, char_place, trimmed_place};
 use crate::predicates::text_of_key::KeyText;
 use crate::span::Cut;
 use crate::value_rank::ValueRanks;
@@ -40,6 +41,8 @@ pub(super) struct KeyFunction {
 enum Image {
     Curve(Box<Curve>),
     Prefix(TextPrefix),
+    /// The text without the blanks at its end.
+    TrimmedEnd,
     KeyText(KeyText),
 }
 
@@ -145,6 +148,11 @@ impl CoverBuilder<'_> {
         if let Some((text, prefix)) = TextPrefix::of(expr) {
             return Some(KeyFunction { position: self.text_column(text)?, image: Some(Image::Prefix(prefix)) });
         }
+        if let Expr::Call(function, args, _) = expr
+            && let (KeyProperty::TrimmedEnd, [text]) = (function.key_property, args.as_slice())
+        {
+            return Some(KeyFunction { position: self.text_column(text)?, image: Some(Image::TrimmedEnd) });
+        }
         if let Some((inner, key_text)) = KeyText::of(expr)
             && let Some(position) = self.key_column(inner)
         {
@@ -202,7 +210,16 @@ impl KeyFunction {
                 Value::Text(text) => Some(Located::whole(prefix.locate(&text, true, domain), true)),
                 _ => None,
             },
-            (Some(Image::Prefix(_)), Constant::Value { .. }) => None,
+            // The function falls where blanks meet control characters: an ordering says nothing.
+            (Some(Image::TrimmedEnd), _) if is_ordering(op) => None,
+            (Some(Image::TrimmedEnd), Constant::Value { value: Value::Text(text), .. }) => {
+                Some(Located::whole(trimmed_place(text, domain), false))
+            }
+            (Some(Image::TrimmedEnd), Constant::Parameter(index)) => match domain.sample(*index) {
+                Value::Text(text) => Some(Located::whole(trimmed_place(&text, domain), true)),
+                _ => None,
+            },
+            (Some(Image::Prefix(_) | Image::TrimmedEnd), Constant::Value { .. }) => None,
             (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value, domain),
             (Some(Image::Curve(curve)), Constant::Parameter(index)) => {
                 let value = curve.value(&domain.sample(*index))?;

@@ -79,6 +79,29 @@ pub(super) fn char_place(text: &str, domain: &Domain) -> Place {
     char_prefix_place(text, width as usize, false, true)
 }
 
+/// The place of a text among values of a column that equal it without the blanks at their ends: each is the text and blanks,
+/// and so lies below the text with the character that follows the blank.
+pub(super) fn trimmed_place(text: &str, domain: &Domain) -> Place {
+    let (lo, hi) = match domain.ty() {
+        SqlType::Char(width) => {
+            let width = width as usize;
+            match text.is_ascii() && text.len() < width {
+                true => {
+                    let padded = Value::Text(format!("{text:<width$}"));
+                    (Cut::Before(padded), Cut::Before(Value::Text(format!("{:\0<width$}", format!("{text}!")))))
+                }
+                false => (Cut::Low, Cut::High),
+            }
+        }
+        _ if text.is_empty() => (Cut::Low, Cut::High),
+        _ => {
+            let cut = |text: &str| domain.locate(&Value::text(text), false).as_ref().map(Place::before);
+            (cut(text).unwrap_or(Cut::Low), cut(&format!("{text}!")).unwrap_or(Cut::High))
+        }
+    };
+    Place::Approximate { lo, hi }
+}
+
 /// CHAR(n) stands padded in its order, but its beginnings do not: where blanks or control characters
 /// are in the constant the place is blurred, on the part before them.
 fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool) -> Place {

@@ -629,13 +629,13 @@ fn row_test(world: &World<'_>, tape: &mut Tape) -> Result<Expr, ValueError> {
     }
 }
 
-/// What no range can be made of.
+/// Conditions of which no range can be made, or, of RTRIM, a loose one.
 fn opaque(world: &World<'_>, index: usize, tape: &mut Tape) -> Result<Expr, ValueError> {
     let table = world.table;
     let (column, ty) = (table.column(index), table.columns[index].ty);
     match ty.family() {
         TypeFamily::Text => {
-            let call = typing::call_named(tape.pick(&["UPPER", "REVERSE", "TRIM"]), vec![column])?;
+            let call = typing::call_named(tape.pick(&["UPPER", "REVERSE", "TRIM", "RTRIM"]), vec![column])?;
             typing::compare(tape.pick(&OPS), call, constant(index, world, tape))
         }
         _ => typing::compare(tape.pick(&OPS), column, table.column(tape.below(table.columns.len()))),

@@ -1,7 +1,7 @@
 //! Functions that make a text of a text.
 
 use super::signature::{VARCHAR, of_kind, text};
-use super::{Args, Evaluation, KeyPart, ParameterKind, ScalarFunction, Signature, SizeBound};
+use super::{Args, Evaluation, KeyPart, KeyProperty, ParameterKind, ScalarFunction, Signature, SizeBound};
 use crate::{Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&CONCAT, &LOWER, &LTRIM, &REVERSE, &RTRIM, &TRIM, &UPPER];
@@ -70,6 +70,7 @@ pub(super) static RTRIM: ScalarFunction = ScalarFunction {
         let characters = args.optional_text(1)?.unwrap_or(" ");
         Ok(Value::text(args.text(0)?.trim_end_matches(|c| characters.contains(c))))
     }),
+    key_property: KeyProperty::TrimmedEnd,
     description: "The text without the blanks, or any of the characters, that it ends with.",
     example: ("RTRIM('abcxxy', 'xy')", "abc"),
     ..ScalarFunction::DEFAULT
