@@ -7,7 +7,7 @@ use fjall::{Iter, Keyspace, Readable, Snapshot};
 use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreError};
 
 use crate::error::storage_error;
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// A range of a keyspace at one moment. Fields drop in order: the database goes
 /// last, as its directory's lock must.

@@ -6,11 +6,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fjall::{AbstractTree, Database, Keyspace};
+use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions};
 use parking_lot::{Mutex, RwLock};
 use saltwing_store::Space;
 
-use crate::reclaim::options;
+/// Bytes from which on values lie apart.
+pub(crate) const APART_BYTES: u32 = 4 << 10;
+/// Bytes of a file of values, about: what is read and written again at once, for each that is dying.
+pub(crate) const FILE_BYTES: u64 = 32 << 20;
+/// Share of dead bytes from which on a file is written again. With deaths at random files are seven tenths alive on
+/// average, and for a byte that dies one is written again.
+pub(crate) const DEAD_SHARE: f32 = 0.5;
+/// Share of these files, the oldest, that one compaction takes: what is written again needs room beside them.
+pub(crate) const FILES_SHARE: f32 = 0.5;
+
+/// How a keyspace is kept.
+pub(crate) fn options() -> KeyspaceCreateOptions {
+    // What is large comes compressed from above.
+    let apart = KvSeparationOptions::default()
+        .compression(CompressionType::None)
+        .separation_threshold(APART_BYTES)
+        .file_target_size(FILE_BYTES)
+        .staleness_threshold(DEAD_SHARE)
+        .age_cutoff(FILES_SHARE);
+    KeyspaceCreateOptions::default().with_kv_separation(Some(apart))
+}
 
 /// The keyspaces that exist, by space.
 pub(crate) struct Keyspaces {

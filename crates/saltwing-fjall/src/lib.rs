@@ -39,6 +39,7 @@ mod damaged_files;
 mod error;
 mod file_list;
 mod files;
+mod inner;
 mod journal;
 mod journals;
 mod keyspaces;

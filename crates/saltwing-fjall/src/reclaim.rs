@@ -9,25 +9,13 @@
 //! then the disk has a memory's worth of dead values for each of these tables. [`reclaim`] has it done now, where
 //! much is to be gained.
 
-use fjall::{
-    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, OwnedWriteBatch,
-};
+use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch};
 
 use crate::commits::{Commits, Unwritten};
 use crate::keyspaces::Keyspaces;
 
 /// The keyspace that is no space.
 const RECLAIMED: &str = "reclaimed";
-
-/// Bytes from which on values lie apart.
-const APART_BYTES: u32 = 4 << 10;
-/// Bytes of a file of values, about: what is read and written again at once, for each that is dying.
-const FILE_BYTES: u64 = 32 << 20;
-/// Share of dead bytes from which on a file is written again. With deaths at random files are seven tenths alive on
-/// average, and for a byte that dies one is written again.
-const DEAD_SHARE: f32 = 0.5;
-/// Share of these files, the oldest, that one compaction takes: what is written again needs room beside them.
-const FILES_SHARE: f32 = 0.5;
 
 /// What may be given back must be so many bytes.
 const GAIN_BYTES_MIN: u64 = 256 << 10;
@@ -39,18 +27,6 @@ const VALUES_PER_DELETED: u64 = 2;
 const BYTES_PER_DEAD: u64 = 3;
 /// Most compactions of one keyspace at once; each takes [`FILES_SHARE`] of what the one before has left.
 const PASSES_MAX: usize = 4;
-
-/// How a keyspace is kept.
-pub(crate) fn options() -> KeyspaceCreateOptions {
-    // What is large comes compressed from above.
-    let apart = KvSeparationOptions::default()
-        .compression(CompressionType::None)
-        .separation_threshold(APART_BYTES)
-        .file_target_size(FILE_BYTES)
-        .staleness_threshold(DEAD_SHARE)
-        .age_cutoff(FILES_SHARE);
-    KeyspaceCreateOptions::default().with_kv_separation(Some(apart))
-}
 
 /// Bytes of a keyspace in files and in memory, about, dead ones too.
 pub(crate) fn bytes_held(keyspace: &Keyspace) -> u64 {

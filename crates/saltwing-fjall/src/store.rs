@@ -1,12 +1,11 @@
 //! The store.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use byteview::ByteView;
-use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::RwLock;
 use saltwing_store::device::Device;
 use saltwing_store::directory::Directory;
@@ -19,8 +18,9 @@ use saltwing_store::{
 
 use crate::commits::{Commits, Unwritten};
 use crate::cursor::KeyspaceRange;
-use crate::error::{commit_error, io_cause, owned, storage_error};
-use crate::keyspaces::{Keyspaces, Spaces};
+use crate::error::{commit_error, storage_error};
+use crate::inner::Inner;
+use crate::keyspaces::Spaces;
 use crate::opening::{Files, Opened, open_salvage, open_whole};
 use crate::reading_place::ReadingPlace;
 use crate::reclaim;
@@ -54,57 +54,6 @@ const CLEAR_BYTES_MIN: u64 = 1 << 20;
 /// An ordered store in a directory, kept by fjall.
 pub struct FjallStore {
     inner: Arc<Inner>,
-}
-
-/// What the store, its cursors and its snapshots share. Fields drop in order: the
-/// lock goes when the database has ended its threads.
-pub(crate) struct Inner {
-    pub(crate) keyspaces: Keyspaces,
-    commits: Commits,
-    database: Database,
-    /// Held by writes while they are applied; alone by who drops a keyspace.
-    writing: RwLock<()>,
-    group: GroupSync,
-    device: Device,
-    readonly: bool,
-    notices: Vec<String>,
-    left_out: Vec<LeftOut>,
-    /// Where a reader's fjall has its files.
-    _place: Option<ReadingPlace>,
-    directory: Directory,
-}
-
-impl Inner {
-    pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    fn sync_journal(&self) -> io::Result<()> {
-        self.keyspaces.sync_names()?;
-        let persist = || {
-            self.database.persist(PersistMode::SyncData).map_err(|error| {
-                if matches!(error, fjall::Error::Poisoned) {
-                    self.group.give_up(&error);
-                }
-                io_cause(&error).map_or_else(|| io::Error::other(error.to_string()), owned)
-            })
-        };
-        self.commits.synced(persist)
-    }
-
-    /// After the first failure everybody is told to open again.
-    fn refuse_poisoned(&self) -> Result<(), StoreError> {
-        self.group.refuse_failed(self.path()).map_err(|_| self.poisoned_error())
-    }
-
-    /// fjall says of a failure in its own threads only that there was one: a device without room tells which.
-    fn poisoned_error(&self) -> StoreError {
-        let path = self.path().to_path_buf();
-        match self.device.is_full(self.path()) {
-            true => StoreError::DiskFull { path },
-            false => StoreError::Poisoned { path, why: self.group.failure() },
-        }
-    }
 }
 
 /// Opens the database in the directory `path`, as the options say.

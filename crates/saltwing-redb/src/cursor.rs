@@ -5,8 +5,8 @@ use std::sync::Arc;
 use redb::OwnedRange;
 use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreError};
 
+use crate::inner::Inner;
 use crate::space::SpaceTables;
-use crate::store::Inner;
 
 type Entries = OwnedRange<&'static [u8], &'static [u8]>;
 

@@ -32,6 +32,7 @@
 
 mod cursor;
 mod error;
+mod inner;
 mod journal;
 mod opening;
 mod page_file;
@@ -39,6 +40,7 @@ mod positioned;
 mod read_pages;
 mod space;
 mod store;
+mod writer;
 
 pub use saltwing_store::{Access, OpenOptions};
 pub use store::{NAME, RedbStore, open};

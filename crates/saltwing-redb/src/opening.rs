@@ -13,7 +13,7 @@ use crate::journal::{self, Journal, ROUND_BYTES_MAX, Torn};
 use crate::page_file::PageFile;
 use crate::read_pages::ReadPages;
 use crate::space::{LiveBytes, TableNames, apply};
-use crate::store::Writer;
+use crate::writer::Writer;
 
 /// The file in the directory's `data`.
 const PAGES: &str = "pages";

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use saltwing_store::{Bytes, Direction, KeyBounds, Range, Space, StoreError};
 
 use crate::error::storage_error;
+use crate::inner::Inner;
 use crate::space_key;
-use crate::store::Inner;
 
 /// A range of one space. Fields drop in order: the database goes last, as its
 /// directory's lock must.

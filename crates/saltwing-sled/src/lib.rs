@@ -20,6 +20,7 @@
 mod cursor;
 mod error;
 mod file_sync;
+mod inner;
 mod space_key;
 mod store;
 

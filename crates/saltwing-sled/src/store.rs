@@ -1,6 +1,5 @@
 //! The store.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,8 +12,9 @@ use saltwing_store::{
 };
 
 use crate::cursor::SpaceRange;
-use crate::error::{as_io, commit_error, storage_error};
+use crate::error::{commit_error, storage_error};
 use crate::file_sync::FileSync;
+use crate::inner::Inner;
 use crate::space_key;
 
 /// The name under which directories and capabilities know this store.
@@ -40,26 +40,6 @@ const CLEAR_BATCH_KEYS: usize = 1_000;
 /// An ordered store in a directory, kept by sled.
 pub struct SledStore {
     inner: Arc<Inner>,
-}
-
-/// What the store and its cursors share. Fields drop in order: the lock goes last.
-pub(crate) struct Inner {
-    pub(crate) database: sled::Db,
-    files: FileSync,
-    group: GroupSync,
-    readonly: bool,
-    directory: Directory,
-}
-
-impl Inner {
-    pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    fn flush(&self) -> io::Result<()> {
-        self.database.flush().map_err(as_io)?;
-        self.files.sync()
-    }
 }
 
 /// Opens the database in the directory `path`, as the options say.

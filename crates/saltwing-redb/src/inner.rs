@@ -1,0 +1,223 @@
+//! What the store, its cursors and its snapshots share, and how it writes.
+
+use crate::error::{commit_error, storage_error};
+use crate::journal::ROUND_BYTES_MAX;
+use crate::opening::commit_durably;
+use crate::space::{SpaceTables, TableNames, apply};
+use crate::writer::Writer;
+use parking_lot::{Mutex, RwLock};
+use redb::{CompactionError, Database, ReadTransaction};
+use saltwing_store::device::{self, Device};
+use saltwing_store::directory::Directory;
+use saltwing_store::group_sync::GroupSync;
+use saltwing_store::watermark::Watermark;
+use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch};
+use std::fs::File;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The file is compacted when it takes so many bytes more than twice what lives. What compacting writes is at most what
+/// lives, and so at most what is gained.
+const GAIN_BYTES_MIN: u64 = 1 << 20;
+/// On a full device it is when it takes so much more than what lives: a part of that.
+const SLACK_PART: u64 = 4;
+
+/// Where the device is nearly full a round is a part of what is free, and no less than so many bytes.
+const ROUND_ROOM_PART: u64 = 8;
+const ROUND_BYTES_MIN: u64 = 256 << 10;
+/// Bytes that redb may have to write for a byte of a batch: pages of which it fills a part, and their parents.
+const BYTES_PER_WAITING: u64 = 4;
+
+/// What the store, its cursors and its snapshots share. Fields drop in order: the lock goes when the database has
+/// closed its file.
+pub(crate) struct Inner {
+    /// Locked alone while its file is compacted.
+    pub(crate) database: RwLock<Database>,
+    /// Locked while a batch goes into the journal and into redb, so that both have the same order.
+    pub(crate) writer: Mutex<Writer>,
+    /// The file of pages, for its size.
+    pub(crate) pages: File,
+    /// The journal's file, to be synced beside writers.
+    pub(crate) journal_file: File,
+    pub(crate) names: TableNames,
+    pub(crate) group: GroupSync,
+    /// `None` for a reader.
+    pub(crate) watermark: Option<Watermark>,
+    pub(crate) device: Device,
+    /// Bytes of batches that redb has not brought to the disk.
+    pub(crate) waiting_bytes: AtomicU64,
+    /// The damage that was met first. redb takes no call after it, and says no more about it.
+    pub(crate) damage: OnceLock<String>,
+    pub(crate) readonly: bool,
+    pub(crate) notices: Vec<String>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) directory: Directory,
+}
+
+impl Inner {
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Runs calls of redb's that read.
+    pub(crate) fn read<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        self.guarded(call, |error| storage_error("read", self.path(), error))
+    }
+
+    /// Runs calls of redb's that write; after an error nothing more is written.
+    pub(crate) fn write<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        self.guarded(call, |error| commit_error(self.path(), error)).inspect_err(|error| self.group.give_up(error))
+    }
+
+    /// Runs calls of redb's. One that panics has met what its file should not hold.
+    pub(crate) fn guarded<T>(
+        &self,
+        call: impl FnOnce() -> Result<T, redb::Error>,
+        translate: impl FnOnce(redb::Error) -> StoreError,
+    ) -> Result<T, StoreError> {
+        let corrupt = |why: &String| StoreError::Corrupt { path: self.path().to_path_buf(), why: why.clone() };
+        // What a panic leaves half changed is redb's own, which says so from then on.
+        let error = match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(error)) => translate(error),
+            Err(panic) => {
+                let said = panic.downcast_ref::<String>().map(String::as_str);
+                let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("redb gave up");
+                corrupt(&said.to_owned())
+            }
+        };
+        match error {
+            StoreError::Corrupt { why, .. } => Err(corrupt(self.damage.get_or_init(|| why))),
+            StoreError::Poisoned { .. } if let Some(why) = self.damage.get() => Err(corrupt(why)),
+            other => Err(other),
+        }
+    }
+
+    pub(crate) fn get(
+        &self,
+        transaction: &ReadTransaction,
+        space: Space,
+        key: &[u8],
+    ) -> Result<Option<Bytes>, redb::Error> {
+        match SpaceTables::open(&self.names, transaction, space)? {
+            Some(tables) => tables.get(key),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes a batch to the journal and to redb. It is on the disk after the next sync of the journal.
+    pub(crate) fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
+        let mut writer = self.writer.lock();
+        let Writer { journal, live, .. } = &mut *writer;
+        self.write(|| {
+            journal.append(&batch, self.watermark.as_ref().map_or(0, Watermark::acknowledged))?;
+            let mut transaction = self.database.read().begin_write()?;
+            transaction.set_durability(redb::Durability::None)?;
+            apply(&self.names, &transaction, batch, live)?;
+            Ok(transaction.commit()?)
+        })?;
+        self.waiting_bytes.store(journal.bytes(), Ordering::Relaxed);
+        match journal.bytes() >= self.round_bytes_max() {
+            true => self.end_round(&mut writer),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes of batches from which on redb commits durably, and the journal begins anew: less where there is little room
+    /// for a journal, and for what redb has in memory.
+    pub(crate) fn round_bytes_max(&self) -> u64 {
+        let room = self.device.room(self.path()).unwrap_or(u64::MAX);
+        (room / ROUND_ROOM_PART).clamp(ROUND_BYTES_MIN, ROUND_BYTES_MAX)
+    }
+
+    /// Bytes free beside the reserve and what redb has in memory, which takes its room on the disk later.
+    pub(crate) fn room(&self) -> Option<u64> {
+        let waiting = self.waiting_bytes.load(Ordering::Relaxed);
+        Some(self.device.room(self.path())?.saturating_sub(waiting.saturating_mul(BYTES_PER_WAITING)))
+    }
+
+    /// Whether compacting the file is worth what it costs.
+    pub(crate) fn is_worth_compacting(&self, writer: &Writer) -> io::Result<bool> {
+        let (taken, live) = (device::taken(&self.pages)?, writer.live.total());
+        let is_worth = |bytes: u64| taken >= bytes + GAIN_BYTES_MIN;
+        // Not for the same again, where pages that are filled in part are all that there is to gain.
+        let is_any_dead_since = live + GAIN_BYTES_MIN <= writer.compacted;
+        let is_full = || self.room() == Some(0);
+        let is_worth = is_worth(2 * live) || is_any_dead_since && is_worth(live + live / SLACK_PART) && is_full();
+        Ok(is_worth && self.has_room_to_compact(live)?)
+    }
+
+    /// Whether the device has room for what is moved: pages come to lie at the start of the file, where some were never
+    /// written, before its end is cut off.
+    pub(crate) fn has_room_to_compact(&self, live: u64) -> io::Result<bool> {
+        let Some(free) = self.device.free(self.path()) else { return Ok(true) };
+        let unwritten = device::unwritten(&self.pages, live + live / SLACK_PART)?;
+        Ok(unwritten + unwritten / SLACK_PART <= free)
+    }
+
+    /// Has redb bring all batches to the disk, so that the journal can begin anew.
+    pub(crate) fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        self.write(|| {
+            commit_durably(self.database.read().begin_write()?, writer)?;
+            Ok(writer.journal.begin_round(self.round_bytes_max())?)
+        })?;
+        self.waiting_bytes.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Leaves nothing to be replayed.
+    pub(crate) fn close(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        if self.readonly {
+            return Ok(());
+        }
+        if !writer.journal.is_empty() {
+            self.end_round(writer)?;
+        }
+        self.write(|| Ok(writer.journal.shrink()?))
+    }
+
+    /// Has redb move its last pages to free places, and cut the file behind them.
+    pub(crate) fn compact(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        let mut database = self.database.write();
+        let is_compacted = self.write(|| match database.compact() {
+            Ok(_) => Ok(true),
+            // Somebody reads; there will be another time.
+            Err(CompactionError::TransactionInProgress) => Ok(false),
+            Err(error) => Err(error.into()),
+        })?;
+        drop(database);
+        if is_compacted {
+            writer.compacted = writer.live.total();
+        }
+        // What opening needs to know of free pages.
+        self.end_round(writer)?;
+        self.device.ask_anew();
+        Ok(())
+    }
+
+    /// Brings all batches to the disk that were written before this call.
+    pub(crate) fn sync_journal(&self) -> io::Result<()> {
+        let newest = self.writer.lock().journal.newest();
+        self.journal_file.sync_data()?;
+        self.watermark.as_ref().map_or(Ok(()), |watermark| watermark.acknowledge(newest))
+    }
+
+    pub(crate) fn refuse_writes(&self) -> Result<(), StoreError> {
+        if self.readonly {
+            return Err(StoreError::ReadOnly { path: self.path().to_path_buf() });
+        }
+        self.group.refuse_failed(self.path())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Else the next opening replays the journal.
+        if self.group.failure().is_none() {
+            let _ = self.close(&mut self.writer.lock());
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What writes need.
+
+use crate::journal::Journal;
+use crate::space::LiveBytes;
+
+/// What writes need.
+pub(crate) struct Writer {
+    pub(crate) journal: Journal,
+    pub(crate) live: LiveBytes,
+    /// Bytes that lived when the file was compacted last.
+    pub(crate) compacted: u64,
+}
