@@ -17,8 +17,10 @@ mod source;
 mod totals;
 pub mod transaction;
 pub mod write;
+mod writer;
 
 pub use error::ExecError;
 pub use select::{DirectRows, RunningSelect, SelectPlan, TotalRow};
-pub use transaction::{Attempt, CommitLimits, Unfinished};
-pub use write::{RowFailure, Writer};
+pub use transaction::{Attempt, Unfinished};
+pub use write::RowFailure;
+pub use writer::{CommitLimits, Writer};

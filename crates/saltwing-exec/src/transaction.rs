@@ -7,14 +7,12 @@
 //! First committer wins, by the keys that are written. A statement that may commit in parts reads the same snapshot for
 //! all of them, and each part is checked against the same token; once a part is committed, it is not run again.
 
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use saltwing_access::{
-    Durability, Reservation, RowChange, Snapshot, Table, TableError, TableStore, Transaction, WriteBatch,
-};
+use saltwing_access::{Durability, Reservation, RowChange, Snapshot, Table, TableError, TableStore, Transaction};
 
-use crate::{ExecError, Writer};
+use crate::ExecError;
+use crate::writer::{CommitLimits, Writer};
 
 /// How often a statement in conflict is run.
 pub const TRIES_MAX: u32 = 100;
@@ -22,42 +20,6 @@ pub const TRIES_MAX: u32 = 100;
 /// Bytes of rows that a statement may gather before more of them are counted as working memory: a count for each row would
 /// have all threads write to one place.
 const UNCOUNTED_BYTES: usize = 1 << 20;
-
-/// How much one commit may hold, and when a statement that may commit in parts does so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommitLimits {
-    /// Most bytes of encoded rows of one commit: the setting `commit_bytes_max`.
-    pub bytes_max: usize,
-    /// Rows of a part, for statements that may commit in parts: the setting `autocommit_rows`. `None`: all rows are one
-    /// commit.
-    pub part_rows: Option<NonZeroU64>,
-}
-
-impl CommitLimits {
-    /// The same limit for a statement that is one commit whatever `autocommit_rows` says.
-    #[must_use]
-    pub fn in_one(self) -> Self {
-        Self { part_rows: None, ..self }
-    }
-
-    /// Whether a commit may hold so many bytes.
-    ///
-    /// # Errors
-    /// [`ExecError::TooLarge`].
-    pub(crate) fn check(&self, writes: &dyn WriteBatch) -> Result<(), ExecError> {
-        let (bytes, limit) = (writes.bytes(), self.bytes_max);
-        if bytes > limit {
-            return Err(ExecError::TooLarge { bytes, limit, rows: writes.rows() as u64 });
-        }
-        Ok(())
-    }
-
-    /// Whether a part with these rows is committed before more come. The bytes end a part early: a limit on rows is no
-    /// cause to fail for what a smaller part would have taken.
-    fn end_part(&self, writes: &dyn WriteBatch) -> bool {
-        self.part_rows.is_some_and(|rows| writes.rows() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
-    }
-}
 
 /// A statement that ended with an error.
 #[derive(Debug)]

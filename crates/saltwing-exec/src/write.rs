@@ -9,26 +9,15 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_access::{Durability, Memory, OldRow, Projection, RowChange, ScanContext, Table, TableStore};
+use saltwing_access::{OldRow, Projection, RowChange, ScanContext, Table};
 use saltwing_bind::access::TableAccess;
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
 use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;
-use crate::transaction::{Attempt, CommitLimits, Unfinished};
-
-/// Writes rows for statements.
-pub struct Writer<'a> {
-    /// The tables.
-    pub store: &'a dyn TableStore,
-    /// What an acknowledgement promises.
-    pub durability: Durability,
-    /// How much one commit may hold.
-    pub limits: CommitLimits,
-    /// What the rows count against that a statement gathers.
-    pub memory: &'a Arc<Memory>,
-}
+use crate::transaction::{Attempt, Unfinished};
+use crate::writer::Writer;
 
 impl Writer<'_> {
     /// Writes `rows`, which have a value for each of the statement's columns, brought to its type, in one commit.

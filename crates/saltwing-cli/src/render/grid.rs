@@ -10,7 +10,7 @@ use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 
 use super::layout::{ELLIPSIS, Shown, cell_lines, fill, layout, table_width, text_width};
-use super::{Options, Renderer, is_number, write_text};
+use super::renderer::{Options, Renderer, is_number, write_text};
 use crate::failure::Failure;
 
 /// Rows that widths are taken from.

@@ -8,7 +8,7 @@ use std::io::Write;
 use saltwing::arrow::array::RecordBatch;
 use saltwing::{ResultColumn, SqlType};
 
-use super::{Renderer, is_number, write_text};
+use super::renderer::{Renderer, is_number, write_text};
 use crate::failure::Failure;
 
 /// What stands around the objects.

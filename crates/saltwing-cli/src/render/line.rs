@@ -5,7 +5,8 @@ use std::io::Write;
 use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 
-use super::{Options, Renderer, text_width, write_text};
+use super::renderer::{Options, Renderer, write_text};
+use super::text_width;
 use crate::failure::Failure;
 
 pub(super) struct Line {

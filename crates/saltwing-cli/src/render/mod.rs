@@ -23,18 +23,15 @@ mod line;
 mod markdown;
 mod paint;
 mod plain;
-
-use std::io::Write;
+mod renderer;
 
 use clap::ValueEnum;
 use saltwing::ResultColumn;
-use saltwing::arrow::array::RecordBatch;
-
-use crate::failure::Failure;
 
 pub(crate) use layout::text_width;
 pub(crate) use paint::Paint;
 pub(crate) use plain::Plain;
+pub(crate) use renderer::{Options, Renderer};
 
 /// How results are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -87,44 +84,6 @@ impl Mode {
             Self::Box => Box::new(grid::Grid::new(columns, grid::Frame::LINES, options.clone())),
         }
     }
-}
-
-/// What a terminal makes different.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Options {
-    /// Cells of the terminal that tables are made to fit; `None` shows everything.
-    pub(crate) width: Option<usize>,
-    /// Shown for NULL by the modes for people.
-    pub(crate) null_text: String,
-    /// Colours.
-    pub(crate) paint: Paint,
-}
-
-/// Writes one result: `start`, then the batches, then `finish`.
-pub(crate) trait Renderer {
-    /// What stands before the rows.
-    fn start(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
-    /// Some rows.
-    fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure>;
-    /// What stands behind them.
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
-}
-
-/// Appends the text of a value; `false` for NULL, which appends nothing.
-fn write_text(
-    batch: &RecordBatch,
-    row: usize,
-    index: usize,
-    column: &ResultColumn,
-    out: &mut String,
-) -> Result<bool, Failure> {
-    let array = batch.column(index);
-    Ok(saltwing_expr::write_text(array, row, column.ty, out).map_err(saltwing::Error::from)?)
-}
-
-/// Whether values are numbers.
-fn is_number(column: &ResultColumn) -> bool {
-    column.ty.is_integer() || column.ty.is_float() || matches!(column.ty, saltwing::SqlType::Decimal(_))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::Write;
 use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 
-use super::{Renderer, write_text};
+use super::renderer::{Renderer, write_text};
 use crate::failure::Failure;
 
 /// Shows the first column, a line a row, without a label.

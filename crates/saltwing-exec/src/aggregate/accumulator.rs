@@ -3,14 +3,7 @@
 use std::ops::Range;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow::datatypes::DataType;
-use saltwing_bind::{AggregateCall, AggregateFunction};
-use saltwing_expr::arrow_type;
 use saltwing_types::{SqlType, ValueError};
-
-use super::count::{Counted, Counts};
-use super::extreme::{self, End};
-use super::sum::{Decimals, Floats, Integers, Sums, Wanted};
 
 /// The state of one call, by group: groups are numbers from 0.
 ///
@@ -32,25 +25,6 @@ pub(crate) trait Accumulator: Send {
 
     /// Memory held.
     fn bytes(&self) -> usize;
-}
-
-/// The accumulator of a call.
-pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, ValueError> {
-    let Some(ty) = call.argument.as_ref().and_then(|argument| argument.sql_type()) else {
-        return Ok(Box::new(Counts::new(Counted::Rows)));
-    };
-    let wanted = if call.function == AggregateFunction::Avg { Wanted::Average } else { Wanted::Sum };
-    Ok(match (call.function, arrow_type(ty)) {
-        (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
-        (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
-        (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
-        (_, DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale)) => {
-            Box::new(Sums::new(Decimals { scale }, wanted))
-        }
-        (_, DataType::Float32 | DataType::Float64) => Box::new(Sums::new(Floats, wanted)),
-        _ if ty.is_integer() => Box::new(Sums::new(Integers, wanted)),
-        _ => return Err(unexpected(ty)),
-    })
 }
 
 pub(crate) fn unexpected(ty: SqlType) -> ValueError {

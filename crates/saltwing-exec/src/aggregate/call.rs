@@ -6,12 +6,17 @@ use arrow::array::{Array, ArrayRef, BooleanArray, NullArray, UInt32Array};
 use arrow::compute::{filter, take};
 use arrow::datatypes::DataType;
 use saltwing_access::Memory;
-use saltwing_bind::AggregateCall;
+use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::{Columns, Filter, arrow_type};
 
-use super::accumulator::{Accumulator, accumulator};
+use super::accumulator::{Accumulator, unexpected};
+use super::count::{Counted, Counts};
+use super::extreme::{self, End};
 use super::group_table::GroupTable;
 use super::grouping::{Assigned, canonical};
+use super::sum::{Decimals, Floats, Integers, Sums, Wanted};
+use saltwing_types::ValueError;
+
 use crate::ExecError;
 use crate::output::Output;
 
@@ -118,4 +123,23 @@ impl Call {
 fn kept_columns(columns: &Columns, mask: &BooleanArray) -> Result<Vec<Option<ArrayRef>>, ExecError> {
     let keep = |column: &Option<ArrayRef>| column.as_ref().map(|column| filter(column, mask)).transpose();
     Ok(columns.iter().map(keep).collect::<Result<_, _>>()?)
+}
+
+/// The accumulator of a call.
+pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, ValueError> {
+    let Some(ty) = call.argument.as_ref().and_then(|argument| argument.sql_type()) else {
+        return Ok(Box::new(Counts::new(Counted::Rows)));
+    };
+    let wanted = if call.function == AggregateFunction::Avg { Wanted::Average } else { Wanted::Sum };
+    Ok(match (call.function, arrow_type(ty)) {
+        (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
+        (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
+        (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
+        (_, DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale)) => {
+            Box::new(Sums::new(Decimals { scale }, wanted))
+        }
+        (_, DataType::Float32 | DataType::Float64) => Box::new(Sums::new(Floats, wanted)),
+        _ if ty.is_integer() => Box::new(Sums::new(Integers, wanted)),
+        _ => return Err(unexpected(ty)),
+    })
 }

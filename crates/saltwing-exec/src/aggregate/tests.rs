@@ -9,7 +9,7 @@ use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::{ColumnBuilder, arrow_type, value_at};
 use saltwing_types::{ColumnRef, Decimal, Expr, SqlType, Value};
 
-use super::accumulator::accumulator;
+use super::call::accumulator;
 use super::group_table::GroupTable;
 use super::grouping::{Assigned, Groups, canonical};
 

@@ -1,0 +1,45 @@
+//! What all renderers have in common.
+
+use super::paint::Paint;
+use crate::failure::Failure;
+use saltwing::ResultColumn;
+use saltwing::arrow::array::RecordBatch;
+use std::io::Write;
+
+/// What a terminal makes different.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// Cells of the terminal that tables are made to fit; `None` shows everything.
+    pub(crate) width: Option<usize>,
+    /// Shown for NULL by the modes for people.
+    pub(crate) null_text: String,
+    /// Colours.
+    pub(crate) paint: Paint,
+}
+
+/// Writes one result: `start`, then the batches, then `finish`.
+pub(crate) trait Renderer {
+    /// What stands before the rows.
+    fn start(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
+    /// Some rows.
+    fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure>;
+    /// What stands behind them.
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
+}
+
+/// Appends the text of a value; `false` for NULL, which appends nothing.
+pub(super) fn write_text(
+    batch: &RecordBatch,
+    row: usize,
+    index: usize,
+    column: &ResultColumn,
+    out: &mut String,
+) -> Result<bool, Failure> {
+    let array = batch.column(index);
+    Ok(saltwing_expr::write_text(array, row, column.ty, out).map_err(saltwing::Error::from)?)
+}
+
+/// Whether values are numbers.
+pub(super) fn is_number(column: &ResultColumn) -> bool {
+    column.ty.is_integer() || column.ty.is_float() || matches!(column.ty, saltwing::SqlType::Decimal(_))
+}
