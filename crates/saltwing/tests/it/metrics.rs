@@ -93,7 +93,8 @@ fn a_recorder_gets_what_show_storage_shows() {
     let database = Database::memory_builder().merge_when_idle(None).open().unwrap();
     let connection = database.connect().blocking();
     connection.execute("CREATE TABLE app.t (k BIGINT PRIMARY KEY, v VARCHAR)", ()).unwrap();
-    connection.execute("UPSERT INTO app.t SELECT value, 'x' FROM generate_series(1, 1000)", ()).unwrap();
+    let rows: Vec<String> = (1..=1000).map(|k| format!("({k}, 'x')")).collect();
+    connection.execute(&format!("UPSERT INTO app.t VALUES {}", rows.join(", ")), ()).unwrap();
     connection.execute("COMPACT app.t", ()).unwrap();
     connection.execute("UPSERT INTO app.t VALUES (1, 'y'), (2, 'y')", ()).unwrap();
     let values = recorded(&database).values.lock().unwrap().clone();
