@@ -109,8 +109,10 @@ impl Connection {
     /// # fn main() -> Result<(), saltwing::Error> {
     /// let connection = saltwing::Database::memory()?.connect().blocking();
     /// let mut text = Vec::new();
-    /// connection.copy_to_writer("COPY (SELECT 1 AS one, 'a' AS a) TO STDOUT WITH (HEADER)", (), &mut text)?;
-    /// assert_eq!(text, b"one,a\n1,a\n");
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// connection.execute("UPSERT INTO t VALUES (1, 'one')", ())?;
+    /// connection.copy_to_writer("COPY t TO STDOUT WITH (HEADER)", (), &mut text)?;
+    /// assert_eq!(text, b"k,v\n1,one\n");
     /// # Ok(())
     /// # }
     /// ```
