@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use saltwing::Value;
 use saltwing_access::SystemClock;
-use saltwing_bind::access::{PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, BoundSelect, Params, create_table, query};
 use saltwing_catalog::{Catalog, CatalogReader};
+use saltwing_planner::{PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, parse_one};
 use saltwing_store::MemoryStore;

@@ -1,11 +1,8 @@
 //! What can go wrong between a statement and the catalog.
 
 use saltwing_catalog::CatalogError;
-use saltwing_plan::PlanError;
 use saltwing_sql::SqlError;
 use saltwing_types::{ErrorCode, Span, ValueError};
-
-use crate::access::RefusedScans;
 
 /// An error of this crate: what, where, and what to do about it.
 #[derive(Debug)]
@@ -38,12 +35,6 @@ pub enum BindErrorKind {
         /// What is wrong.
         source: ValueError,
     },
-    /// A condition or a key that cannot be planned.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// Table accesses that the guard refuses.
-    #[error("{}", .0.message())]
-    FullScanRefused(Box<RefusedScans>),
     /// No column of this name.
     #[error("{table} has no column {column}")]
     NoSuchColumn {
@@ -125,8 +116,6 @@ impl BindError {
             BindErrorKind::Sql(error) => error.code(),
             BindErrorKind::Catalog(error) => error.code(),
             BindErrorKind::Value { source, .. } => source.code(),
-            BindErrorKind::Plan(error) => error.code(),
-            BindErrorKind::FullScanRefused(_) => ErrorCode::FullScanRefused,
             BindErrorKind::NoSuchColumn { .. } | BindErrorKind::ColumnInConstant { .. } => ErrorCode::NoSuchColumn,
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
@@ -189,12 +178,6 @@ impl From<CatalogError> for BindError {
     fn from(error: CatalogError) -> Self {
         let help = error.help();
         Self { help, ..BindErrorKind::from(error).into() }
-    }
-}
-
-impl From<PlanError> for BindError {
-    fn from(error: PlanError) -> Self {
-        BindErrorKind::Plan(error).into()
     }
 }
 

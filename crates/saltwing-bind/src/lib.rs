@@ -2,11 +2,10 @@
 //!
 //! A statement over one table whose expressions are all ours is bound here, for
 //! the direct path; a query that needs more is left to the relational engine as
-//! it was parsed. [`access`] turns bound conditions into ranges, for both.
+//! it was parsed.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
-pub mod access;
 mod aggregate;
 mod alter_table;
 mod computed;
@@ -43,7 +42,7 @@ pub use lower::{LowerError, Lowerer, Params, constant};
 pub use notice::query_notice;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, ResultColumn, query};
+pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, ResultColumn, query, row_count};
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 
 /// The table that a statement names.

@@ -451,7 +451,7 @@ impl Binder<'_> {
 }
 
 /// The number of rows that LIMIT or OFFSET takes a value for: NULL is none. `None` where it takes no such value.
-pub(crate) fn row_count(value: &Value) -> Option<Option<u64>> {
+pub fn row_count(value: &Value) -> Option<Option<u64>> {
     match value {
         Value::Null => Some(None),
         Value::Int(n) => u64::try_from(*n).ok().map(Some),

@@ -20,9 +20,9 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use saltwing_access::{Counters, Memory, ScanContext, Snapshot};
-use saltwing_bind::access::{AccessReport, Guard, RefusedScans};
 use saltwing_bind::{Params, ResultColumn, Subquery};
 use saltwing_catalog::CatalogReader;
+use saltwing_planner::{AccessReport, Guard, PlannerError, RefusedScans};
 use saltwing_sql::statement::SourceText;
 use saltwing_types::{SqlType, Value};
 use sqlparser::ast::{Query, Statement};
@@ -455,13 +455,13 @@ pub(crate) fn judged(
         reads.push(TableRead { access, counters: scan.context().counters.clone() });
     }
     match refused {
-        Some(refused) => Err(refused.into_error().into()),
+        Some(refused) => Err(PlannerError::from(refused).into()),
         None => Ok((reads, warnings)),
     }
 }
 
 pub(crate) struct TableRead {
-    access: saltwing_bind::access::TableAccess,
+    access: saltwing_planner::TableAccess,
     counters: Arc<Counters>,
 }
 

@@ -7,6 +7,7 @@ use datafusion::common::{Column, DataFusionError, SchemaError};
 use saltwing_access::TableError;
 use saltwing_bind::BindError;
 use saltwing_catalog::CatalogError;
+use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Position, Span, ValueError};
 
 use crate::datafusion_texts::{Variant, cause_in};
@@ -37,9 +38,12 @@ pub enum RelationalErrorKind {
     /// Reading a table failed, or was stopped.
     #[error(transparent)]
     Table(Arc<TableError>),
-    /// A table's conditions, or its refusal by the guard.
+    /// A parameter without a value.
     #[error(transparent)]
     Bind(Arc<BindError>),
+    /// A table's conditions, or its refusal by the guard.
+    #[error(transparent)]
+    Planner(Arc<PlannerError>),
     /// The name of a table or schema.
     #[error(transparent)]
     Catalog(Arc<CatalogError>),
@@ -102,6 +106,7 @@ impl RelationalError {
             RelationalErrorKind::Value(error) => error.code(),
             RelationalErrorKind::Table(error) => error.code(),
             RelationalErrorKind::Bind(error) => error.code(),
+            RelationalErrorKind::Planner(error) => error.code(),
             RelationalErrorKind::Catalog(error) => error.code(),
             RelationalErrorKind::NoSuchColumn(_) => ErrorCode::NoSuchColumn,
             RelationalErrorKind::AmbiguousColumn(_) => ErrorCode::AmbiguousColumn,
@@ -199,6 +204,13 @@ impl From<BindError> for RelationalError {
     fn from(source: BindError) -> Self {
         let (span, help) = (source.span, source.help.clone());
         Self { kind: RelationalErrorKind::Bind(Arc::new(source)), span, help }
+    }
+}
+
+impl From<PlannerError> for RelationalError {
+    fn from(source: PlannerError) -> Self {
+        let (span, help) = (source.span(), source.help());
+        Self { kind: RelationalErrorKind::Planner(Arc::new(source)), span, help }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The division of a scan among partitions.
 
 use saltwing_access::{ScanRoute, SplitTarget};
-use saltwing_bind::access::{TableAccess, plan};
 use saltwing_plan::{Condition, OrderItem};
+use saltwing_planner::{TableAccess, plan};
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
 
 use crate::RelationalError;

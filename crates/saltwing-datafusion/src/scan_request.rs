@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use saltwing_access::{ScanContext, Snapshot, Table};
-use saltwing_bind::access::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
+use saltwing_planner::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
 use saltwing_types::{Span, Value};
 
 use crate::RelationalError;

@@ -9,8 +9,8 @@
 
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
-use saltwing_bind::access::TableAccess;
 use saltwing_expr::ColumnBuilder;
+use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value};
 
 use crate::scan_request::TableUse;

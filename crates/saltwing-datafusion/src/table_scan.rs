@@ -20,8 +20,8 @@ use datafusion::physical_plan::{
 };
 use futures::Stream;
 use saltwing_access::{Buckets, KeySet, RowSource, ScanContext};
-use saltwing_bind::access::{KeyAccess, TableAccess, has_parameter, plan};
 use saltwing_plan::Use;
+use saltwing_planner::{KeyAccess, TableAccess, has_parameter, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;

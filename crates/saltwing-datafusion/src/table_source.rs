@@ -8,8 +8,8 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_bind::access::{AccessRequest, TableAccess, plan};
 use saltwing_plan::Condition;
+use saltwing_planner::{AccessRequest, TableAccess, plan};
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
 
 use crate::RelationalError;

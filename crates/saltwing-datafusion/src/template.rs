@@ -21,7 +21,7 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use saltwing_access::{Budget, RangeSample, ScanContext, Snapshot, Table};
 use saltwing_bind::ResultColumn;
-use saltwing_bind::access::{Guard, has_parameter, is_bindable};
+use saltwing_planner::{Guard, has_parameter, is_bindable};
 use saltwing_types::{SqlType, Value};
 
 use crate::RelationalError;

@@ -1,16 +1,12 @@
 //! What can go wrong while a bound statement runs.
 
 use saltwing_access::TableError;
-use saltwing_bind::BindError;
 use saltwing_types::{ErrorCode, ValueError};
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecError {
-    /// Planning, or a refusal.
-    #[error(transparent)]
-    Bind(#[from] BindError),
     /// Reading or writing rows.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -73,7 +69,6 @@ impl ExecError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Bind(error) => error.code(),
             Self::Bug(_) => ErrorCode::Bug,
             Self::Table(error) => error.code(),
             Self::Value { source, .. } => source.code(),

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableError, Totals};
-use saltwing_bind::access::TableAccess;
+use saltwing_planner::TableAccess;
 
 use crate::ExecError;
 use crate::in_order::in_order;

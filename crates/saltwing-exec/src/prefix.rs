@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::{
     Buckets, Direction, KeySet, RangeIter, RangeSource, RangeWalk, ScanRoute, ScanSpec, SkipFilter, TableError,
 };
-use saltwing_bind::access::TableAccess;
+use saltwing_planner::TableAccess;
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
 

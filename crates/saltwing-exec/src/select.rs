@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_access::{PointRow, Projection, RowSource, ScanContext, ScanSpec, Snapshot, TableStore};
-use saltwing_bind::access::{KeyAccess, PlannedSelect, ReadMode, TableAccess};
 use saltwing_bind::{OutputColumn, ResultColumn};
 use saltwing_expr::{RowValues, arrow_type};
+use saltwing_planner::{KeyAccess, PlannedSelect, ReadMode, TableAccess};
 use saltwing_types::{Expr, SqlType};
 
 use crate::ExecError;

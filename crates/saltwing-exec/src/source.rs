@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Arr
 use arrow::compute::take;
 use arrow::datatypes::Schema;
 use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError};
-use saltwing_bind::access::{KeyAccess, PlannedSelect, ReadMode, TableAccess};
+use saltwing_planner::{KeyAccess, PlannedSelect, ReadMode, TableAccess};
 
 use crate::ExecError;
 use crate::prefix::PrefixScans;

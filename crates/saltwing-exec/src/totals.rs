@@ -1,9 +1,9 @@
 //! COUNT, SUM and AVG over all rows of a range: added up where blocks have them, as one row of values.
 
 use saltwing_access::{RowSource, Total, Totals};
-use saltwing_bind::access::{PlannedSelect, ReadMode};
 use saltwing_bind::{AggregateCall, AggregateFunction, Grouping, OutputColumn};
 use saltwing_expr::RowValues;
+use saltwing_planner::{PlannedSelect, ReadMode};
 use saltwing_types::{Expr, Value, ValueError};
 
 use crate::ExecError;

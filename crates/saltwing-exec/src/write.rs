@@ -10,9 +10,9 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
 use saltwing_access::{OldRow, Projection, RowChange, ScanContext, Table};
-use saltwing_bind::access::TableAccess;
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
+use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;

@@ -233,7 +233,7 @@ impl Builder {
             self.forbid_full_scan = true;
             return Ok(self);
         }
-        self.full_scan = Some(saltwing_bind::access::Guard::policy(policy).ok_or_else(|| {
+        self.full_scan = Some(saltwing_planner::Guard::policy(policy).ok_or_else(|| {
             Error::new(ErrorCode::BadArgument, format!("full_scan is allow, warn, error or forbid, not '{policy}'"))
         })?);
         Ok(self)

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use saltwing_access::TableError;
-use saltwing_bind::access::RefusedScans;
-use saltwing_bind::{BindError, BindErrorKind};
+use saltwing_bind::BindError;
 use saltwing_catalog::CatalogError;
 use saltwing_exec::{ExecError, Unfinished};
+use saltwing_planner::{PlannerError, RefusedScans};
 use saltwing_sql::SqlError;
 use saltwing_store::StoreError;
 use saltwing_types::{ErrorCode, Span, ValueError, with_causes};
@@ -110,7 +110,7 @@ impl Error {
     #[must_use]
     pub(crate) fn and_refused(mut self, other: Self) -> Self {
         if let (Some(own), Some(others)) = (self.0.refused.take(), other.0.refused) {
-            return own.and(others).into_error().into();
+            return PlannerError::from(own.and(others)).into();
         }
         self
     }
@@ -245,17 +245,15 @@ impl From<SqlError> for Error {
 impl From<BindError> for Error {
     fn from(error: BindError) -> Self {
         let (span, help, phoenix) = (error.span, error.help.clone(), error.phoenix);
-        let (refused, subject) = (refused_by(&error), Subject::of_bind(&error));
-        let wrapped = Self::wrap(error.code(), error).at(span).with_help(help).with_phoenix(phoenix);
-        wrapped.with_refused(refused).about(subject)
+        let subject = Subject::of_bind(&error);
+        Self::wrap(error.code(), error).at(span).with_help(help).with_phoenix(phoenix).about(subject)
     }
 }
 
-/// What the guard refuses, where that is the error.
-pub(crate) fn refused_by(error: &BindError) -> Option<RefusedScans> {
-    match &error.kind {
-        BindErrorKind::FullScanRefused(refused) => Some(refused.as_ref().clone()),
-        _ => None,
+impl From<PlannerError> for Error {
+    fn from(error: PlannerError) -> Self {
+        let (span, help, refused) = (error.span(), error.help(), error.refused().cloned());
+        Self::wrap(error.code(), error).at(span).with_help(help).with_refused(refused)
     }
 }
 
@@ -276,7 +274,6 @@ impl From<TableError> for Error {
 impl From<ExecError> for Error {
     fn from(error: ExecError) -> Self {
         match error {
-            ExecError::Bind(error) => error.into(),
             ExecError::Table(error) => error.into(),
             error => {
                 let (help, subject) = (error.help(), Subject::of_exec(&error));

@@ -14,7 +14,7 @@ use saltwing_datafusion::{
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
-use crate::error::{refused_by, table_help};
+use crate::error::table_help;
 use crate::error_subject::Subject;
 use crate::explain::Explained;
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
@@ -42,9 +42,8 @@ impl From<RelationalError> for Error {
         let (span, mut help) = (error.span, error.help.clone());
         let (mut refused, mut subject, mut phoenix) = (None, Subject::default(), None);
         match &error.kind {
-            RelationalErrorKind::Bind(error) => {
-                (refused, subject, phoenix) = (refused_by(error), Subject::of_bind(error), error.phoenix);
-            }
+            RelationalErrorKind::Bind(error) => (subject, phoenix) = (Subject::of_bind(error), error.phoenix),
+            RelationalErrorKind::Planner(error) => refused = error.refused().cloned(),
             RelationalErrorKind::Catalog(error) => subject = Subject::of_catalog(error),
             RelationalErrorKind::Table(error) => {
                 subject = Subject::of_table(error);

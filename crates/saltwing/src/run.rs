@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
-use saltwing_bind::access::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_bind::{
     BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
     create_table, delete, query, resolve, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, RunningSelect, SelectPlan, Writer};
+use saltwing_planner::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext};
-use saltwing_bind::access::{Guard, HintVerb};
+use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::statement::{Hint, Set};
 use saltwing_sql::{Statement, parse};
 use saltwing_types::ErrorCode;

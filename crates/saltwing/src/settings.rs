@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use saltwing_access::Durability;
-use saltwing_bind::access::Guard;
 use saltwing_plan::Policy;
+use saltwing_planner::Guard;
 use saltwing_sql::statement::{OptionValue, Set};
 use saltwing_types::{ErrorCode, parse_bytes};
 

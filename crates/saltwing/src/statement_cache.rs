@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_bind::access::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_bind::{BoundQuery, Params, check_hints, query};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
+use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Parsed, Statement, parameter_count, parse_one};
 use saltwing_types::Value;

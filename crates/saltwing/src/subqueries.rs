@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use saltwing_access::{Counters, ScanContext};
-use saltwing_bind::access::AccessReport;
 use saltwing_bind::{ResultColumn, Subquery, candidates, with_placeholders};
 use saltwing_exec::SelectPlan;
 use saltwing_expr::value_at;
+use saltwing_planner::AccessReport;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;

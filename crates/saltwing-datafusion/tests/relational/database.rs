@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use saltwing_access::{Budget, Counters, Durability, ScanContext, SystemClock, TableStore};
-use saltwing_bind::access::Guard;
 use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
 use saltwing_datafusion::{
     Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, Template,
 };
 use saltwing_plan::Policy;
+use saltwing_planner::Guard;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_store::MemoryStore;

@@ -1,9 +1,9 @@
 //! The guard over plans of several tables.
 
 use saltwing_bind::Params;
-use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
 use saltwing_plan::{Policy, Rule};
+use saltwing_planner::Guard;
 use saltwing_types::Value;
 
 use crate::database::Database;
@@ -120,7 +120,7 @@ fn explain_refuses_nothing_and_lists_all() {
     let verdicts = |sql: &str, params: Params<'_>| {
         let planned = db.plan_with(sql, params, Mode::Explain).unwrap_or_else(|e| panic!("{sql}: {e}"));
         let reports = planned.accesses(false);
-        let verdict = |access: &saltwing_bind::access::TableAccess| {
+        let verdict = |access: &saltwing_planner::TableAccess| {
             let verdict = &access.access().verdict;
             (access.alias().map(str::to_owned), verdict.allowed, verdict.rule)
         };

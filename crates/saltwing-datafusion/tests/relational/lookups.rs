@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_bind::Params;
-use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
 use saltwing_plan::{AccessKind, Rule};
+use saltwing_planner::Guard;
 
 use crate::database::Database;
 

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_access::{Durability, TableStore};
 use saltwing_bind::Params;
-use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
+use saltwing_planner::Guard;
 use saltwing_types::Value;
 
 use crate::database::Database;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use saltwing_bind::Params;
-use saltwing_bind::access::Guard;
 use saltwing_datafusion::Mode;
 use saltwing_plan::Policy;
+use saltwing_planner::Guard;
 use saltwing_types::Value;
 
 use crate::database::Database;

@@ -6,9 +6,9 @@ use saltwing_access::{Buckets, Direction, KeySet, RangeIter, RangeSource, ScanRo
 use saltwing_plan::{Access, AccessKind};
 use saltwing_rowkey::{BucketRange, KeyRange};
 
-use super::TableAccess;
-use super::row_list::{RowList, RowRanges};
-use super::select::{PlannedSelect, ReadMode};
+use crate::access::TableAccess;
+use crate::row_list::{RowList, RowRanges};
+use crate::select::{PlannedSelect, ReadMode};
 
 /// What a SELECT reads of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,6 @@
 use saltwing_plan::Refusal;
 use saltwing_types::Span;
 
-use crate::error::{BindError, BindErrorKind};
-
 /// The verb behind which a statement's hints stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HintVerb {
@@ -135,10 +133,9 @@ impl RefusedScans {
         vec![hint, format!("for a small table, once and for all: {}", options.join("; "))]
     }
 
-    /// As an error, with the place of the first table.
-    pub fn into_error(self) -> BindError {
-        let (help, span) = (self.help(), self.tables.iter().find_map(|table| table.span));
-        BindError::from(BindErrorKind::FullScanRefused(Box::new(self))).at(span).help(help)
+    /// The place of the first table that has one.
+    pub fn span(&self) -> Option<Span> {
+        self.tables.iter().find_map(|table| table.span)
     }
 }
 

@@ -3,9 +3,9 @@
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 use saltwing_types::{CompareOp, Expr, KeySchema, SortOrder, typing};
 
-use super::{AccessRequest, TableAccess, plan, plan_in_turn};
+use crate::access::{AccessRequest, TableAccess, plan, plan_in_turn};
 use crate::error::Result;
-use crate::{AggregateCall, AggregateFunction, BoundSelect, Grouping, OrderColumn, Output};
+use saltwing_bind::{AggregateCall, AggregateFunction, BoundSelect, Grouping, OrderColumn, Output};
 
 /// A SELECT that the direct path runs, with how it reads its table.
 pub struct PlannedSelect {
@@ -38,8 +38,8 @@ pub enum ReadMode {
 pub fn plan_select(mut bound: BoundSelect) -> Result<Option<PlannedSelect>> {
     let planned = match &bound.output {
         Output::Rows(_) => {
-            let order: Vec<OrderItem> = bound.order.iter().map(OrderColumn::item).collect();
-            let asked = Asked { order: &order, nulls_apart: true, limit: bound.row_limit(), ..Asked::of_rows() };
+            let order: Vec<OrderItem> = bound.order.iter().map(order_item).collect();
+            let asked = Asked { order: &order, nulls_apart: true, limit: row_limit(&bound), ..Asked::of_rows() };
             let access = asked.plan(&bound)?;
             (order.is_empty() || access.is_ordered()).then_some((access, ReadMode::Rows, true))
         }
@@ -55,19 +55,15 @@ pub fn plan_select(mut bound: BoundSelect) -> Result<Option<PlannedSelect>> {
 
 type Plan = (TableAccess, ReadMode, bool);
 
-impl OrderColumn {
-    fn item(&self) -> OrderItem {
-        OrderItem { column: self.column.index, order: self.order, nulls_first: self.nulls_first }
-    }
+fn order_item(column: &OrderColumn) -> OrderItem {
+    OrderItem { column: column.column.index, order: column.order, nulls_first: column.nulls_first }
 }
 
-impl BoundSelect {
-    fn row_limit(&self) -> RowLimit {
-        match (self.limit, self.limit_open) {
-            (_, true) => RowLimit::Unknown,
-            (Some(rows), false) => RowLimit::Rows(rows),
-            (None, false) => RowLimit::None,
-        }
+fn row_limit(bound: &BoundSelect) -> RowLimit {
+    match (bound.limit, bound.limit_open) {
+        (_, true) => RowLimit::Unknown,
+        (Some(rows), false) => RowLimit::Rows(rows),
+        (None, false) => RowLimit::None,
     }
 }
 

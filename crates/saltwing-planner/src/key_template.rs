@@ -20,9 +20,9 @@ use saltwing_access::Table;
 use saltwing_rowkey::PlainKey;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
-use super::key_access::{KeyAccess, RangeList};
-use super::row_list::RowList;
-use crate::BoundSelect;
+use crate::key_access::{KeyAccess, RangeList};
+use crate::row_list::RowList;
+use saltwing_bind::BoundSelect;
 
 /// Where a value comes from.
 #[derive(Clone, Debug)]

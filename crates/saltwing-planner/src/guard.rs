@@ -5,10 +5,10 @@ use saltwing_sql::quote_name;
 use saltwing_sql::statement::Hint;
 use saltwing_types::Value;
 
-use super::TableAccess;
-use super::refused::{HintVerb, RefusedScans, RefusedTable};
+use crate::access::TableAccess;
 use crate::error::Result;
-use crate::hint::FULL_SCAN;
+use crate::refused::{HintVerb, RefusedScans, RefusedTable};
+use saltwing_bind::FULL_SCAN;
 
 /// Everything that may override a refusal, as it stands when a statement runs.
 #[derive(Clone, Debug, Default)]
@@ -84,10 +84,10 @@ impl TableAccess {
     /// Lets the access pass, with a warning perhaps, or refuses it. After [`TableAccess::with_overrides`].
     ///
     /// # Errors
-    /// [`crate::BindErrorKind::FullScanRefused`] with the place.
+    /// [`crate::PlannerError::FullScanRefused`] with the place.
     pub fn judge(&self) -> Result<Option<String>> {
         if let Some(refused) = self.refused() {
-            return Err(refused.into_error());
+            return Err(refused.into());
         }
         let verdict = &self.access.verdict;
         Ok(verdict.refusal.as_ref().filter(|_| verdict.warn).map(Refusal::message))

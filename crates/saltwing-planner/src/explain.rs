@@ -9,7 +9,7 @@ use saltwing_plan::{Access, Buckets, LISTED_MAX, OrderKind, Verdict};
 use saltwing_types::{SortOrder, text};
 use serde_json::{Value as Json, json};
 
-use super::TableAccess;
+use crate::access::TableAccess;
 
 /// An access, and what it did if it ran.
 pub struct AccessReport {

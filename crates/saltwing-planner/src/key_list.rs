@@ -5,9 +5,9 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_types::Value;
 
-use super::key_access::{KeyAccess, RangeList};
-use super::key_template::is_plain_value;
-use super::row_list::RowList;
+use crate::key_access::{KeyAccess, RangeList};
+use crate::key_template::is_plain_value;
+use crate::row_list::RowList;
 
 impl KeyAccess {
     /// The rows in which these columns equal one of these rows of values; NULL equals nothing.

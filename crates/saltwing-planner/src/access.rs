@@ -1,16 +1,5 @@
 //! A table access: planned, judged, scanned, explained. Shared by both executors.
 
-mod explain;
-mod guard;
-mod key_access;
-mod key_list;
-mod key_template;
-mod planned_ranges;
-mod refused;
-mod row_list;
-mod select;
-mod template;
-
 use std::sync::Arc;
 
 use saltwing_access::{Direction, KeySet, RangeSample, RangeSource, ScanOrder, ScanRoute, ScanSpec, Table, TableError};
@@ -20,16 +9,9 @@ use saltwing_plan::{
 };
 use saltwing_types::{Expr, Span};
 
-pub use explain::{AccessReport, explain_json, explain_text};
-pub use guard::Guard;
-pub use key_access::KeyAccess;
-pub use refused::{HintVerb, RefusedScans, RefusedTable};
-pub use select::{PlannedSelect, ReadMode, plan_select};
-pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};
-
 use crate::error::Result;
-
-use planned_ranges::PlannedRanges;
+use crate::planned_ranges::PlannedRanges;
+use crate::refused::HintVerb;
 
 /// What a statement asks of one table.
 pub struct AccessRequest<'a> {
@@ -76,20 +58,20 @@ impl<'a> AccessRequest<'a> {
 /// How one table is read.
 #[derive(Clone)]
 pub struct TableAccess {
-    table: Arc<Table>,
-    alias: Option<String>,
-    span: Option<Span>,
-    access: Access,
+    pub(crate) table: Arc<Table>,
+    pub(crate) alias: Option<String>,
+    pub(crate) span: Option<Span>,
+    pub(crate) access: Access,
     /// The verb behind which a hint that overrides a refusal stands.
-    verb: HintVerb,
+    pub(crate) verb: HintVerb,
     /// Conditions that the executor checks itself, as text.
-    opaque: Vec<String>,
+    pub(crate) opaque: Vec<String>,
 }
 
 /// Plans an access. The verdict is not applied yet: see [`TableAccess::judge`].
 ///
 /// # Errors
-/// [`crate::BindErrorKind::Plan`].
+/// [`crate::PlannerError::Plan`].
 pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
     plan_with(request, false)
 }

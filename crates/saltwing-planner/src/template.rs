@@ -7,11 +7,11 @@
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
 
-use super::key_access::KeyAccess;
-use super::key_template::KeyTemplate;
-use super::select::{PlannedSelect, plan_select};
-use crate::select::row_count;
-use crate::{BoundSelect, Output};
+use crate::key_access::KeyAccess;
+use crate::key_template::KeyTemplate;
+use crate::select::{PlannedSelect, plan_select};
+use saltwing_bind::row_count;
+use saltwing_bind::{BoundSelect, Output};
 
 /// A SELECT whose parameters have no values yet.
 pub struct SelectTemplate {
