@@ -29,8 +29,12 @@ impl Output {
     pub(crate) fn compute(&self, columns: &Columns, rows: usize, memory: &Arc<Memory>) -> Result<ArrayRef, ExecError> {
         match self {
             Self::Computed(evaluator) => {
-                let mut reservation = Reservation::new(memory.clone());
-                evaluator.evaluate_metered(columns, rows, &mut |bytes| Ok(reservation.resize(bytes)?))
+                // Few expressions make large values.
+                let mut reservation = None;
+                evaluator.evaluate_metered(columns, rows, &mut |bytes| {
+                    let reservation = reservation.get_or_insert_with(|| Reservation::new(memory.clone()));
+                    Ok(reservation.resize(bytes)?)
+                })
             }
             Self::Column(index) => match columns.get(*index) {
                 Some(Some(column)) => Ok(column.clone()),

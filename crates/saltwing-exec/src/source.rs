@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Arr
 use arrow::compute::take;
 use arrow::datatypes::Schema;
 use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError};
-use saltwing_planner::{KeyAccess, PlannedSelect, ReadMode, TableAccess};
+use saltwing_planner::{DirectPlan, KeyAccess, PlannedSelect, TableAccess};
 
 use crate::ExecError;
 use crate::prefix::PrefixScans;
@@ -38,8 +38,23 @@ impl Source {
         context: &ScanContext,
     ) -> Result<Self, ExecError> {
         let access = &planned.access;
-        match &planned.reading {
-            ReadMode::Rows | ReadMode::Groups => {
+        match &planned.plan {
+            DirectPlan::KeyEnds { ends, .. } => {
+                let end = |access: &TableAccess| {
+                    snapshot.scan(&access.spec(spec.columns().to_vec())?, access.route(Some(1)), context.clone())
+                };
+                let mut scans = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;
+                scans.reverse();
+                Ok(Self::Scans(scans))
+            }
+            DirectPlan::DistinctPrefix { columns, .. } => Ok(Self::Prefixes(Box::new(Prefixes {
+                scans: PrefixScans::new(access, *columns, spec.columns())?,
+                snapshot,
+                context: context.clone(),
+                rows: 1,
+                jumps: 0,
+            }))),
+            _ => {
                 if let Some(part) = part {
                     let route = ScanRoute { first_batch, ..part.route(access, limit) };
                     return Ok(Self::Scans(vec![snapshot.scan(spec, route, context.clone())?]));
@@ -53,21 +68,6 @@ impl Source {
                 scans.reverse();
                 Ok(Self::Scans(scans))
             }
-            ReadMode::Ends(ends) => {
-                let end = |access: &TableAccess| {
-                    snapshot.scan(&access.spec(spec.columns().to_vec())?, access.route(Some(1)), context.clone())
-                };
-                let mut scans = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;
-                scans.reverse();
-                Ok(Self::Scans(scans))
-            }
-            ReadMode::Prefixes(prefix) => Ok(Self::Prefixes(Box::new(Prefixes {
-                scans: PrefixScans::new(access, *prefix, spec.columns())?,
-                snapshot,
-                context: context.clone(),
-                rows: 1,
-                jumps: 0,
-            }))),
         }
     }
 

@@ -19,9 +19,18 @@ pub struct AccessReport {
     pub counters: Option<Arc<Counters>>,
 }
 
-/// The one object of EXPLAIN (FORMAT JSON).
-pub fn explain_json<'a>(executor: &str, reports: impl IntoIterator<Item = &'a AccessReport>) -> String {
-    json!({ "executor": executor, "accesses": reports.into_iter().map(report_json).collect::<Vec<_>>() }).to_string()
+/// The one object of EXPLAIN (FORMAT JSON). `plan` is that of a SELECT on the direct path.
+pub fn explain_json<'a>(
+    executor: &str,
+    plan: Option<&str>,
+    reports: impl IntoIterator<Item = &'a AccessReport>,
+) -> String {
+    let accesses: Vec<Json> = reports.into_iter().map(report_json).collect();
+    match plan {
+        Some(plan) => json!({ "executor": executor, "plan": plan, "accesses": accesses }),
+        None => json!({ "executor": executor, "accesses": accesses }),
+    }
+    .to_string()
 }
 
 fn key_columns(access: &TableAccess) -> Vec<String> {
@@ -104,9 +113,12 @@ fn counted(counters: &Counters) -> [(&'static str, u64); 8] {
     ]
 }
 
-/// EXPLAIN for people: a paragraph an access.
-pub fn explain_text(executor: &str, reports: &[AccessReport]) -> String {
+/// EXPLAIN for people: a paragraph an access. `plan` is that of a SELECT on the direct path.
+pub fn explain_text(executor: &str, plan: Option<&str>, reports: &[AccessReport]) -> String {
     let mut out = format!("executor  {executor}\n");
+    if let Some(plan) = plan {
+        out += &format!("plan      {}\n", plan.replace('_', " "));
+    }
     for report in reports {
         // Writing to a string cannot fail.
         let _ = write_report(&mut out, report);

@@ -7,8 +7,8 @@ use saltwing_plan::{Access, AccessKind};
 use saltwing_rowkey::{BucketRange, KeyRange};
 
 use crate::access::TableAccess;
+use crate::direct::{DirectPlan, PlannedSelect};
 use crate::row_list::{RowList, RowRanges};
-use crate::select::{PlannedSelect, ReadMode};
 
 /// What a SELECT reads of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl KeyAccess {
     /// Whether a plan reads what the conditions say of the key, and there is nothing more to it.
     pub(crate) fn is_all_of(planned: &PlannedSelect) -> bool {
         let Access { kind, residual, verdict, in_turn, skip, .. } = planned.access.access();
-        matches!(planned.reading, ReadMode::Rows | ReadMode::Groups)
+        !matches!(planned.plan, DirectPlan::KeyEnds { .. } | DirectPlan::DistinctPrefix { .. })
             && matches!(kind, AccessKind::Point | AccessKind::Range | AccessKind::SkipScan)
             && residual.is_empty()
             && in_turn.is_none()

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plan          the access of one table: ranges, residual conditions, order, verdict
-//! plan_select   a SELECT over one table: its access, and how rows or groups come from the rows read
+//! plan_select   a SELECT over one table: its access, and a [`DirectPlan`] for what becomes of the rows read
 //! Guard         what may override the verdict; a refusal is an error that names every table and the way out
 //! ```
 //!
@@ -12,6 +12,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod access;
+mod direct;
 mod error;
 mod explain;
 mod guard;
@@ -19,16 +20,19 @@ mod key_access;
 mod key_list;
 mod key_template;
 mod planned_ranges;
+mod prefix;
 mod refused;
+mod request;
 mod row_list;
 mod select;
 mod template;
 
 pub use access::{AccessRequest, TableAccess, plan, plan_in_turn};
+pub use direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
 pub use error::{PlannerError, Result};
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
 pub use key_access::KeyAccess;
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
-pub use select::{PlannedSelect, ReadMode, plan_select};
+pub use select::plan_select;
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};

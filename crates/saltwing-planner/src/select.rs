@@ -1,127 +1,215 @@
-//! How a bound SELECT reads its table: which rows, and in which order.
+//! Choosing the plan of a SELECT over one table.
 
-use saltwing_plan::{Condition, OrderItem, RowLimit};
-use saltwing_types::{CompareOp, Expr, KeySchema, SortOrder, typing};
+use saltwing_bind::{
+    AggregateCall, AggregateFunction, BoundSelect, Grouping, OrderColumn, Output, OutputColumn, ResultColumn,
+};
+use saltwing_plan::{AccessKind, Condition, OrderItem, RowLimit};
+use saltwing_types::{Expr, SortOrder, typing};
 
-use crate::access::{AccessRequest, TableAccess, plan, plan_in_turn};
+use crate::access::TableAccess;
+use crate::direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
 use crate::error::Result;
-use saltwing_bind::{AggregateCall, AggregateFunction, BoundSelect, Grouping, OrderColumn, Output};
+use crate::prefix::{Prefix, fixed_column};
+use crate::request::SelectRequest;
 
-/// A SELECT that the direct path runs, with how it reads its table.
-pub struct PlannedSelect {
-    /// The SELECT.
-    pub bound: BoundSelect,
-    /// Its access: what is judged and explained.
-    pub access: TableAccess,
-    /// Which rows of it are read.
-    pub reading: ReadMode,
-    /// Whether they, or the groups of them, come in the order asked for.
-    pub in_order: bool,
-}
-
-/// Which rows of an access a SELECT reads.
-pub enum ReadMode {
-    /// All of them.
-    Rows,
-    /// All of them; rows of one group follow each other.
-    Groups,
-    /// One row for each combination of values in so many leading key columns.
-    Prefixes(usize),
-    /// The first row of each of these accesses: nothing but MIN and MAX of key columns is asked for.
-    Ends(Vec<TableAccess>),
-}
-
-/// Plans how a SELECT reads its table; `None` when its rows would have to be sorted.
+/// Plans a SELECT over one table; `None` if its rows would have to be sorted.
 ///
 /// # Errors
-/// As [`plan`].
-pub fn plan_select(mut bound: BoundSelect) -> Result<Option<PlannedSelect>> {
-    let planned = match &bound.output {
-        Output::Rows(_) => {
-            let order: Vec<OrderItem> = bound.order.iter().map(order_item).collect();
-            let asked = Asked { order: &order, nulls_apart: true, limit: row_limit(&bound), ..Asked::of_rows() };
-            let access = asked.plan(&bound)?;
-            (order.is_empty() || access.is_ordered()).then_some((access, ReadMode::Rows, true))
+/// As [`crate::plan`].
+pub fn plan_select(bound: BoundSelect) -> Result<Option<PlannedSelect>> {
+    let column = |c: &OutputColumn| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() };
+    let columns = bound.output.columns().iter().map(column).collect();
+    let scanned = scanned_columns(&bound.output);
+    let (limit, offset, limit_open) = (bound.limit, bound.offset, bound.limit_open);
+    let (access, plan) = match &bound.output {
+        Output::Rows(outputs) => {
+            let Some(access) = ordered_rows(&bound)? else { return Ok(None) };
+            (access, DirectPlan::Scan(row_output(outputs, &scanned)))
         }
-        Output::Groups(grouping) if grouping.keys.is_empty() => Some(all_rows(&bound, grouping)?),
-        Output::Groups(grouping) => Some(groups(&bound, grouping)?),
+        Output::Groups(grouping) => {
+            let choice = match grouping.keys.as_slice() {
+                [] => all_rows(&bound, grouping)?,
+                _ => groups(&bound, grouping)?,
+            };
+            let is_whole = offset == 0 && limit != Some(0) && !limit_open;
+            (choice.access, aggregate(choice.reading, choice.in_order, grouping.clone(), is_whole.then_some(&scanned)))
+        }
     };
-    if let (Output::Groups(grouping), Some((_, ReadMode::Prefixes(_), _))) = (&mut bound.output, &planned) {
-        // Each value is met once.
-        grouping.calls.iter_mut().for_each(|call| call.distinct = false);
+    let mut planned = PlannedSelect { columns, access, scanned, limit, offset, plan };
+    if !limit_open
+        && planned.stored_columns().is_some()
+        && let Some(key) = one_key(&bound, &planned.access)
+        && let DirectPlan::Scan(RowOutput::Columns(places)) = planned.plan
+    {
+        planned.plan = DirectPlan::PointGet { key, places };
     }
-    Ok(planned.map(|(access, reading, in_order)| PlannedSelect { bound, access, reading, in_order }))
+    Ok(Some(planned))
 }
 
-type Plan = (TableAccess, ReadMode, bool);
-
-fn order_item(column: &OrderColumn) -> OrderItem {
-    OrderItem { column: column.column.index, order: column.order, nulls_first: column.nulls_first }
+/// The columns of the table that the output is computed from, each once, by index.
+fn scanned_columns(output: &Output) -> Vec<usize> {
+    let mut scanned: Vec<usize> = match output {
+        Output::Rows(outputs) => outputs.iter().flat_map(|output| output.expr.columns()).collect(),
+        Output::Groups(grouping) => {
+            let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+            grouping.keys.iter().chain(calls).flat_map(Expr::columns).collect()
+        }
+    };
+    scanned.sort_unstable();
+    scanned.dedup();
+    scanned
 }
 
-fn row_limit(bound: &BoundSelect) -> RowLimit {
-    match (bound.limit, bound.limit_open) {
+/// The access of a SELECT of rows; `None` if they would have to be sorted.
+fn ordered_rows(bound: &BoundSelect) -> Result<Option<TableAccess>> {
+    let item = |column: &OrderColumn| OrderItem {
+        column: column.column.index,
+        order: column.order,
+        nulls_first: column.nulls_first,
+    };
+    let order: Vec<OrderItem> = bound.order.iter().map(item).collect();
+    let limit = match (bound.limit, bound.limit_open) {
         (_, true) => RowLimit::Unknown,
         (Some(rows), false) => RowLimit::Rows(rows),
         (None, false) => RowLimit::None,
+    };
+    let request = SelectRequest { order: &order, nulls_apart: true, limit, ..SelectRequest::of_rows() };
+    let access = request.plan(bound)?;
+    Ok((order.is_empty() || access.is_ordered()).then_some(access))
+}
+
+fn row_output(outputs: &[OutputColumn], scanned: &[usize]) -> RowOutput {
+    let place = |output: &OutputColumn| match &output.expr {
+        Expr::Column(column) => scanned.binary_search(&column.index).ok(),
+        _ => None,
+    };
+    match outputs.iter().map(place).collect() {
+        Some(places) => RowOutput::Columns(places),
+        None => RowOutput::Computed(outputs.iter().map(|output| output.expr.clone()).collect()),
     }
 }
 
-/// What an access is asked for, beside the SELECT's conditions.
-struct Asked<'a> {
-    condition: Option<Condition>,
-    order: &'a [OrderItem],
-    /// Whether the scan may come in two parts for the sake of the order.
-    nulls_apart: bool,
-    limit: RowLimit,
-    grouped: bool,
-    min_max: Option<usize>,
+/// The physical key of an access that reads one row by its whole key, if it is known: parameters may have no values yet.
+fn one_key(bound: &BoundSelect, access: &TableAccess) -> Option<Option<Vec<u8>>> {
+    let plan = access.access();
+    if plan.kind != AccessKind::Point || !plan.residual.is_empty() {
+        return None;
+    }
+    if !plan.ranges.is_known() {
+        return bound.conditions.iter().all(|condition| fixed_column(&condition.expr).is_some()).then_some(None);
+    }
+    let mut ranges = plan.ranges.iter();
+    let (only, None) = (ranges.next()?, ranges.next()) else { return None };
+    let mut key: Vec<u8> = only.bucket.into_iter().collect();
+    if key.len() != bound.table.codec().bucket_bytes() {
+        return None;
+    }
+    key.extend_from_slice(only.range.start());
+    Some(Some(key))
 }
 
-impl Asked<'_> {
-    fn of_rows() -> Self {
-        Self { condition: None, order: &[], nulls_apart: false, limit: RowLimit::None, grouped: false, min_max: None }
-    }
+/// The access of an aggregate, and how its rows lie.
+struct Choice {
+    access: TableAccess,
+    reading: Reading,
+    /// Whether groups come in the order asked for.
+    in_order: bool,
+}
 
-    fn of_groups() -> Self {
-        Self { grouped: true, ..Self::of_rows() }
-    }
+/// Which rows of an access an aggregate reads.
+enum Reading {
+    /// All of them, in any order.
+    Rows,
+    /// All of them; rows of a group follow each other.
+    Runs,
+    /// One row for each combination of values in so many leading key columns.
+    Prefixes(usize),
+    /// The first row of each of these accesses.
+    Ends(Vec<TableAccess>),
+}
 
-    fn plan(self, bound: &BoundSelect) -> Result<TableAccess> {
-        let plan = if self.nulls_apart { plan_in_turn } else { plan };
-        plan(AccessRequest {
-            table: &bound.table,
-            alias: bound.alias.clone(),
-            span: bound.span,
-            conditions: bound.conditions.iter().cloned().chain(self.condition).collect(),
-            order: self.order,
-            limit: self.limit,
-            offset: if self.grouped { 0 } else { bound.offset },
-            aggregate_or_distinct: self.grouped,
-            min_max: self.min_max,
-            single_table: true,
-        })
+/// The plan of an aggregate. `scanned` is there if the result is not cut by LIMIT and OFFSET.
+fn aggregate(reading: Reading, in_order: bool, mut grouping: Grouping, scanned: Option<&Vec<usize>>) -> DirectPlan {
+    if in_order {
+        grouping.order.clear();
+    }
+    let is_ungrouped = grouping.keys.is_empty();
+    if matches!(reading, Reading::Prefixes(_)) || is_ungrouped && matches!(reading, Reading::Runs) {
+        // Each value comes once.
+        grouping.calls.iter_mut().for_each(|call| call.distinct = false);
+    }
+    let are_runs = matches!(reading, Reading::Runs | Reading::Prefixes(_));
+    let strategy = match is_ungrouped {
+        true => AggregateStrategy::Ungrouped,
+        // The values that a DISTINCT call has seen cannot be given up with their group.
+        false if are_runs && !grouping.calls.iter().any(|call| call.distinct) => AggregateStrategy::Streaming,
+        false => AggregateStrategy::Hash,
+    };
+    match reading {
+        Reading::Ends(ends) => DirectPlan::KeyEnds { ends, aggregate: Aggregate { grouping, strategy } },
+        Reading::Prefixes(columns) => {
+            DirectPlan::DistinctPrefix { columns, aggregate: Aggregate { grouping, strategy } }
+        }
+        Reading::Rows | Reading::Runs => {
+            let outputs = scanned.and_then(|scanned| totals(&grouping, scanned));
+            let aggregate = Aggregate { grouping, strategy };
+            match outputs {
+                Some(outputs) => DirectPlan::Totals { outputs, aggregate },
+                None => DirectPlan::Aggregate(aggregate),
+            }
+        }
+    }
+}
+
+/// The outputs of a SELECT that adds up whole columns, with or without a filter; `None` of another one.
+fn totals(grouping: &Grouping, scanned: &[usize]) -> Option<Box<[TotalOutput]>> {
+    let Grouping { keys, calls, having, outputs, .. } = grouping;
+    if !keys.is_empty() || !having.is_empty() {
+        return None;
+    }
+    let output = |output: &OutputColumn| match &output.expr {
+        Expr::Column(column) => total(calls.get(column.index)?, scanned),
+        _ => None,
+    };
+    outputs.iter().map(output).collect()
+}
+
+fn total(call: &AggregateCall, scanned: &[usize]) -> Option<TotalOutput> {
+    if call.distinct || call.filter.is_some() {
+        return None;
+    }
+    let column = match &call.argument {
+        None => return (call.function == AggregateFunction::Count).then_some(TotalOutput::Rows),
+        Some(Expr::Column(column)) => column,
+        Some(_) => return None,
+    };
+    let place = scanned.binary_search(&column.index).ok()?;
+    match call.function {
+        AggregateFunction::Count => Some(TotalOutput::Known(place)),
+        AggregateFunction::Sum if column.ty.is_integer() => Some(TotalOutput::Sum(place)),
+        AggregateFunction::Avg if column.ty.is_integer() => Some(TotalOutput::Average(place)),
+        _ => None,
     }
 }
 
 /// Aggregates over all rows.
-fn all_rows(bound: &BoundSelect, grouping: &Grouping) -> Result<Plan> {
-    if let Some(plan) = ends(bound, &grouping.calls)? {
-        return Ok(plan);
+fn all_rows(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
+    if let Some(choice) = ends(bound, &grouping.calls)? {
+        return Ok(choice);
     }
     if let [AggregateCall { function: AggregateFunction::Count, argument, distinct: true, filter: None, .. }] =
         grouping.calls.as_slice()
         && let Some(Expr::Column(column)) = argument
         && let Some(prefix) = Prefix::of(bound, &[column.index])
-        && let Some((access, reading, _)) = prefix.plan(bound, &[], true)?
+        && let Some((access, _)) = prefix.access(bound, &[])?
     {
-        return Ok((access, reading, true));
+        return Ok(Choice { access, reading: reading(bound, &prefix, true), in_order: true });
     }
-    Ok((Asked::of_groups().plan(bound)?, ReadMode::Rows, true))
+    Ok(Choice { access: SelectRequest::of_groups().plan(bound)?, reading: Reading::Rows, in_order: true })
 }
 
 /// MIN and MAX of key columns read the first row at either end, NULLs left out.
-fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Plan>> {
+fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Choice>> {
     let (mut accesses, mut columns) = (Vec::new(), Vec::new());
     for call in calls {
         let (Some(Expr::Column(column)), None) = (&call.argument, &call.filter) else { return Ok(None) };
@@ -133,7 +221,7 @@ fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Plan>> {
         let known = typing::not(typing::is_null(Expr::Column(column.clone())))?;
         let condition = column.nullable.then(|| Condition::new(known));
         let order = [OrderItem { column: column.index, order, nulls_first: true }];
-        let end = Asked { condition, order: &order, limit: RowLimit::Rows(1), ..Asked::of_rows() };
+        let end = SelectRequest { condition, order: &order, limit: RowLimit::Rows(1), ..SelectRequest::of_rows() };
         let access = end.plan(bound)?;
         if !access.is_ordered() {
             return Ok(None);
@@ -146,12 +234,12 @@ fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Plan>> {
         return Ok(None);
     }
     let min_max = columns.first().copied().filter(|first| columns.iter().all(|column| column == first));
-    let access = Asked { min_max, ..Asked::of_groups() }.plan(bound)?;
-    Ok(Some((access, ReadMode::Ends(accesses), true)))
+    let access = SelectRequest { min_max, ..SelectRequest::of_groups() }.plan(bound)?;
+    Ok(Some(Choice { access, reading: Reading::Ends(accesses), in_order: true }))
 }
 
 /// Groups by keys.
-fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Plan> {
+fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
     let column = |key: &Expr| if let Expr::Column(column) = key { Some(column.index) } else { None };
     let columns: Option<Vec<usize>> = grouping.keys.iter().map(column).collect();
     let prefix = columns.as_ref().and_then(|columns| Prefix::of(bound, columns));
@@ -169,112 +257,26 @@ fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Plan> {
             .collect();
         let is_distinct = grouping.calls.is_empty();
         let sorted = wanted.as_ref().is_some_and(|wanted| !wanted.is_empty());
-        if let Some(plan) = prefix.plan(bound, wanted.as_deref().unwrap_or_default(), is_distinct)?
+        if let Some((access, in_order)) = prefix.access(bound, wanted.as_deref().unwrap_or_default())?
             && (sorted || grouping.order.is_empty() || !is_salted(bound))
         {
-            let (access, reading, in_order) = plan;
-            return Ok((access, reading, grouping.order.is_empty() || sorted && in_order));
+            let in_order = grouping.order.is_empty() || sorted && in_order;
+            return Ok(Choice { access, reading: reading(bound, &prefix, is_distinct), in_order });
         }
     }
-    Ok((Asked::of_groups().plan(bound)?, ReadMode::Rows, grouping.order.is_empty()))
+    let access = SelectRequest::of_groups().plan(bound)?;
+    Ok(Choice { access, reading: Reading::Rows, in_order: grouping.order.is_empty() })
+}
+
+/// How rows of one prefix after the other are read; if only the prefixes count, one row of each is enough.
+fn reading(bound: &BoundSelect, prefix: &Prefix, is_distinct: bool) -> Reading {
+    if is_distinct && !prefix.is_whole_key(&bound.table.def().key) {
+        Reading::Prefixes(prefix.columns)
+    } else {
+        Reading::Runs
+    }
 }
 
 fn is_salted(bound: &BoundSelect) -> bool {
     bound.table.codec().salt_column_count() > 0
-}
-
-/// Columns that are, with those that conditions fix to one value, the first ones of the key.
-struct Prefix {
-    /// How many leading key columns.
-    columns: usize,
-    /// Those of them that vary, in key order.
-    open: Vec<usize>,
-}
-
-impl Prefix {
-    fn of(bound: &BoundSelect, columns: &[usize]) -> Option<Self> {
-        let key = &bound.table.def().key;
-        let fixed: Vec<usize> = bound.conditions.iter().filter_map(|c| fixed_column(&c.expr)).collect();
-        if columns.iter().any(|column| key.position(*column).is_none() && !fixed.contains(column)) {
-            return None;
-        }
-        let is_known = |column: &usize| columns.contains(column) || fixed.contains(column);
-        let is_open = |column: &usize| columns.contains(column) && !fixed.contains(column);
-        let count = columns.iter().filter(|column| is_open(column)).count();
-        let (mut open, mut reach) = (Vec::new(), 0);
-        for (position, part) in key.columns.iter().enumerate() {
-            if open.len() == count {
-                break;
-            }
-            match part.column() {
-                Some(column) if is_open(&column) => {
-                    open.push(column);
-                    reach = position + 1;
-                }
-                Some(column) if fixed.contains(&column) => {}
-                // Rows that are equal in all that it is computed from are equal in it.
-                None if part.computed().is_some_and(|e| e.columns().iter().all(is_known)) => {}
-                _ => return None,
-            }
-        }
-        Some(Self { columns: reach, open })
-    }
-
-    /// A plan in which rows of equal prefix follow each other, so that memory for one group is enough, in the
-    /// order of `wanted` if that can be: the last part tells. Buckets over which a prefix is spread are merged.
-    fn plan(&self, bound: &BoundSelect, wanted: &[OrderItem], is_distinct: bool) -> Result<Option<Plan>> {
-        let key = &bound.table.def().key;
-        let reading = || match is_distinct && self.columns < key.columns.len() {
-            true => ReadMode::Prefixes(self.columns),
-            false => ReadMode::Groups,
-        };
-        // Whether all rows of a prefix lie in one bucket.
-        let undivided = bound.table.codec().salt_column_count() <= self.columns;
-        if !wanted.is_empty() || !undivided {
-            let order = self.order(key, wanted);
-            let access = Asked { order: &order, ..Asked::of_groups() }.plan(bound)?;
-            if access.is_ordered() {
-                return Ok(Some((access, reading(), true)));
-            }
-        }
-        if !undivided {
-            return Ok(None);
-        }
-        Ok(Some((Asked::of_groups().plan(bound)?, reading(), wanted.is_empty())))
-    }
-
-    /// The order wanted, then the open columns that it does not name, the same way.
-    fn order(&self, key: &KeySchema, wanted: &[OrderItem]) -> Vec<OrderItem> {
-        let direction = |column: usize| key.position(column).and_then(|p| key.columns.get(p)).map(|part| part.order);
-        let first = wanted.iter().find(|item| self.open.contains(&item.column));
-        let reverse = first.is_some_and(|item| direction(item.column) != Some(item.order));
-        let rest = self.open.iter().filter(|column| wanted.iter().all(|item| item.column != **column));
-        let rest = rest.filter_map(|&column| {
-            let order = match (direction(column)?, reverse) {
-                (SortOrder::Asc, false) | (SortOrder::Desc, true) => SortOrder::Asc,
-                _ => SortOrder::Desc,
-            };
-            Some(OrderItem { column, order, nulls_first: !reverse })
-        });
-        wanted.iter().copied().chain(rest).collect()
-    }
-}
-
-/// The column that a condition fixes to one value.
-fn fixed_column(condition: &Expr) -> Option<usize> {
-    let is_value = |e: &Expr| matches!(e, Expr::Literal(..) | Expr::Param(..));
-    match condition {
-        Expr::Compare(CompareOp::Eq | CompareOp::NotDistinct, a, b) => match (&**a, &**b) {
-            (Expr::Column(column), value) | (value, Expr::Column(column)) if is_value(value) => Some(column.index),
-            _ => None,
-        },
-        Expr::IsNull(inner) => {
-            if let Expr::Column(column) = &**inner {
-                Some(column.index)
-            } else {
-                None
-            }
-        }
-        _ => None,
-    }
 }

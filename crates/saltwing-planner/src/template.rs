@@ -7,9 +7,10 @@
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
 
+use crate::direct::PlannedSelect;
 use crate::key_access::KeyAccess;
 use crate::key_template::KeyTemplate;
-use crate::select::{PlannedSelect, plan_select};
+use crate::select::plan_select;
 use saltwing_bind::row_count;
 use saltwing_bind::{BoundSelect, Output};
 

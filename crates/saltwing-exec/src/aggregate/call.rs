@@ -8,6 +8,7 @@ use arrow::datatypes::DataType;
 use saltwing_access::Memory;
 use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::{Columns, Filter, arrow_type};
+use saltwing_types::{SqlType, ValueError};
 
 use super::accumulator::{Accumulator, unexpected};
 use super::count::{Counted, Counts};
@@ -15,33 +16,51 @@ use super::extreme::{self, End};
 use super::group_table::GroupTable;
 use super::grouping::{Assigned, canonical};
 use super::sum::{Decimals, Floats, Integers, Sums, Wanted};
-use saltwing_types::ValueError;
-
 use crate::ExecError;
 use crate::output::Output;
 
-/// A call with what is kept of each group.
-pub(crate) struct Call {
+/// A call made ready for any number of runs.
+pub(crate) struct CallPlan {
+    call: AggregateCall,
     argument: Option<Output>,
     filter: Option<Filter>,
-    /// Group and value of what was added, where equal values count once.
+    /// The type of the argument, if equal values count once.
+    distinct: Option<SqlType>,
+}
+
+impl CallPlan {
+    pub(crate) fn new(call: AggregateCall) -> Result<Self, ExecError> {
+        let filter = call.filter.clone().map(|condition| Filter::new(vec![condition])).transpose()?;
+        let ty = call.argument.as_ref().and_then(|argument| argument.sql_type());
+        let argument = call.argument.clone().map(Output::new);
+        Ok(Self { argument, filter, distinct: ty.filter(|_| call.distinct), call })
+    }
+
+    fn values(&self, columns: &Columns, rows: usize, memory: &Arc<Memory>) -> Result<ArrayRef, ExecError> {
+        match &self.argument {
+            Some(argument) => argument.compute(columns, rows, memory),
+            None => Ok(Arc::new(NullArray::new(rows))),
+        }
+    }
+}
+
+/// What a call keeps of each group.
+pub(crate) struct Call {
+    /// Group and value of the rows that were added, if equal values count once.
     seen: Option<GroupTable>,
     accumulator: Box<dyn Accumulator>,
 }
 
 impl Call {
     /// A call over so many groups to begin with.
-    pub(crate) fn new(call: &AggregateCall, groups: usize) -> Result<Self, ExecError> {
-        let filter = call.filter.clone().map(|condition| Filter::new(vec![condition])).transpose()?;
-        let ty = call.argument.as_ref().and_then(|argument| argument.sql_type());
-        let seen = match ty.filter(|_| call.distinct) {
+    pub(crate) fn new(plan: &CallPlan, groups: usize) -> Result<Self, ExecError> {
+        let seen = match plan.distinct {
             Some(ty) => Some(GroupTable::new(&[DataType::UInt32, arrow_type(ty)])?),
             None => None,
         };
-        let argument = call.argument.clone().map(Output::new);
-        let mut accumulator = accumulator(call)?;
+        let mut accumulator = accumulator(&plan.call)?;
         accumulator.resize(groups);
-        Ok(Self { argument, filter, seen, accumulator })
+        Ok(Self { seen, accumulator })
     }
 
     /// Memory held.
@@ -49,14 +68,10 @@ impl Call {
         self.accumulator.bytes() + self.seen.as_ref().map_or(0, GroupTable::bytes)
     }
 
-    /// Whether groups may be given up before the end.
-    pub(crate) fn can_give_up_groups(&self) -> bool {
-        self.seen.is_none()
-    }
-
     /// Adds some rows, of which there are `groups` groups by now.
     pub(crate) fn add(
         &mut self,
+        plan: &CallPlan,
         columns: &Columns,
         rows: usize,
         assigned: &Assigned,
@@ -64,9 +79,9 @@ impl Call {
         memory: &Arc<Memory>,
     ) -> Result<(), ExecError> {
         self.accumulator.resize(groups);
-        let mask = self.filter.as_ref().map(|filter| filter.mask(columns, rows)).transpose()?;
+        let mask = plan.filter.as_ref().map(|filter| filter.mask(columns, rows)).transpose()?;
         if mask.is_none() && self.seen.is_none() {
-            let values = self.values(columns, rows, memory)?;
+            let values = plan.values(columns, rows, memory)?;
             match assigned {
                 Assigned::Rows(groups) => self.accumulator.add_rows(groups, &values)?,
                 Assigned::Runs(runs) => {
@@ -82,21 +97,14 @@ impl Call {
         match mask {
             Some(mask) if mask.true_count() < rows => {
                 let kept = kept_columns(columns, &mask)?;
-                let values = self.values(&kept, mask.true_count(), memory)?;
+                let values = plan.values(&kept, mask.true_count(), memory)?;
                 let groups = UInt32Array::from(filter(&groups, &mask)?.to_data());
                 self.add_once(&groups, values)
             }
             _ => {
-                let values = self.values(columns, rows, memory)?;
+                let values = plan.values(columns, rows, memory)?;
                 self.add_once(&groups, values)
             }
-        }
-    }
-
-    fn values(&self, columns: &Columns, rows: usize, memory: &Arc<Memory>) -> Result<ArrayRef, ExecError> {
-        match &self.argument {
-            Some(argument) => argument.compute(columns, rows, memory),
-            None => Ok(Arc::new(NullArray::new(rows))),
         }
     }
 

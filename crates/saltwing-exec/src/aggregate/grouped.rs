@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::compute::{SortColumn, SortOptions, filter, lexsort_to_indices, take};
+use arrow::datatypes::DataType;
 use saltwing_access::{Memory, Reservation, TableError};
 use saltwing_bind::Grouping;
 use saltwing_expr::{Columns, Filter, arrow_type};
-use saltwing_types::{SortOrder, SqlType};
+use saltwing_planner::{Aggregate, AggregateStrategy};
+use saltwing_types::{Expr, SortOrder, SqlType};
 
-use super::call::Call;
+use super::call::{Call, CallPlan};
 use super::grouping::{Groups, canonical};
 use crate::ExecError;
 use crate::output::Output;
@@ -17,34 +19,59 @@ use crate::output::Output;
 /// Groups put out at once.
 const BATCH_GROUPS_MAX: usize = 8192;
 
-/// How groups come out of the rows read.
-#[derive(Clone, Debug)]
-pub(crate) struct GroupOptions {
-    /// Whether rows of a group follow each other.
-    pub(crate) runs: bool,
+/// Groups of rows, made ready for any number of runs.
+pub(crate) struct AggregatePlan {
+    keys: Vec<Output>,
+    key_types: Vec<DataType>,
+    calls: Vec<CallPlan>,
+    having: Option<Filter>,
+    /// Empty if groups come in order.
+    order: Vec<(Output, SortOptions)>,
+    outputs: Vec<(String, Output)>,
+    strategy: AggregateStrategy,
     /// Whether each row is a whole group.
-    pub(crate) whole: bool,
-    /// Whether groups come in the order asked for.
-    pub(crate) in_order: bool,
-    /// Groups that are wanted, where they must be sorted.
-    pub(crate) wanted: Option<usize>,
-    /// What its groups count in.
-    pub(crate) memory: Arc<Memory>,
+    each_row: bool,
+}
+
+impl AggregatePlan {
+    /// `each_row` says that each row is a whole group.
+    pub(crate) fn new(aggregate: &Aggregate, each_row: bool) -> Result<Self, ExecError> {
+        let Grouping { keys, calls, having, outputs, order } = &aggregate.grouping;
+        let key_type = |key: &Expr| arrow_type(key.sql_type().unwrap_or(SqlType::Null));
+        let order = order.iter().map(|item| {
+            let descending = item.order == SortOrder::Desc;
+            (Output::new(item.expr.clone()), SortOptions { descending, nulls_first: item.nulls_first })
+        });
+        let outputs = outputs.iter().map(|output| (output.label.clone(), Output::new(output.expr.clone())));
+        Ok(Self {
+            keys: keys.iter().cloned().map(Output::new).collect(),
+            key_types: keys.iter().map(key_type).collect(),
+            calls: calls.iter().cloned().map(CallPlan::new).collect::<Result<_, _>>()?,
+            having: if having.is_empty() { None } else { Some(Filter::new(having.clone())?) },
+            order: order.collect(),
+            outputs: outputs.collect(),
+            strategy: aggregate.strategy,
+            each_row: each_row && aggregate.strategy == AggregateStrategy::Streaming,
+        })
+    }
+
+    /// Whether groups come out as soon as they are done: they must be [put out](GroupedRows::put_out) before more rows are
+    /// added.
+    pub(crate) fn streams(&self) -> bool {
+        self.strategy == AggregateStrategy::Streaming && self.order.is_empty()
+    }
 }
 
 /// Groups while rows come in.
 pub(crate) struct GroupedRows {
-    keys: Vec<Output>,
+    plan: Arc<AggregatePlan>,
     groups: Groups,
     calls: Vec<Call>,
-    having: Option<Filter>,
-    /// Empty where groups come in order.
-    order: Vec<(Output, SortOptions)>,
-    outputs: Vec<(String, Output)>,
-    options: GroupOptions,
-    /// Whether groups are given up as soon as they are done.
-    streams: bool,
+    /// Groups that are wanted, if they must be sorted.
+    wanted: Option<usize>,
     ready: Ready,
+    /// What expressions count their memory in.
+    memory: Arc<Memory>,
     /// The memory of the groups.
     reservation: Reservation,
 }
@@ -58,55 +85,41 @@ struct Ready {
 }
 
 impl GroupedRows {
-    pub(crate) fn new(grouping: &Grouping, options: GroupOptions) -> Result<Self, ExecError> {
-        let first = usize::from(grouping.keys.is_empty());
-        let calls = grouping.calls.iter().map(|call| Call::new(call, first)).collect::<Result<Vec<_>, _>>()?;
-        // What a call has seen of a group cannot be given up with it.
-        let runs = options.runs && calls.iter().all(Call::can_give_up_groups);
-        let groups = if grouping.keys.is_empty() {
-            Groups::one()
-        } else if runs {
-            Groups::runs()
-        } else {
-            let ty = |key: &saltwing_types::Expr| arrow_type(key.sql_type().unwrap_or(SqlType::Null));
-            Groups::hashed(&grouping.keys.iter().map(ty).collect::<Vec<_>>())?
+    /// `wanted` groups are enough, if they must be sorted.
+    pub(crate) fn new(
+        plan: &Arc<AggregatePlan>,
+        wanted: Option<usize>,
+        memory: &Arc<Memory>,
+    ) -> Result<Self, ExecError> {
+        let groups = match plan.strategy {
+            AggregateStrategy::Ungrouped => Groups::one(),
+            AggregateStrategy::Streaming => Groups::runs(),
+            AggregateStrategy::Hash => Groups::hashed(&plan.key_types)?,
         };
-        let having = grouping.having.clone();
-        let order = grouping.order.iter().filter(|_| !options.in_order).map(|item| {
-            let descending = item.order == SortOrder::Desc;
-            (Output::new(item.expr.clone()), SortOptions { descending, nulls_first: item.nulls_first })
-        });
-        let outputs = grouping.outputs.iter().map(|output| (output.label.clone(), Output::new(output.expr.clone())));
+        let calls = plan.calls.iter().map(|call| Call::new(call, groups.count())).collect::<Result<_, _>>()?;
         Ok(Self {
-            keys: grouping.keys.iter().cloned().map(Output::new).collect(),
-            streams: groups.are_runs() && options.in_order,
+            plan: plan.clone(),
             groups,
             calls,
-            having: if having.is_empty() { None } else { Some(Filter::new(having)?) },
-            order: order.collect(),
-            outputs: outputs.collect(),
-            reservation: Reservation::new(options.memory.clone()),
-            options,
+            wanted,
             ready: Ready::default(),
+            memory: memory.clone(),
+            reservation: Reservation::new(memory.clone()),
         })
-    }
-
-    /// Whether groups must be [put out](GroupedRows::put_out) before more rows are added.
-    pub(crate) fn streams(&self) -> bool {
-        self.streams
     }
 
     /// Adds rows of the table.
     pub(crate) fn add(&mut self, columns: &Columns, rows: usize) -> Result<(), ExecError> {
-        let key = |key: &Output| key.compute(columns, rows, &self.options.memory).map(canonical);
-        let keys = self.keys.iter().map(key).collect::<Result<Vec<_>, _>>()?;
+        let plan = &*self.plan;
+        let key = |key: &Output| key.compute(columns, rows, &self.memory).map(canonical);
+        let keys = plan.keys.iter().map(key).collect::<Result<Vec<_>, _>>()?;
         let assigned = self.groups.assign(&keys, rows)?;
-        for call in &mut self.calls {
-            call.add(columns, rows, &assigned, self.groups.count(), &self.options.memory)?;
+        for (call, plan) in self.calls.iter_mut().zip(&plan.calls) {
+            call.add(plan, columns, rows, &assigned, self.groups.count(), &self.memory)?;
         }
         // More rows of the last group may follow.
-        let done = self.groups.count().saturating_sub(usize::from(!self.options.whole));
-        if self.streams {
+        let done = self.groups.count().saturating_sub(usize::from(!plan.each_row));
+        if plan.streams() {
             // No more than the batch had: only what is kept grows.
             return self.give_up(done);
         }
@@ -133,20 +146,20 @@ impl GroupedRows {
         }
         let mut rows = count;
         let mut columns: Vec<Option<ArrayRef>> = columns.into_iter().map(Some).collect();
-        if let Some(having) = &self.having {
+        if let Some(having) = &self.plan.having {
             let mask = having.mask(&columns, rows)?;
             rows = mask.true_count();
             for column in columns.iter_mut().flatten() {
                 *column = filter(column, &mask)?;
             }
         }
-        if !self.order.is_empty() && rows > 1 {
+        if !self.plan.order.is_empty() && rows > 1 {
             let by = |(expr, options): &(Output, SortOptions)| {
-                let values = expr.compute(&columns, rows, &self.options.memory)?;
+                let values = expr.compute(&columns, rows, &self.memory)?;
                 Ok::<_, ExecError>(SortColumn { values, options: Some(*options) })
             };
-            let by = self.order.iter().map(by).collect::<Result<Vec<_>, _>>()?;
-            let sorted = lexsort_to_indices(&by, self.options.wanted)?;
+            let by = self.plan.order.iter().map(by).collect::<Result<Vec<_>, _>>()?;
+            let sorted = lexsort_to_indices(&by, self.wanted)?;
             rows = sorted.len();
             for column in columns.iter_mut().flatten() {
                 *column = take(column, &sorted, None)?;
@@ -167,8 +180,8 @@ impl GroupedRows {
         let columns: Vec<Option<ArrayRef>> = ready.columns.iter().map(slice).collect();
         ready.put_out += rows;
         let output = |(label, output): &(String, Output)| {
-            output.compute(&columns, rows, &self.options.memory).map_err(|error| error.of_column(label))
+            output.compute(&columns, rows, &self.memory).map_err(|error| error.of_column(label))
         };
-        Ok(Some((self.outputs.iter().map(output).collect::<Result<_, _>>()?, rows)))
+        Ok(Some((self.plan.outputs.iter().map(output).collect::<Result<_, _>>()?, rows)))
     }
 }

@@ -68,11 +68,6 @@ impl Groups {
         Ok(Self { numbering: Numbering::Table(table), pieces: Vec::new(), kept: 0, count: 0 })
     }
 
-    /// Whether a group is done when the next one begins.
-    pub(crate) fn are_runs(&self) -> bool {
-        matches!(self.numbering, Numbering::Runs)
-    }
-
     /// How many groups there are.
     pub(crate) fn count(&self) -> usize {
         self.count

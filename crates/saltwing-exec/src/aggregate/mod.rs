@@ -25,5 +25,5 @@ mod sum;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use grouped::{GroupOptions, GroupedRows};
+pub(crate) use grouped::{AggregatePlan, GroupedRows};
 pub(crate) use sum::{average_of_integers, sum_of_integers};

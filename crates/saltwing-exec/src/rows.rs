@@ -1,0 +1,207 @@
+//! The rows of a running SELECT.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use saltwing_access::{ScanContext, Snapshot};
+use saltwing_bind::ResultColumn;
+use saltwing_expr::RowValues;
+use saltwing_planner::{DirectPlan, KeyAccess};
+
+use crate::ExecError;
+use crate::aggregate::GroupedRows;
+use crate::output::Output;
+use crate::parts::Parts;
+use crate::select::{Operator, SelectPlan};
+use crate::source::{Columns, Source};
+
+/// A running SELECT: batches with the columns of [`DirectRows::columns`], or the values of rows.
+pub struct DirectRows {
+    plan: Arc<SelectPlan>,
+    source: Source,
+    /// What is read instead, if many rows make few groups: several threads read it.
+    parts: Option<Parts>,
+    groups: Option<Box<Groups>>,
+    context: ScanContext,
+    skip: u64,
+    take: Option<u64>,
+}
+
+/// Groups, and whether the rows that they are made of are at their end.
+struct Groups {
+    rows: GroupedRows,
+    at_end: bool,
+}
+
+impl DirectRows {
+    /// Starts reading; of the plan's access only `part` is read, if there is one.
+    pub(crate) fn start(
+        plan: &Arc<SelectPlan>,
+        snapshot: Arc<dyn Snapshot>,
+        part: Option<KeyAccess>,
+        context: ScanContext,
+    ) -> Result<Self, ExecError> {
+        let planned = plan.planned();
+        let wanted = planned.limit.map(|n| n.saturating_add(planned.offset));
+        let (mut groups, mut parts, mut limits) = (None, None, (wanted, None));
+        if let Operator::Aggregate(aggregate) = plan.operator() {
+            let groups_wanted = wanted.and_then(|n| usize::try_from(n).ok());
+            let rows = GroupedRows::new(aggregate, groups_wanted, context.memory())?;
+            groups = Some(Box::new(Groups { rows, at_end: false }));
+            // The first groups that are asked for may be small ones.
+            limits = (None, wanted.filter(|_| aggregate.streams()).map(|groups| groups.saturating_add(1)));
+            let reads_all = matches!(planned.plan, DirectPlan::Aggregate(_) | DirectPlan::Totals { .. });
+            if part.is_none() && reads_all && !aggregate.streams() {
+                parts = Parts::of(&snapshot, &planned.access, &context)?;
+            }
+        }
+        Ok(Self {
+            source: Source::start(snapshot, (planned, part), plan.spec(), limits, &context)?,
+            parts,
+            groups,
+            context,
+            skip: planned.offset,
+            take: planned.limit,
+            plan: plan.clone(),
+        })
+    }
+
+    /// The columns of the result.
+    pub fn columns(&self) -> &Arc<[ResultColumn]> {
+        self.plan.columns()
+    }
+
+    /// The schema of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        self.plan.schema()
+    }
+
+    /// The statement's context.
+    pub fn context(&self) -> &ScanContext {
+        &self.context
+    }
+
+    /// Adds the next rows to `values`, which has no row yet; `false` at the end. `None` where they come in batches only:
+    /// then [`DirectRows::next_batch`] has all of them. Where not, who asks for the one does not ask for the other.
+    ///
+    /// # Errors
+    /// The scan's.
+    pub fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, ExecError> {
+        let (Some(columns), Source::Scans(scans)) = (self.plan.stored(), &mut self.source) else { return Ok(None) };
+        if self.groups.is_some() || self.plan.spec().is_filtered() {
+            return Ok(None);
+        }
+        while let Some(scan) = scans.last_mut().filter(|_| self.take != Some(0)) {
+            if !scan.next_values(columns, values)? {
+                scans.pop();
+                continue;
+            }
+            if let Some(take) = &mut self.take {
+                values.truncate(usize::try_from(*take).unwrap_or(usize::MAX));
+                *take -= values.rows() as u64;
+            }
+            return Ok(Some(true));
+        }
+        Ok(Some(false))
+    }
+
+    /// The next batch, never an empty one; `None` at the end.
+    ///
+    /// # Errors
+    /// The scan's; what computing an output fails with.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ExecError> {
+        while self.take != Some(0) {
+            let Some((columns, rows)) = self.next_rows()? else { return Ok(None) };
+            let skipped = (rows as u64).min(self.skip);
+            self.skip -= skipped;
+            let left = rows as u64 - skipped;
+            let rows = self.take.map_or(left, |take| take.min(left));
+            self.take = self.take.map(|take| take - rows);
+            if rows == 0 {
+                continue;
+            }
+            let (from, rows) = (skipped as usize, rows as usize);
+            let is_whole = |column: &ArrayRef| from == 0 && column.len() == rows;
+            let cut = |column: ArrayRef| if is_whole(&column) { column } else { column.slice(from, rows) };
+            let columns = columns.into_iter().map(cut).collect();
+            return Ok(Some(self.batch(columns, rows)?));
+        }
+        Ok(None)
+    }
+
+    /// The outputs of the next rows or groups, and how many.
+    fn next_rows(&mut self) -> Result<Option<Columns>, ExecError> {
+        if self.groups.is_some() {
+            return self.next_groups();
+        }
+        let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
+        match self.plan.operator() {
+            Operator::Columns(places) => {
+                let is_in_place = places.len() == columns.len() && places.iter().enumerate().all(|(i, p)| i == *p);
+                if is_in_place {
+                    return Ok(Some((columns, rows)));
+                }
+                Ok(Some((places.iter().filter_map(|&p| columns.get(p).cloned()).collect(), rows)))
+            }
+            Operator::Computed(outputs) => {
+                // Rows that are passed over are not computed: they may fail.
+                let skipped = (rows as u64).min(self.skip) as usize;
+                self.skip -= skipped as u64;
+                let rows = rows - skipped;
+                let columns = columns.into_iter().map(|column| column.slice(skipped, rows)).collect();
+                let columns = by_index(&self.plan, columns);
+                let named = |(output, c): (&Output, &ResultColumn)| {
+                    let values = output.compute(&columns, rows, self.context.memory());
+                    values.map_err(|error| error.of_column(&c.label))
+                };
+                Ok(Some((outputs.iter().zip(self.plan.columns().iter()).map(named).collect::<Result<_, _>>()?, rows)))
+            }
+            Operator::Aggregate(_) => Err(ExecError::Bug("an aggregate without groups")),
+        }
+    }
+
+    /// The outputs of the next groups, and how many; reads rows until some are done.
+    fn next_groups(&mut self) -> Result<Option<Columns>, ExecError> {
+        let Some(groups) = &mut self.groups else { return Ok(None) };
+        let Groups { rows: groups, at_end } = &mut **groups;
+        loop {
+            if let Some(put_out) = groups.put_out()? {
+                return Ok(Some(put_out));
+            }
+            if *at_end {
+                return Ok(None);
+            }
+            if let Some(parts) = self.parts.take() {
+                parts.read(self.plan.spec(), |(columns, rows)| groups.add(&by_index(&self.plan, columns), rows))?;
+            } else if let Some((columns, rows)) = self.source.next_columns()? {
+                groups.add(&by_index(&self.plan, columns), rows)?;
+                continue;
+            }
+            *at_end = true;
+            groups.end()?;
+        }
+    }
+
+    fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ExecError> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?)
+    }
+
+    /// Rows read so far.
+    pub fn keys_read(&self) -> u64 {
+        self.context.counters.keys_read.load(Relaxed)
+    }
+}
+
+/// Scanned columns at their indices in the table.
+fn by_index(plan: &SelectPlan, columns: Vec<ArrayRef>) -> Vec<Option<ArrayRef>> {
+    let mut by_index = vec![None; plan.access().table().row_key_index() + 1];
+    for (&index, array) in plan.spec().columns().iter().zip(columns) {
+        if let Some(place) = by_index.get_mut(index) {
+            *place = Some(array);
+        }
+    }
+    by_index
+}

@@ -1,0 +1,48 @@
+//! What a SELECT asks of its table, beside its conditions.
+
+use saltwing_bind::BoundSelect;
+use saltwing_plan::{Condition, OrderItem, RowLimit};
+
+use crate::access::{AccessRequest, TableAccess, plan, plan_in_turn};
+use crate::error::Result;
+
+/// What a SELECT asks of its table, beside its conditions.
+pub(crate) struct SelectRequest<'a> {
+    /// One more condition.
+    pub(crate) condition: Option<Condition>,
+    pub(crate) order: &'a [OrderItem],
+    /// Whether the scan may come in two parts for the sake of the order.
+    pub(crate) nulls_apart: bool,
+    pub(crate) limit: RowLimit,
+    pub(crate) grouped: bool,
+    /// The column of which nothing but MIN or MAX is asked for.
+    pub(crate) min_max: Option<usize>,
+}
+
+impl SelectRequest<'_> {
+    /// Rows in no order.
+    pub(crate) fn of_rows() -> Self {
+        Self { condition: None, order: &[], nulls_apart: false, limit: RowLimit::None, grouped: false, min_max: None }
+    }
+
+    /// Rows of which groups are made.
+    pub(crate) fn of_groups() -> Self {
+        Self { grouped: true, ..Self::of_rows() }
+    }
+
+    pub(crate) fn plan(self, bound: &BoundSelect) -> Result<TableAccess> {
+        let plan = if self.nulls_apart { plan_in_turn } else { plan };
+        plan(AccessRequest {
+            table: &bound.table,
+            alias: bound.alias.clone(),
+            span: bound.span,
+            conditions: bound.conditions.iter().cloned().chain(self.condition).collect(),
+            order: self.order,
+            limit: self.limit,
+            offset: if self.grouped { 0 } else { bound.offset },
+            aggregate_or_distinct: self.grouped,
+            min_max: self.min_max,
+            single_table: true,
+        })
+    }
+}
