@@ -25,6 +25,8 @@ pub struct BoundUpsert {
     pub source: BoundSource,
     /// Values of the rows that our language has no words for: they are NULL in the rows.
     pub computed: Vec<ComputedValue>,
+    /// Values that wait for parameters, with the types that these get. They are NULL in the rows.
+    pub open: Vec<Expr>,
 }
 
 /// A value of VALUES that the relational engine computes: see [`computed_query`](crate::computed_query).
@@ -99,7 +101,7 @@ pub fn upsert(
 ) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
     let columns = target_columns(&table, statement.columns.as_deref())?;
-    let mut computed = Vec::new();
+    let (mut computed, mut open) = (Vec::new(), Vec::new());
     let source = match &statement.source {
         RowSource::Query(query) => BoundSource::Query(query.clone()),
         RowSource::Values(rows) => {
@@ -121,6 +123,10 @@ pub fn upsert(
                     let given = given.and_then(|given| given.get(place));
                     values.push(match bind_value(&lowerer, (value, given), &table, column)? {
                         BoundValue::Known(value) => value,
+                        BoundValue::Open(expr) => {
+                            open.push(expr);
+                            Value::Null
+                        }
                         BoundValue::Computed(expr) => {
                             computed.push(ComputedValue { row: row_number, place, expr });
                             Value::Null
@@ -134,7 +140,7 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source, computed })
+    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source, computed, open })
 }
 
 /// Binds a DELETE.
@@ -220,6 +226,8 @@ fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
 /// What an expression of VALUES is.
 enum BoundValue {
     Known(Value),
+    /// It waits for parameters.
+    Open(Expr),
     /// The relational engine knows what it is.
     Computed(Box<sqlparser::ast::Expr>),
 }
@@ -251,8 +259,8 @@ fn bind_value(
         Some(given) => Ok(given.clone()),
         None => match lowerer.lower(value) {
             Ok(Expr::Literal(value, _)) => Ok(value),
-            // Judged before the parameters have values.
-            Ok(e) if !e.is_constant() => return Ok(BoundValue::Known(Value::Null)),
+            Ok(Expr::Param(index, None)) => return Ok(BoundValue::Open(Expr::Param(index, Some(target.ty)))),
+            Ok(e) if !e.is_constant() => return Ok(BoundValue::Open(e)),
             Ok(e) => eval::eval(&e, &[]),
             Err(LowerError::Unsupported(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
             Err(wrong) => return Err(place(wrong.into_error())),

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::copy::CopyProgress;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::params::IntoParams;
 use crate::rows::{no_row, only_row};
@@ -217,6 +218,11 @@ impl Statement {
     /// How many parameters it has.
     pub fn parameter_count(&self) -> usize {
         self.prepared.parameter_count()
+    }
+
+    /// What it takes and gives, as it was when it was prepared.
+    pub fn description(&self) -> &Description {
+        self.prepared.description()
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::blocking;
 use crate::copy::CopyProgress;
+use crate::description::Description;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
 use crate::rows::{no_row, several_rows};
@@ -264,6 +265,11 @@ impl Statement {
     /// How many parameters it has.
     pub fn parameter_count(&self) -> usize {
         self.prepared.parameter_count()
+    }
+
+    /// What it takes and gives, as it was when it was prepared.
+    pub fn description(&self) -> &Description {
+        self.prepared.description()
     }
 }
 

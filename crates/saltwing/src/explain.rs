@@ -19,6 +19,8 @@ use crate::session::Session;
 /// Accesses, and what else the executor has to tell.
 pub(crate) struct Explained {
     pub(crate) executor: &'static str,
+    /// The plan of a SELECT on the direct path, by the name of its kind.
+    pub(crate) direct_plan: Option<&'static str>,
     pub(crate) reports: Vec<AccessReport>,
     /// The relational plan, for people.
     pub(crate) plan: Option<String>,
@@ -28,7 +30,7 @@ pub(crate) struct Explained {
 
 impl Explained {
     fn text(&self) -> String {
-        let accesses = explain_text(self.executor, &self.reports);
+        let accesses = explain_text(self.executor, self.direct_plan, &self.reports);
         self.plan.iter().fold(accesses, |text, plan| text + plan)
     }
 }
@@ -44,7 +46,7 @@ impl Session {
         let lines = match explain.format {
             ExplainFormat::Json => {
                 let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
-                vec![explain_json(explained.executor, before.chain(&explained.reports))]
+                vec![explain_json(explained.executor, explained.direct_plan, before.chain(&explained.reports))]
             }
             ExplainFormat::Text => {
                 let mut text = String::new();
@@ -110,9 +112,9 @@ impl Session {
     }
 }
 
-/// What the direct path reads.
-pub(crate) fn direct(reports: Vec<AccessReport>) -> Explained {
-    Explained { executor: "direct", reports, plan: None, subqueries: Vec::new() }
+/// What a write reads on the direct path.
+fn direct(reports: Vec<AccessReport>) -> Explained {
+    Explained { executor: "direct", direct_plan: None, reports, plan: None, subqueries: Vec::new() }
 }
 
 /// A result of one text column.

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use saltwing_access::{Memory, ScanContext, Threads};
-use saltwing_bind::{Params, candidates};
+use saltwing_bind::{Params, ResultColumn, candidates};
 use saltwing_datafusion::{
     Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind,
     Template,
@@ -123,13 +123,20 @@ impl Session {
         Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 
-    /// What PREPARE can tell of a query before its parameters have values: a name that is not there, a full scan.
+    /// The plan of a query whose parameters have no values; `None` if it cannot be planned without them.
     ///
-    /// Without a value a parameter may have no type yet; what is wrong for that alone shows when the query runs.
-    pub(crate) fn check_relational(&self, run: &QueryRun<'_>) -> Result<(), Error> {
-        match self.plan_relational(run, self.begin(), Purpose::Judge) {
-            Err(error) if is_known_before_values(error.code()) => Err(error),
-            _ => Ok(()),
+    /// # Errors
+    /// What is wrong with the query whatever its values are. Without a value a parameter may have no type: an error that
+    /// may come from that shows when the query runs.
+    pub(crate) fn judge_relational(
+        &self,
+        run: &QueryRun<'_>,
+        context: ScanContext,
+        has_parameters: bool,
+    ) -> Result<Option<RelationalPlan>, Error> {
+        match self.plan_relational(run, context, Purpose::Judge) {
+            Err(error) if !has_parameters || is_known_before_values(error.code()) => Err(error),
+            planned => Ok(planned.ok()),
         }
     }
 
@@ -240,6 +247,11 @@ impl KeptPlan {
 pub(crate) struct RelationalPlan(Arc<Planned>);
 
 impl RelationalPlan {
+    /// The result's columns.
+    pub(crate) fn columns(&self) -> Arc<[ResultColumn]> {
+        self.0.columns().into()
+    }
+
     /// The type of a result of one column, where SQL has one.
     pub(crate) fn one_type(&self) -> Option<SqlType> {
         self.0.one_type()
@@ -248,6 +260,6 @@ impl RelationalPlan {
     /// How it reads its tables; of a plan that `ran`, what its scans counted.
     pub(crate) fn explained(&self, ran: bool) -> Explained {
         let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
-        Explained { executor: "datafusion", reports, plan, subqueries: Vec::new() }
+        Explained { executor: "datafusion", direct_plan: None, reports, plan, subqueries: Vec::new() }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, computed_query,
-    create_table, delete, query, resolve, upsert,
+    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, create_table,
+    delete, query, resolve, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, ExecError, RowFailure, RunningSelect, SelectPlan, Writer};
@@ -16,7 +16,6 @@ use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
-use crate::computed::EXPRS_AT_ONCE;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::Session;
 use crate::settings::{ExecutorChoice, Settings};
@@ -111,44 +110,15 @@ impl Session {
             Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
             Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
-            Statement::Update(update) => Err(not_supported("UPDATE", update.span, "use UPSERT, or DELETE and INSERT")),
-            Statement::Use(name) => Err(not_supported("USE", name.span, "write the schema before the table: s.t")),
-            Statement::Begin | Statement::Commit | Statement::Rollback => Err(not_supported_here(
-                "a transaction of several statements",
-                "each statement is a transaction of its own",
-            )),
-            Statement::Unsupported(statement) => {
-                let text = format!("{} is not supported yet", statement.what);
-                Err(Error::new(ErrorCode::NotSupported, text)
-                    .at(Some(statement.span))
-                    .with_help(statement.help.as_deref()))
+            Statement::Update(_)
+            | Statement::Use(_)
+            | Statement::Begin
+            | Statement::Commit
+            | Statement::Rollback
+            | Statement::Unsupported(_) => {
+                debug_assert!(unsupported(statement).is_some(), "a statement that is not run has an error");
+                Err(unsupported(statement).unwrap_or_else(|| Error::new(ErrorCode::Bug, "no run for this statement")))
             }
-        }
-    }
-
-    /// What PREPARE finds wrong with a statement: names, types, and the guard's verdict.
-    pub(crate) fn check(&self, statement: &Statement) -> Result<(), Error> {
-        let catalog = self.catalog();
-        match statement {
-            Statement::Query(statement) => self.check_query(statement, HintVerb::Select),
-            Statement::Upsert(upserted) | Statement::Insert(upserted) => {
-                let is_insert = matches!(statement, Statement::Insert(_));
-                let verb = if is_insert { HintVerb::Insert } else { HintVerb::Upsert };
-                let bound = upsert(upserted, is_insert, &*catalog, Params::Open)?;
-                match bound.source {
-                    BoundSource::Rows(_) if bound.computed.is_empty() => Ok(()),
-                    BoundSource::Rows(_) => {
-                        let exprs = bound.computed.iter().map(|value| &*value.expr);
-                        self.check_query(&computed_query(exprs.take(EXPRS_AT_ONCE), 2, Some(upserted.span))?, verb)
-                    }
-                    BoundSource::Query(query) => self.check_query(&upserted.source_query(&query), verb),
-                }
-            }
-            Statement::Delete(statement) => match self.plan_delete(statement, &*catalog, Params::Open)? {
-                Some(access) => Ok(access.judge().map(drop)?),
-                None => self.check_query(&saltwing_bind::row_key_query(statement)?, HintVerb::Delete),
-            },
-            _ => Ok(()),
         }
     }
 
@@ -186,16 +156,6 @@ impl Session {
         }
     }
 
-    fn check_query(&self, statement: &QueryStatement, verb: HintVerb) -> Result<(), Error> {
-        let mut run = self.query_run(statement, Params::Open)?;
-        run.guard.verb = verb;
-        let (run, _) = self.with_subqueries(run, &self.begin(), Purpose::Judge)?;
-        match self.plan_direct(&run)? {
-            Some(direct) => Ok(direct.access().judge().map(drop)?),
-            None => self.check_relational(&run),
-        }
-    }
-
     /// A query that may have run before: its plan is used again where it still holds.
     pub(crate) fn run_known_query(
         &self,
@@ -230,8 +190,7 @@ impl Session {
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
         let tables = &self.database().shared.tables;
-        if let Some(row_key) = part.as_ref().and_then(KeyAccess::row_key)
-            && plan.is_plain()
+        if let Some(row_key) = plan.point_key(part.as_ref())
             && settings.allows_unmetered_get()
         {
             // It is read at once: there is nothing to stop, and nothing to be told at its end.
@@ -330,7 +289,7 @@ impl Session {
         self.writable()?;
         let catalog = self.catalog();
         let context = self.begin();
-        let BoundUpsert { target, source, computed } = upsert(statement, insert, &*catalog, Params::Given(params))?;
+        let BoundUpsert { target, source, computed, .. } = upsert(statement, insert, &*catalog, Params::Given(params))?;
         match source {
             BoundSource::Rows(rows) if !computed.is_empty() || !target.computed_defaults.is_empty() => {
                 let computing = self.computing(&statement.hints, params, &context);
@@ -521,6 +480,22 @@ fn row_span(statement: &Upsert, failure: &RowFailure) -> Option<Span> {
         (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => rows.get(failure.row?).map(|row| row.span),
         _ => None,
     }
+}
+
+/// The error of a statement that is read and not run; `None` of one that is.
+pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
+    Some(match statement {
+        Statement::Update(update) => not_supported("UPDATE", update.span, "use UPSERT, or DELETE and INSERT"),
+        Statement::Use(name) => not_supported("USE", name.span, "write the schema before the table: s.t"),
+        Statement::Begin | Statement::Commit | Statement::Rollback => {
+            not_supported_here("a transaction of several statements", "each statement is a transaction of its own")
+        }
+        Statement::Unsupported(statement) => {
+            let text = format!("{} is not supported yet", statement.what);
+            Error::new(ErrorCode::NotSupported, text).at(Some(statement.span)).with_help(statement.help.as_deref())
+        }
+        _ => return None,
+    })
 }
 
 fn not_supported(what: &str, span: Span, help: &str) -> Error {

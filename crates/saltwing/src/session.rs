@@ -11,6 +11,7 @@ use saltwing_sql::{Statement, parse};
 use saltwing_types::ErrorCode;
 
 use crate::copy::CopyProgress;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
 use crate::settings::{Setting, Settings};
@@ -185,8 +186,9 @@ impl Session {
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
         let statement = self.database.shared.statements.get(sql)?;
-        self.check(&statement.parsed.statement).map_err(|error| error.in_sql(&statement.text))?;
-        Ok(Prepared { session: self.clone(), statement })
+        let described = self.describe_statement(&statement.parsed.statement, statement.parameter_count);
+        let description = described.map_err(|error| error.in_sql(&statement.text))?;
+        Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }
 
     /// `SET name = value`.
@@ -234,12 +236,13 @@ fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
 pub(crate) struct Prepared {
     session: Session,
     statement: Arc<CachedStatement>,
+    description: Arc<Description>,
 }
 
 impl Prepared {
     /// The same statement on another session of the connection.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        Self { session: session.clone(), statement: self.statement.clone() }
+        Self { session: session.clone(), statement: self.statement.clone(), description: self.description.clone() }
     }
 
     pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
@@ -252,5 +255,9 @@ impl Prepared {
 
     pub(crate) fn parameter_count(&self) -> usize {
         self.statement.parameter_count
+    }
+
+    pub(crate) fn description(&self) -> &Description {
+        &self.description
     }
 }

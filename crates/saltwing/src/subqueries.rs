@@ -12,7 +12,7 @@ use saltwing_planner::AccessReport;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
-use crate::explain::{Explained, direct};
+use crate::explain::Explained;
 use crate::outcome::{RowsOutcome, Running};
 use crate::relational::RelationalPlan;
 use crate::run::{Purpose, QueryRun};
@@ -177,7 +177,13 @@ impl QueryPlan {
         match self {
             Self::Direct(plan) => {
                 let counters = ran.then(|| context.counters.clone());
-                direct(vec![AccessReport { access: plan.access().clone(), counters }])
+                Explained {
+                    executor: "direct",
+                    direct_plan: Some(plan.planned().plan.as_str()),
+                    reports: vec![AccessReport { access: plan.access().clone(), counters }],
+                    plan: None,
+                    subqueries: Vec::new(),
+                }
             }
             Self::Relational(plan) => plan.explained(ran),
         }

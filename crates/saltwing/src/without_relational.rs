@@ -1,6 +1,9 @@
 //! In a build without the relational engine: what it would do is refused.
 
+use std::sync::Arc;
+
 use saltwing_access::ScanContext;
+use saltwing_bind::ResultColumn;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
@@ -14,6 +17,10 @@ use crate::session::Session;
 pub(crate) enum RelationalPlan {}
 
 impl RelationalPlan {
+    pub(crate) fn columns(&self) -> Arc<[ResultColumn]> {
+        match *self {}
+    }
+
     pub(crate) fn one_type(&self) -> Option<SqlType> {
         match *self {}
     }
@@ -36,7 +43,12 @@ impl Session {
         match *plan {}
     }
 
-    pub(crate) fn check_relational(&self, run: &QueryRun<'_>) -> Result<(), Error> {
+    pub(crate) fn judge_relational(
+        &self,
+        run: &QueryRun<'_>,
+        _: ScanContext,
+        _: bool,
+    ) -> Result<Option<RelationalPlan>, Error> {
         Err(refused(run))
     }
 

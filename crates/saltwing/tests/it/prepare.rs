@@ -1,6 +1,6 @@
 //! What PREPARE tells before parameters have values.
 
-use saltwing::{Database, blocking, params};
+use saltwing::{Database, Description, blocking, params};
 
 fn connection() -> blocking::Connection {
     let connection = Database::memory().unwrap().connect().blocking();
@@ -69,4 +69,83 @@ fn what_needs_the_values_waits_for_them() {
         ),
         1
     );
+}
+
+/// `types -> columns, plan` of a statement.
+fn described(sql: &str) -> String {
+    let statement = connection().prepare(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}"));
+    let Description { parameters, columns, plan } = statement.description().clone();
+    assert_eq!(parameters.len(), statement.parameter_count(), "{sql}");
+    let types: Vec<String> =
+        parameters.iter().map(|ty| ty.map_or_else(|| "?".to_owned(), |ty| ty.to_string())).collect();
+    let column =
+        |c: &saltwing::ResultColumn| format!("{} {}{}", c.label, c.ty, if c.nullable { "" } else { " NOT NULL" });
+    let columns =
+        columns.map_or_else(|| "none".to_owned(), |columns| columns.iter().map(column).collect::<Vec<_>>().join(", "));
+    format!("({}) -> {columns}; {}", types.join(", "), plan.unwrap_or("-"))
+}
+
+#[test]
+fn a_description_has_parameters_columns_and_plan() {
+    for (sql, wanted) in [
+        (
+            "SELECT up, ts FROM log WHERE phone = ? AND ts = ?",
+            "(VARCHAR, BIGINT) -> up BIGINT, ts BIGINT NOT NULL; point_get",
+        ),
+        (
+            "SELECT up + 1 AS more FROM log WHERE phone = ? AND ts BETWEEN ? AND ? LIMIT ?",
+            "(VARCHAR, BIGINT, BIGINT, BIGINT) -> more BIGINT; scan",
+        ),
+        ("SELECT up FROM log WHERE phone IN (?, ?) AND phone LIKE ?", "(VARCHAR, VARCHAR, VARCHAR) -> up BIGINT; scan"),
+        (
+            "SELECT count(*), sum(up) FROM log WHERE phone = ?1 AND ts > ?2 AND ts < ?2",
+            "(VARCHAR, BIGINT) -> count(*) BIGINT NOT NULL, sum(up) BIGINT; totals",
+        ),
+        (
+            "SELECT phone FROM log WHERE phone > ? GROUP BY phone HAVING max(up) > ?",
+            "(VARCHAR, BIGINT) -> phone VARCHAR NOT NULL; streaming_aggregate",
+        ),
+        ("UPSERT INTO log VALUES (?, ?, ? + 1)", "(VARCHAR, BIGINT, BIGINT) -> none; -"),
+        ("UPSERT INTO log (ts, phone) VALUES (?, 'a'), (?, ?)", "(BIGINT, BIGINT, VARCHAR) -> none; -"),
+        ("DELETE FROM log WHERE phone = ? AND up > ?", "(VARCHAR, BIGINT) -> none; -"),
+        ("CREATE TABLE t (k BIGINT PRIMARY KEY)", "() -> none; -"),
+        ("EXPLAIN SELECT up FROM log WHERE up = ?", "(BIGINT) -> none; -"),
+    ] {
+        assert_eq!(described(sql), wanted, "{sql}");
+    }
+    if !cfg!(feature = "datafusion") {
+        return;
+    }
+    assert_eq!(
+        described(
+            "SELECT n.name, l.up FROM log l JOIN name n ON n.phone = l.phone WHERE l.phone = 'a' AND n.phone = 'a'"
+        ),
+        "() -> name VARCHAR, up BIGINT; relational"
+    );
+    assert_eq!(
+        described("SELECT up FROM log WHERE phone = ? AND up = (SELECT max(up) FROM log WHERE phone = ?)"),
+        "(VARCHAR, VARCHAR) -> up BIGINT; scan"
+    );
+}
+
+/// A statement that cannot run whatever its values are is refused before it runs, definitions included.
+#[test]
+fn every_kind_of_statement_is_checked() {
+    for (sql, wanted) in [
+        ("CREATE TABLE t (k BIGINT)", None),
+        ("CREATE TABLE t (k BIGINT, k BIGINT, PRIMARY KEY (k))", Some("duplicate_column")),
+        ("CREATE TABLE t (k BIGINT PRIMARY KEY) SALT_BUCKETS = 1000", Some("invalid_definition")),
+        ("ALTER TABLE log ADD up BIGINT", Some("duplicate_column")),
+        ("ALTER TABLE logs ADD x BIGINT", Some("no_such_table")),
+        ("COPY logs TO STDOUT", Some("no_such_table")),
+        ("COPY (SELECT up FROM log) TO STDOUT", Some("full_scan_refused")),
+        ("COPY logs FROM STDIN", Some("no_such_table")),
+        ("EXPLAIN ANALYZE SELECT up FROM log", Some("full_scan_refused")),
+        ("EXPLAIN SELECT up FROM log", None),
+        ("SET no_such = 1", Some("no_such_setting")),
+        ("BEGIN", Some("not_supported")),
+        ("UPDATE log SET up = 1 WHERE phone = 'a'", Some("not_supported")),
+    ] {
+        assert_eq!(code(sql), wanted, "{sql}");
+    }
 }
