@@ -6,14 +6,10 @@
 
 use std::cell::RefCell;
 
-use saltwing_sql::expr_span;
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, ValueError, typing};
-use sqlparser::ast;
+use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, ValueError};
 
-use crate::OutputColumn;
-use crate::error::BindError;
-use crate::lower::{LowerError, Lowerer};
+use crate::output::OutputColumn;
 
 /// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
 #[derive(Clone, Debug)]
@@ -86,7 +82,7 @@ impl AggregateFunction {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Count, Self::Sum, Self::Min, Self::Max, Self::Avg];
 
-    fn by_name(name: &str) -> Option<Self> {
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
     }
 
@@ -103,7 +99,7 @@ impl AggregateFunction {
 
     /// The type of the result over values of `ty`: sums of integers are BIGINT, those of decimals and
     /// their averages bare DECIMAL, other averages DOUBLE.
-    fn result_type(self, argument: &Expr, ty: SqlType) -> Result<SqlType, ValueError> {
+    pub(crate) fn result_type(self, argument: &Expr, ty: SqlType) -> Result<SqlType, ValueError> {
         let is_number = ty.family() == TypeFamily::Number;
         Ok(match (self, ty) {
             (Self::Count, _) => SqlType::BigInt,
@@ -149,57 +145,8 @@ impl Collector {
         column.index < self.first_call
     }
 
-    /// The column that stands for a call; `None` where it is of no aggregate function.
-    pub(crate) fn call(
-        &self,
-        lowerer: &Lowerer<'_>,
-        e: &ast::Expr,
-        call: &ast::Function,
-    ) -> Result<Option<Expr>, LowerError> {
-        let function = match call.name.0.as_slice() {
-            [part] => part.as_ident().and_then(|name| AggregateFunction::by_name(&name.value)),
-            _ => None,
-        };
-        let Some(function) = function else { return Ok(None) };
-        let foreign = || LowerError::Unsupported(format!("this form of {}", function.name()), expr_span(e));
-        let plain = call.over.is_none() && call.within_group.is_empty() && call.null_treatment.is_none();
-        let ast::FunctionArguments::List(list) = &call.args else { return Err(foreign()) };
-        let [ast::FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Err(foreign()) };
-        if !plain || !list.clauses.is_empty() {
-            return Err(foreign());
-        }
-        let inner = lowerer.of_rows();
-        let typed = |error: ValueError| LowerError::Invalid(BindError::from(error).at(expr_span(e)));
-        let argument = match argument {
-            ast::FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
-            ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),
-            _ => return Err(foreign()),
-        };
-        let filter = match &call.filter {
-            None => None,
-            Some(filter) => Some(typing::condition(inner.lower(filter)?).map_err(typed)?),
-        };
-        let ty = match &argument {
-            None => SqlType::BigInt,
-            Some(argument) => match argument.sql_type() {
-                None | Some(SqlType::Null) => return Err(foreign()),
-                Some(ty) => function.result_type(argument, ty).map_err(typed)?,
-            },
-        };
-        let said_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
-        let distinct = said_distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
-        // A sum of different floats hangs on which of two equal ones is taken; the other executor has its ways.
-        if distinct && (function == AggregateFunction::Avg || ty == SqlType::Double || argument.is_none()) {
-            return Err(foreign());
-        }
-        let counts_rows = function == AggregateFunction::Count && !distinct;
-        let argument = argument.filter(|argument| !(counts_rows && is_always_known(argument)));
-        let name = expr_span(e).map_or_else(|| function.name().to_owned(), |_| e.to_string());
-        Ok(Some(self.column(AggregateCall { function, argument, distinct, filter, ty }, name)))
-    }
-
     /// The column of a call: the same one for equal calls.
-    fn column(&self, call: AggregateCall, name: String) -> Expr {
+    pub(crate) fn column(&self, call: AggregateCall, name: String) -> Expr {
         let mut calls = self.calls.borrow_mut();
         let (ty, nullable) = (call.ty, call.function != AggregateFunction::Count);
         let place = calls.iter().position(|known| *known == call).unwrap_or_else(|| {
@@ -272,14 +219,4 @@ fn key_column(place: usize, key: &Expr) -> Expr {
     };
     let ty = key.sql_type().unwrap_or(SqlType::Null);
     Expr::Column(ColumnRef { index: place, name, ty, nullable: key.is_nullable(), span: key.span() })
-}
-
-/// Whether a value is never NULL, and is there without being computed.
-fn is_always_known(argument: &Expr) -> bool {
-    match argument {
-        Expr::Literal(value, _) => !value.is_null(),
-        // Putting out an instant may fail.
-        Expr::Column(column) => !column.nullable && !column.ty.is_timestamp(),
-        _ => false,
-    }
 }

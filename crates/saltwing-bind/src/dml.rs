@@ -12,10 +12,10 @@ use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{Query, SetExpr};
 
 use crate::computed::expr_of;
+use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
-use crate::{conditions, resolve};
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -274,8 +274,11 @@ fn bind_value(
     }
 }
 
-/// The table of a DML statement's name.
-pub(crate) fn table_of(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
+/// The table that a statement names.
+///
+/// # Errors
+/// That of the catalog, with the place.
+pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
     let schema = name.schema.as_ref().map(|s| s.text.as_str());
     catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
 }

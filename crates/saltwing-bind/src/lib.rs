@@ -9,6 +9,7 @@
 mod aggregate;
 mod alter_table;
 mod computed;
+mod condition;
 mod create_table;
 mod dml;
 mod error;
@@ -16,46 +17,29 @@ mod hint;
 mod key_expression;
 mod lower;
 mod notice;
+mod output;
 mod parameters;
 mod scope;
 mod select;
 mod subquery;
 mod table_option;
 
-use std::sync::Arc;
-
-use saltwing_access::Table;
-use saltwing_catalog::CatalogReader;
-use saltwing_plan::Condition;
-use saltwing_sql::TableRef;
-use saltwing_types::Expr;
-
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use computed::{computed_query, expr_of};
+pub use condition::conditions;
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
 pub use dml::{
-    BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, row_key_query, target_columns, upsert,
+    BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, resolve, row_key_query, target_columns,
+    upsert,
 };
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{LowerError, Lowerer, Params, constant};
 pub use notice::query_notice;
+pub use output::{OutputColumn, ResultColumn};
 pub use parameters::ParameterTypes;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, OutputColumn, ResultColumn, query, row_count};
+pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
-
-/// The table that a statement names.
-///
-/// # Errors
-/// That of the catalog, with the place.
-pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
-    dml::table_of(catalog, name)
-}
-
-/// The conditions that must all hold, each with its text.
-pub fn conditions(e: Expr) -> Vec<Condition> {
-    e.into_conjuncts().into_iter().map(|expr| Condition { text: expr.to_string(), expr }).collect()
-}

@@ -7,7 +7,7 @@ use saltwing_sql::{expr_span, extract_field, own_call, parameter_place, trim_fun
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
-use crate::aggregate::Collector;
+use crate::aggregate::{AggregateCall, AggregateFunction, Collector};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 use crate::subquery::{Subquery, placed};
@@ -316,7 +316,7 @@ impl Lowerer<'_> {
 
     fn call(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
         if let Some(collector) = self.collector
-            && let Some(column) = collector.call(self, e, call)?
+            && let Some(column) = self.aggregate(collector, e, call)?
         {
             return Ok(column);
         }
@@ -329,6 +329,65 @@ impl Lowerer<'_> {
 
     fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, LowerError> {
         list.iter().map(|e| self.lower(e)).collect()
+    }
+
+    /// The column that stands for a call of an aggregate function; `None` if it is of no aggregate function.
+    fn aggregate(
+        &self,
+        collector: &Collector,
+        e: &ast::Expr,
+        call: &ast::Function,
+    ) -> std::result::Result<Option<Expr>, LowerError> {
+        let function = match call.name.0.as_slice() {
+            [part] => part.as_ident().and_then(|name| AggregateFunction::by_name(&name.value)),
+            _ => None,
+        };
+        let Some(function) = function else { return Ok(None) };
+        let foreign = || LowerError::Unsupported(format!("this form of {}", function.name()), expr_span(e));
+        let plain = call.over.is_none() && call.within_group.is_empty() && call.null_treatment.is_none();
+        let ast::FunctionArguments::List(list) = &call.args else { return Err(foreign()) };
+        let [ast::FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Err(foreign()) };
+        if !plain || !list.clauses.is_empty() {
+            return Err(foreign());
+        }
+        let inner = self.of_rows();
+        let typed = |error: ValueError| LowerError::Invalid(BindError::from(error).at(expr_span(e)));
+        let argument = match argument {
+            ast::FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
+            ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),
+            _ => return Err(foreign()),
+        };
+        let filter = match &call.filter {
+            None => None,
+            Some(filter) => Some(typing::condition(inner.lower(filter)?).map_err(typed)?),
+        };
+        let ty = match &argument {
+            None => SqlType::BigInt,
+            Some(argument) => match argument.sql_type() {
+                None | Some(SqlType::Null) => return Err(foreign()),
+                Some(ty) => function.result_type(argument, ty).map_err(typed)?,
+            },
+        };
+        let said_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
+        let distinct = said_distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+        // A sum of different floats hangs on which of two equal ones is taken; the other executor has its ways.
+        if distinct && (function == AggregateFunction::Avg || ty == SqlType::Double || argument.is_none()) {
+            return Err(foreign());
+        }
+        let counts_rows = function == AggregateFunction::Count && !distinct;
+        let argument = argument.filter(|argument| !(counts_rows && is_always_known(argument)));
+        let name = expr_span(e).map_or_else(|| function.name().to_owned(), |_| e.to_string());
+        Ok(Some(collector.column(AggregateCall { function, argument, distinct, filter, ty }, name)))
+    }
+}
+
+/// Whether a value is never NULL, and is there without being computed.
+fn is_always_known(argument: &Expr) -> bool {
+    match argument {
+        Expr::Literal(value, _) => !value.is_null(),
+        // Putting out an instant may fail.
+        Expr::Column(column) => !column.nullable && !column.ty.is_timestamp(),
+        _ => false,
     }
 }
 

@@ -11,9 +11,10 @@ use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typ
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::aggregate::{Collector, GroupOrder, Grouping};
-use crate::conditions;
+use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
+use crate::output::OutputColumn;
 use crate::scope::Scope;
 use crate::subquery::Subquery;
 
@@ -59,28 +60,6 @@ impl Output {
             Output::Groups(grouping) => &grouping.outputs,
         }
     }
-}
-
-/// One column of the result.
-#[derive(Clone, Debug)]
-pub struct OutputColumn {
-    /// Its label.
-    pub label: String,
-    /// What it shows.
-    pub expr: Expr,
-    /// Its type.
-    pub ty: SqlType,
-}
-
-/// One column of a result, of either executor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResultColumn {
-    /// Its label; labels may repeat.
-    pub label: String,
-    /// Its type. What SQL has no type for (lists, intervals) comes as text.
-    pub ty: SqlType,
-    /// Whether it can be NULL.
-    pub nullable: bool,
 }
 
 /// One column of an ORDER BY.
