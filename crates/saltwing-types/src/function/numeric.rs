@@ -7,7 +7,7 @@ use crate::calendar::{Bins, DateUnit};
 use crate::rounding::{Rounding, round_number};
 use crate::sql_type::TypeFamily;
 use crate::typing::{Typed, arith, case, compare, meet_type, type_name};
-use crate::{ArithOp, CompareOp, Expr, SqlType, Value, ValueError, eval, text};
+use crate::{ArithOp, CompareOp, Expr, SqlType, Value, ValueError, arithmetic, text};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&ABS, &CEIL, &FLOOR, &MOD, &ROUND, &SIGN, &TRUNC];
 
@@ -15,7 +15,7 @@ static ABS: ScalarFunction = ScalarFunction {
     name: "ABS",
     signatures: &[Signature::new(&[of_kind("value", ParameterKind::Number)], ResultType::Arithmetic)],
     evaluation: Evaluation::Values(|args| match args.value(0)? {
-        Value::Int(i) if *i < 0 => eval::negate(Value::Int(*i), args.ty()),
+        Value::Int(i) if *i < 0 => arithmetic::negate(Value::Int(*i), args.ty()),
         Value::Decimal(d) if d.is_negative() => Ok(Value::Decimal(d.negated())),
         Value::Float(f) => Ok(Value::Double(f64::from(*f).abs())),
         Value::Double(d) => Ok(Value::Double(d.abs())),
