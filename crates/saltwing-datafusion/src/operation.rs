@@ -189,7 +189,7 @@ impl Operation {
             Self::Call(function) if function.name == "DATE_TRUNC" => {
                 datafusion::functions::expr_fn::date_trunc(operands.next()?, operands.next()?)
             }
-            Self::Call(function) if let Some(field) = DateField::of_function(*function) => {
+            Self::Call(function) if let Some(field) = DateField::of_function(function.name) => {
                 let name = datafusion::prelude::lit(field.name());
                 datafusion::functions::expr_fn::date_part(name, operands.next()?)
             }
@@ -222,7 +222,7 @@ impl Operation {
             }
             Self::Call(function) if function.name == "LENGTH" => Some(DataType::UInt64),
             Self::Call(function) if function.name == "DATE_TRUNC" => types.get(1).cloned(),
-            Self::Call(function) if DateField::of_function(*function).is_some() => Some(DataType::Int32),
+            Self::Call(function) if DateField::of_function(function.name).is_some() => Some(DataType::Int32),
             Self::Negate | Self::Plain | Self::Call(_) => types.first().cloned(),
             Self::Case { operand, otherwise } => {
                 let conditions = types.get(usize::from(*operand)..)?;

@@ -165,7 +165,7 @@ proptest! {
                     let Ok(result) = function.evaluate(&values, ty) else { continue };
                     prop_assert!(result.is_null() || !function.is_strict() || !values.iter().any(Value::is_null));
                     prop_assert!(is_of_kind(&result, ty), "{function:?} gave {result:?} as {ty}");
-                    let bound = |bound: SizeBound| (bound.bytes)(&Args::new(function, &values, ty)).unwrap();
+                    let bound = |bound: SizeBound| (bound.bytes)(&Args::new(function.name, &values, ty)).unwrap();
                     if let (Value::Text(text), Some(size)) = (&result, function.size) {
                         prop_assert!(text.len() <= bound(size), "{function:?} of {values:?}");
                     }
