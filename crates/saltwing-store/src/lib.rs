@@ -32,6 +32,7 @@ pub mod backup;
 mod batch;
 mod bounds;
 mod bytes;
+mod capabilities;
 pub mod commit_number;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -42,6 +43,7 @@ pub mod fault;
 pub mod group_sync;
 mod memory;
 mod range_cursor;
+mod space;
 mod store;
 pub mod torn;
 pub mod trace;
@@ -50,12 +52,12 @@ pub mod watermark;
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
 pub use bounds::{Direction, KeyBounds};
 pub use bytes::Bytes;
+pub use capabilities::{AtomicScope, Capabilities, DurabilityScope, KEY_BYTES_MAX};
 pub use directory::{Access, OpenOptions};
 pub use error::{Holder, StoreError};
+pub use group_sync::Announced;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{
-    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, LeftOut, OrderedKv,
-    Snapshot, Space,
-};
+pub use space::Space;
+pub use store::{Cursor, Durability, LeftOut, OrderedKv, Snapshot};
 pub use trace::Trace;
