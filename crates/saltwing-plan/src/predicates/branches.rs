@@ -11,7 +11,7 @@
 use saltwing_types::function::Evaluation;
 use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
-use crate::key_box::Cover;
+use crate::cover::Cover;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Want};
 

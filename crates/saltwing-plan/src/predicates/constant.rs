@@ -4,8 +4,8 @@ use saltwing_types::eval::eval;
 use saltwing_types::{Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
+use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_box::Cover;
 use crate::literal_position::Place;
 use crate::predicates::Want;
 

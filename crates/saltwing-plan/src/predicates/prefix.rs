@@ -13,8 +13,8 @@ use saltwing_types::function::KeyProperty;
 use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
+use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_box::Cover;
 use crate::literal_position::Place;
 use crate::predicates::compare::satisfying;
 use crate::predicates::constant::marked;

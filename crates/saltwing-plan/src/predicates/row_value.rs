@@ -12,7 +12,8 @@
 
 use saltwing_types::{CompareOp, Expr, Value};
 
-use crate::key_box::{Cover, Fit, KeyBox};
+use crate::cover::{Cover, Fit};
+use crate::key_box::KeyBox;
 use crate::literal_position::Place;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Want, is_ordering};
