@@ -7,9 +7,9 @@ use saltwing_types::{ArithOp, Decimal, SqlType, Value, arithmetic};
 
 use crate::arrow_type;
 use crate::bare_decimal;
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::operand::{Operand, both_valid, decimals, doubles, integers, valid, zip_map};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, append_exact};
+use crate::step::{Compute, Step, Vector, append_exact};
 use crate::{ColumnBuilder, value_at};
 
 /// `a op b`, in the type that typing gave it.

@@ -11,11 +11,11 @@ use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::*;
 use saltwing_types::{CompareOp, SqlType, Value, eval};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::bits::{pack_bytes, pack_pairs};
 use crate::operand::{float_values, integer_values};
 use crate::placement::{self, float_key};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Truth, Vector, null_mask};
+use crate::step::{Compute, Step, Truth, Vector, null_mask};
 use crate::value_at;
 
 #[derive(Debug)]
