@@ -15,7 +15,7 @@ use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::predicates::{CoverBuilder, Want};
 use crate::product::Product;
-use crate::ranges::{ColumnTypes, Plan};
+use crate::range_plan::{ColumnTypes, Plan};
 use crate::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderKind, PlanError, PredicateUse, Ranges, Request,
     RowLimit, Skip, Use, Verdict, order, reasons, refusal,

@@ -59,6 +59,7 @@ mod notation;
 mod order;
 mod predicates;
 mod product;
+mod range_plan;
 mod ranges;
 mod reasons;
 mod refusal;
