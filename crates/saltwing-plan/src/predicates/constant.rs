@@ -56,6 +56,15 @@ impl Constant {
             Self::Parameter(index) => Some((Place::At(domain.sample(*index)), true)),
         }
     }
+
+    /// Its text, and whether that is made up for a parameter; `None` for NULL and for another family.
+    pub(super) fn text(&self, domain: &Domain) -> Option<(String, bool)> {
+        match self {
+            Self::Null => None,
+            Self::Value { value, .. } => Some((value.as_text()?.to_owned(), false)),
+            Self::Parameter(index) => Some((domain.sample(*index).as_text()?.to_owned(), true)),
+        }
+    }
 }
 
 /// The number of the sample that stands for what only execution knows.

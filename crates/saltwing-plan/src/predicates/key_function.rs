@@ -203,23 +203,15 @@ impl KeyFunction {
             (_, Constant::Null) => None,
             (Some(Image::KeyText(key_text)), constant) => locate_text(*key_text, op, constant, domain),
             (None, constant) => constant.place(domain).map(|(place, made_up)| Located::whole(place, made_up)),
-            (Some(Image::Prefix(prefix)), Constant::Value { value: Value::Text(text), .. }) => {
-                Some(Located::whole(prefix.locate(text, false, domain), prefix.made_up))
+            (Some(Image::Prefix(prefix)), _) => {
+                let (text, typical) = constant.text(domain)?;
+                Some(Located::whole(prefix.locate(&text, typical, domain), typical || prefix.made_up))
             }
-            (Some(Image::Prefix(prefix)), Constant::Parameter(index)) => match domain.sample(*index) {
-                Value::Text(text) => Some(Located::whole(prefix.locate(&text, true, domain), true)),
-                _ => None,
-            },
             // The function falls where blanks meet control characters: an ordering says nothing.
             (Some(Image::TrimmedEnd), _) if is_ordering(op) => None,
-            (Some(Image::TrimmedEnd), Constant::Value { value: Value::Text(text), .. }) => {
-                Some(Located::whole(trimmed_place(text, domain), false))
+            (Some(Image::TrimmedEnd), _) => {
+                constant.text(domain).map(|(text, typical)| Located::whole(trimmed_place(&text, domain), typical))
             }
-            (Some(Image::TrimmedEnd), Constant::Parameter(index)) => match domain.sample(*index) {
-                Value::Text(text) => Some(Located::whole(trimmed_place(&text, domain), true)),
-                _ => None,
-            },
-            (Some(Image::Prefix(_) | Image::TrimmedEnd), Constant::Value { .. }) => None,
             (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value, domain),
             (Some(Image::Curve(curve)), Constant::Parameter(index)) => {
                 let value = curve.value(&domain.sample(*index))?;
