@@ -23,8 +23,8 @@
 //!
 //! # Left to others
 //! Locking a directory and telling whose it is: [`directory`]. Which commits were on the disk: [`commit_number`],
-//! [`watermark`]. Ends of logs that a crash has torn: [`torn`]. Room on the device: [`device`]. Faults on demand:
-//! [`fault`]. Order of rows, versions, expiry: the crates above.
+//! [`watermark`]. Ends of logs that a crash has torn: [`torn`]. Room on the device: [`device`].
+//! Order of rows, versions, expiry: the crates above.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -39,7 +39,6 @@ pub mod conformance;
 pub mod device;
 pub mod directory;
 mod error;
-pub mod fault;
 pub mod group_sync;
 mod memory;
 mod range_cursor;

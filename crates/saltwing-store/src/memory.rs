@@ -187,7 +187,7 @@ mod tests {
 
     use super::MemoryStore;
     use crate::conformance;
-    use crate::fault::{Fault, FaultStore};
+    use crate::conformance::fault::{Fault, FaultStore};
     use crate::{Durability, OrderedKv, Space, WriteBatch};
 
     fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {
