@@ -142,15 +142,10 @@ fn unfolded(op: CompareOp, a: &[Expr], b: &[Expr]) -> Option<Expr> {
         CompareOp::NotEq => Some(Expr::Or(pairs().map(|(a, b)| compare(op, a, b)).collect())),
         CompareOp::Distinct | CompareOp::NotDistinct => None,
         _ => {
-            let strict = match op {
-                CompareOp::LtEq => CompareOp::Lt,
-                CompareOp::GtEq => CompareOp::Gt,
-                strict => strict,
-            };
             let mut reversed = pairs().rev();
             let last = reversed.next().map(|(a, b)| compare(op, a, b))?;
             Some(reversed.fold(last, |rest, (a, b)| {
-                Expr::Or(vec![compare(strict, a, b), Expr::And(vec![compare(CompareOp::Eq, a, b), rest])])
+                Expr::Or(vec![compare(op.strict(), a, b), Expr::And(vec![compare(CompareOp::Eq, a, b), rest])])
             }))
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! A function without a line here runs through [`RowCall`]. So does a call of a shape that its kernel does not know.
 
+use saltwing_types::function::Evaluation;
 use saltwing_types::regexp::{Regexp, ignores_case};
-use saltwing_types::{DateField, Function, Rounding, SqlType};
+use saltwing_types::{Function, Rounding, SqlType};
 
 use crate::arithmetic::SignChange;
 use crate::choice::Coalesce;
@@ -36,39 +37,29 @@ static KERNELS: &[(&str, fn(Call) -> Compiled)] = &[
     ("CONCAT", |call| call.text(text_call::concat)),
     ("DATE_BIN", |call| call.instant(1, Operation::date_bin)),
     ("DATE_TRUNC", |call| call.instant(1, Operation::date_trunc)),
-    ("DAYOFMONTH", |call| field(call, DateField::Day)),
-    ("DAYOFWEEK", |call| field(call, DateField::DayOfWeek)),
-    ("DAYOFYEAR", |call| field(call, DateField::DayOfYear)),
-    ("DOW", |call| field(call, DateField::Dow)),
     ("FLOOR", |call| rounding(call, Rounding::Floor)),
     ("HASH", |call| call.of_value(|value, _| HashCall { value })),
-    ("HOUR", |call| field(call, DateField::Hour)),
     ("LEFT", |call| call.text(text_call::left)),
     ("LENGTH", |call| call.text(text_call::length)),
     ("LOWER", |call| call.text(text_call::lower)),
-    ("MINUTE", |call| field(call, DateField::Minute)),
-    ("MONTH", |call| field(call, DateField::Month)),
-    ("QUARTER", |call| field(call, DateField::Quarter)),
     ("REGEXP_LIKE", regexp_like),
     ("REVERSE", |call| call.text(text_call::reverse)),
     ("ROUND", |call| rounding(call, Rounding::Round)),
-    ("SECOND", |call| field(call, DateField::Second)),
     ("STARTS_WITH", |call| call.text(text_call::starts_with)),
     ("SUBSTR", |call| call.text(text_call::substr)),
     ("TRIM", |call| if call.args.len() == 1 { call.text(text_call::trim) } else { Err(call) }),
     ("TRUNC", |call| rounding(call, Rounding::Trunc)),
     ("UPPER", |call| call.text(text_call::upper)),
-    ("WEEK", |call| field(call, DateField::Week)),
-    ("YEAR", |call| field(call, DateField::Year)),
 ];
 
 impl Call {
     /// The computation of a call; `None` where only the row evaluator knows how.
     pub(crate) fn compiled(self) -> Option<Box<dyn Compute>> {
         let place = KERNELS.binary_search_by_key(&self.function.name, |(name, _)| name).ok();
-        let compiled = match place.and_then(|place| KERNELS.get(place)) {
-            Some((_, kernel)) => kernel(self),
-            None => Err(self),
+        let compiled = match (self.function.evaluation, place.and_then(|place| KERNELS.get(place))) {
+            (Evaluation::Field(field), _) => self.instant(0, |_| Some(Operation::Field(field))),
+            (_, Some((_, kernel))) => kernel(self),
+            (_, None) => Err(self),
         };
         compiled.or_else(|call| RowCall::boxed(call.function, call.args, call.ty).ok_or(())).ok()
     }
@@ -89,10 +80,6 @@ impl Call {
             None => Err(self),
         }
     }
-}
-
-fn field(call: Call, field: DateField) -> Compiled {
-    call.instant(0, |_| Some(Operation::Field(field)))
 }
 
 fn rounding(call: Call, rounding: Rounding) -> Compiled {

@@ -67,16 +67,7 @@ impl Span {
     /// Smallest and largest values of a type stand as `Low` and `High`, so a
     /// span that holds an extreme alone needs the domain to say which it is.
     pub(crate) fn as_point<'a>(&'a self, domain: &'a Domain) -> Option<&'a Value> {
-        let lo = match &self.lo {
-            Cut::Low => domain.min()?,
-            Cut::Before(value) => value,
-            _ => return None,
-        };
-        let hi = match &self.hi {
-            Cut::High => domain.max()?,
-            Cut::After(value) => value,
-            _ => return None,
-        };
+        let (lo, hi) = domain.ends(self)?;
         domain.compare(lo, hi).is_eq().then_some(lo)
     }
 

@@ -240,11 +240,6 @@ impl DateField {
         }
     }
 
-    /// The field that the function of a name takes, if it takes one.
-    pub fn of_function(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|field| field.function_name() == name)
-    }
-
     /// The name in `EXTRACT(field FROM ..)`.
     pub fn name(self) -> &'static str {
         match self {

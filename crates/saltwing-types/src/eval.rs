@@ -93,23 +93,12 @@ pub fn compare(op: CompareOp, a: &Value, b: &Value, ty: SqlType) -> Option<bool>
     match op {
         CompareOp::Distinct => Some(!not_distinct(a, b, ty)),
         CompareOp::NotDistinct => Some(not_distinct(a, b, ty)),
-        _ => a.compare_as(b, ty).map(|ordering| ordering_satisfies(op, ordering)),
+        _ => a.compare_as(b, ty).map(|ordering| op.holds(ordering)),
     }
 }
 
 fn not_distinct(a: &Value, b: &Value, ty: SqlType) -> bool {
     a.compare_as(b, ty).map_or(a.is_null() && b.is_null(), Ordering::is_eq)
-}
-
-fn ordering_satisfies(op: CompareOp, ordering: Ordering) -> bool {
-    match op {
-        CompareOp::Eq | CompareOp::NotDistinct => ordering.is_eq(),
-        CompareOp::NotEq | CompareOp::Distinct => ordering.is_ne(),
-        CompareOp::Lt => ordering.is_lt(),
-        CompareOp::LtEq => ordering.is_le(),
-        CompareOp::Gt => ordering.is_gt(),
-        CompareOp::GtEq => ordering.is_ge(),
-    }
 }
 
 /// Row values: for `=` and `<>` a known difference decides over an unknown; for
@@ -121,10 +110,10 @@ fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<
             Some(Ordering::Equal) => {}
             None if matches!(op, CompareOp::Eq | CompareOp::NotEq) => unknown = true,
             None => return Ok(None),
-            Some(ordering) => return Ok(Some(ordering_satisfies(op, ordering))),
+            Some(ordering) => return Ok(Some(op.holds(ordering))),
         }
     }
-    Ok((!unknown).then(|| ordering_satisfies(op, Ordering::Equal)))
+    Ok((!unknown).then(|| op.holds(Ordering::Equal)))
 }
 
 /// AND (`decides` false) and OR (`decides` true): one deciding operand is enough,

@@ -1,5 +1,7 @@
 //! Operators of comparison and of arithmetic.
 
+use std::cmp::Ordering;
+
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
@@ -44,6 +46,33 @@ impl CompareOp {
             Self::GtEq => Self::Lt,
             Self::Distinct => Self::NotDistinct,
             Self::NotDistinct => Self::Distinct,
+        }
+    }
+
+    /// Whether it says which side comes first.
+    pub fn is_ordering(self) -> bool {
+        matches!(self, Self::Lt | Self::LtEq | Self::Gt | Self::GtEq)
+    }
+
+    /// Without equality: `<` of `<=`.
+    pub fn strict(self) -> Self {
+        match self {
+            Self::LtEq => Self::Lt,
+            Self::GtEq => Self::Gt,
+            same => same,
+        }
+    }
+
+    /// Whether it holds for two values, neither of them NULL, of this order.
+    #[inline]
+    pub fn holds(self, ordering: Ordering) -> bool {
+        match self {
+            Self::Eq | Self::NotDistinct => ordering.is_eq(),
+            Self::NotEq | Self::Distinct => ordering.is_ne(),
+            Self::Lt => ordering.is_lt(),
+            Self::LtEq => ordering.is_le(),
+            Self::Gt => ordering.is_gt(),
+            Self::GtEq => ordering.is_ge(),
         }
     }
 

@@ -25,8 +25,8 @@ mod text_of_key;
 mod want;
 
 pub(crate) use prefix::TextPrefix;
+use saltwing_types::Expr;
 use saltwing_types::function::KeyProperty;
-use saltwing_types::{CompareOp, Expr};
 pub(crate) use want::Want;
 
 use crate::column_set::ColumnSet;
@@ -108,9 +108,4 @@ struct Outcomes<'f> {
     /// Of the set made of the wanted ones those values for which the test may fail; `None`
     /// where any of them may have another outcome.
     doubt: &'f dyn Fn(&ColumnSet) -> Option<ColumnSet>,
-}
-
-/// Whether a comparison orders its sides.
-fn is_ordering(op: CompareOp) -> bool {
-    matches!(op, CompareOp::Lt | CompareOp::LtEq | CompareOp::Gt | CompareOp::GtEq)
 }

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use super::{Args, Signature};
-use crate::{SqlType, VALUE_BYTES_MAX, Value, ValueError};
+use crate::{DateField, SqlType, VALUE_BYTES_MAX, Value, ValueError};
 
 /// Looks at the arguments of a call that are literals; the others are `None`.
 pub type Check = fn(&[Option<&Value>]) -> Result<(), ValueError>;
@@ -71,6 +71,8 @@ pub enum NullRule {
 pub enum Evaluation {
     /// From the values of all arguments.
     Values(fn(&Args<'_>) -> Result<Value, ValueError>),
+    /// This part of the one argument, an instant.
+    Field(DateField),
     /// The first argument that is not NULL; those behind it are not computed.
     FirstNotNull,
     /// Typing makes another expression of it, so that no tree holds a call of it.
@@ -186,6 +188,7 @@ impl Function {
         }
         match self.evaluation {
             Evaluation::Values(compute) => compute(&args),
+            Evaluation::Field(field) => Ok(Value::Int(field.of(args.instant(0)?))),
             Evaluation::FirstNotNull => {
                 Ok(values.iter().find(|value| !value.is_null()).cloned().unwrap_or(Value::Null))
             }
