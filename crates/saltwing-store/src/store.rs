@@ -1,7 +1,6 @@
 //! The contract: [`OrderedKv`], [`Snapshot`], [`Cursor`].
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::{Announced, Bytes, Capabilities, Direction, KeyBounds, Space, StoreError, WriteBatch};
 
@@ -160,62 +159,4 @@ pub trait Cursor: Send {
     /// one yielded changes nothing. Any bytes will do, empty ones included. It
     /// costs about as much as a new cursor.
     fn seek(&mut self, key: &[u8]) -> Result<(), StoreError>;
-}
-
-impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
-    fn capabilities(&self) -> &Capabilities {
-        (**self).capabilities()
-    }
-
-    fn notices(&self) -> &[String] {
-        (**self).notices()
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        (**self).left_out()
-    }
-
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        (**self).get(space, key)
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        (**self).cursor(space, bounds, direction)
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        (**self).snapshot()
-    }
-
-    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
-        (**self).write(batch, durability)
-    }
-
-    fn clear(&self, space: Space) -> Result<(), StoreError> {
-        (**self).clear(space)
-    }
-
-    fn reclaim(&self) -> Result<(), StoreError> {
-        (**self).reclaim()
-    }
-
-    fn room(&self) -> Option<u64> {
-        (**self).room()
-    }
-
-    fn place(&self) -> PathBuf {
-        (**self).place()
-    }
-
-    fn sync(&self) -> Result<(), StoreError> {
-        (**self).sync()
-    }
-
-    fn announce(&self) -> Announced<'_> {
-        (**self).announce()
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        (**self).close()
-    }
 }
