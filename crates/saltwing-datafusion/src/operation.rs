@@ -26,9 +26,7 @@ use datafusion::logical_expr::{
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use saltwing_types::function::Evaluation;
-use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing,
-};
+use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 
 use crate::RelationalError;
 use crate::internal_name::internal_name;

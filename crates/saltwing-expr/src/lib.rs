@@ -43,8 +43,6 @@ mod comparison;
 mod compile;
 mod conversion;
 pub mod evaluate;
-#[cfg(test)]
-mod generators;
 mod hash_call;
 mod instant_call;
 mod kernels;
@@ -69,3 +67,8 @@ pub use evaluate::{Evaluator, Filter, evaluate, filter_mask};
 pub use row_values::{ColumnCells, RowValues};
 pub use text::{text_at, write_text};
 pub use value_at::{ValueColumn, ValueRef, value_at};
+
+#[cfg(test)]
+mod tests {
+    pub(crate) mod generators;
+}

@@ -7,8 +7,8 @@ use saltwing_types::Function;
 use saltwing_types::function::{Args, SizeBound};
 
 use super::*;
-use crate::generators::any_value;
-use crate::generators::expressions::KINDS;
+use crate::tests::generators::any_value;
+use crate::tests::generators::expressions::KINDS;
 
 const FIRST: usize = 0;
 const SECOND: usize = 1;
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn casts(pair in any_pair(), ty in crate::generators::any_type()) {
+    fn casts(pair in any_pair(), ty in crate::tests::generators::any_type()) {
         pair.check_typed(typing::cast(pair.column(FIRST), ty))?;
         pair.check_typed(typing::cast(pair.column(FIRST), SqlType::Varchar(None)))?;
     }
