@@ -25,9 +25,8 @@ use datafusion::logical_expr::{
     BinaryExpr, Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, DateField, Expr, Function, Span, SqlType, Value, ValueError, typing,
-};
+use saltwing_types::function::Evaluation;
+use saltwing_types::{ArithOp, ColumnRef, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, typing};
 
 use crate::RelationalError;
 use crate::internal_name::internal_name;
@@ -189,7 +188,7 @@ impl Operation {
             Self::Call(function) if function.name == "DATE_TRUNC" => {
                 datafusion::functions::expr_fn::date_trunc(operands.next()?, operands.next()?)
             }
-            Self::Call(function) if let Some(field) = DateField::of_function(*function) => {
+            Self::Call(function) if let Evaluation::Field(field) = function.evaluation => {
                 let name = datafusion::prelude::lit(field.name());
                 datafusion::functions::expr_fn::date_part(name, operands.next()?)
             }
@@ -222,7 +221,7 @@ impl Operation {
             }
             Self::Call(function) if function.name == "LENGTH" => Some(DataType::UInt64),
             Self::Call(function) if function.name == "DATE_TRUNC" => types.get(1).cloned(),
-            Self::Call(function) if DateField::of_function(*function).is_some() => Some(DataType::Int32),
+            Self::Call(function) if matches!(function.evaluation, Evaluation::Field(_)) => Some(DataType::Int32),
             Self::Negate | Self::Plain | Self::Call(_) => types.first().cloned(),
             Self::Case { operand, otherwise } => {
                 let conditions = types.get(usize::from(*operand)..)?;

@@ -43,8 +43,6 @@ mod comparison;
 mod compile;
 mod conversion;
 pub mod evaluate;
-#[cfg(test)]
-mod generators;
 mod hash_call;
 mod instant_call;
 mod kernels;
@@ -63,8 +61,14 @@ mod text_call;
 pub mod value_at;
 
 pub use arrow_type::{arrow_type, sql_type};
+pub use batch::Columns;
 pub use builder::ColumnBuilder;
-pub use evaluate::{Columns, Evaluator, Filter, evaluate, filter_mask};
+pub use evaluate::{Evaluator, Filter, evaluate, filter_mask};
 pub use row_values::{ColumnCells, RowValues};
 pub use text::{text_at, write_text};
 pub use value_at::{ValueColumn, ValueRef, value_at};
+
+#[cfg(test)]
+mod tests {
+    pub(crate) mod generators;
+}

@@ -1,6 +1,6 @@
 //! What a plan is: which keys are read, and what remains to be checked.
 
-use crate::{Condition, Ranges, Skip, Verdict};
+use crate::{Condition, OrderKind, Ranges, Skip, Verdict};
 
 /// How one table is read.
 ///
@@ -86,28 +86,6 @@ pub enum Buckets {
     All,
     /// These, ascending. Each range says which of them is its own.
     Some(Vec<u8>),
-}
-
-/// Whether a scan gives the order that was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrderKind {
-    /// In key order.
-    Key,
-    /// In reverse key order.
-    Reverse,
-    /// It doesn't, or none was asked for.
-    None,
-}
-
-impl OrderKind {
-    /// The word in EXPLAIN.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Key => "key",
-            Self::Reverse => "reverse",
-            Self::None => "none",
-        }
-    }
 }
 
 /// What a condition is used for.

@@ -14,33 +14,15 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
-use saltwing_rowkey::{KeyRange, RowKeyCodec};
+use saltwing_rowkey::KeyRange;
 
 use crate::cursor::{Cursor, Direction, Entry, Piece};
 use crate::notation;
 use crate::product::Product;
-use saltwing_types::SqlType;
+use crate::range_plan::Plan;
 
 /// Most ranges that [`Ranges::total`] makes in order to count them.
 const COUNTED_MAX: u128 = 20_000;
-
-/// A key column as ranges are made of it: the values' type, and the key's.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ColumnTypes {
-    pub(crate) value: SqlType,
-    pub(crate) key: SqlType,
-}
-
-/// What ranges are made of.
-pub(crate) struct Plan {
-    pub(crate) codec: Arc<RowKeyCodec>,
-    pub(crate) columns: Vec<ColumnTypes>,
-    pub(crate) products: Arc<[Product]>,
-    /// Whether every range is one key.
-    pub(crate) points: bool,
-    /// Whether each range lies in one bucket that its values tell.
-    pub(crate) bucketed: bool,
-}
 
 /// The byte ranges of logical keys that an access reads, sorted and disjoint.
 ///

@@ -234,7 +234,7 @@ mod faults;
 #[cfg(test)]
 mod tests {
     use saltwing_store::MemoryStore;
-    use saltwing_store::fault::{Call, Fault, FaultStore};
+    use saltwing_store::conformance::fault::{Call, Fault, FaultStore};
 
     use super::*;
 
@@ -317,7 +317,7 @@ mod tests {
             let connection = database.connect().blocking();
             connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", ()).unwrap();
             (0..40).for_each(|k| drop(connection.execute(&format!("UPSERT INTO t VALUES ({k}, 'a')"), ()).unwrap()));
-            let failure = saltwing_store::fault::Failure::once(Call::Write, 1);
+            let failure = saltwing_store::conformance::fault::Failure::once(Call::Write, 1);
             kv.faults().set(Fault::Fail(failure));
             let done = connection.execute(sql, ()).unwrap();
             assert_eq!((kv.faults().failed(), done.notices.len()), (1, 1), "{sql}: {:?}", done.notices);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use saltwing_access::{TableError, TableStore};
-use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
+use saltwing_store::conformance::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,

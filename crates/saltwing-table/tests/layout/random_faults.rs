@@ -13,7 +13,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use saltwing_access::{Budget, Durability, ScanContext, Table, TableError, TableStore};
 use saltwing_fjall::{Access, OpenOptions};
-use saltwing_store::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
+use saltwing_store::conformance::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
 use saltwing_store::{MemoryStore, OrderedKv, StoreError};
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::{TableId, Value};
