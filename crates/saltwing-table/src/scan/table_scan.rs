@@ -59,9 +59,10 @@ pub(crate) enum Rows {
 }
 
 impl Scan {
-    /// A scan of a table's rows as they were at one moment, and what the clock said then.
+    /// A scan of a table's rows as they were at one moment; the clock said `now_ms` then.
     pub(crate) fn new(
-        (rows, now_ms): (TableRows, i64),
+        rows: TableRows,
+        now_ms: i64,
         shape: Arc<ScanShape>,
         route: ScanRoute,
         context: ScanContext,
