@@ -277,7 +277,7 @@ impl Drop for BlockRef {
         if self.replaced.load(Relaxed) {
             let families = self.summary.families().to_vec();
             let unread = Unread { table: self.context.table, id: self.id, families };
-            self.context.store.return_unread(vec![unread]);
+            self.context.store.add_unread([unread]);
         }
     }
 }

@@ -303,8 +303,7 @@ impl StorageEngine {
                 batch.delete(REPLACED, id_key(*table, *id));
             }
             if let Err(error) = self.write_layout(batch) {
-                self.blocks.return_unread(unread);
-                self.blocks.return_unread(rest);
+                self.blocks.add_unread(unread.into_iter().chain(rest));
                 return Err(error);
             }
             unread = rest;

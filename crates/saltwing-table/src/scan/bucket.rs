@@ -43,16 +43,16 @@ pub(crate) struct BucketScan {
     misses: u32,
     /// Ranges taken, for [`CHECK_RANGES`].
     ranges_taken: u32,
-    ahead: Ahead,
+    next_row: NextRow,
 }
 
-/// What a look ahead has found.
-enum Ahead {
-    /// Nothing was looked for.
+/// The row behind the ranges taken so far.
+enum NextRow {
+    /// It was not looked for.
     Unknown,
-    /// The next row has this logical key.
+    /// It has this logical key.
     Row(Vec<u8>),
-    /// There is no row any more.
+    /// There is none.
     End,
 }
 
@@ -66,7 +66,7 @@ impl BucketScan {
         context: ScanContext,
         is_merged: bool,
     ) -> Self {
-        let (skipper, ahead) = (skipper.map(Box::new), Ahead::Unknown);
+        let (skipper, next_row) = (skipper.map(Box::new), NextRow::Unknown);
         let (walk, range, keys, found) = (None, None, Keys::default(), VecDeque::new());
         Self {
             rows,
@@ -83,7 +83,7 @@ impl BucketScan {
             found,
             misses: 0,
             ranges_taken: 0,
-            ahead,
+            next_row,
         }
     }
 
@@ -176,7 +176,7 @@ impl BucketScan {
 
     /// Takes the next range as a key, where it is one and need not be compared with what lies ahead.
     fn take_key(&mut self) -> Result<bool, TableError> {
-        if self.misses >= MISSES_MAX || !matches!(self.ahead, Ahead::Unknown) {
+        if self.misses >= MISSES_MAX || !matches!(self.next_row, NextRow::Unknown) {
             return Ok(false);
         }
         let Self { keys, ranges, bucket, .. } = self;
@@ -224,13 +224,13 @@ impl BucketScan {
             let Some(range) = self.ranges.next() else { return Ok(None) };
             self.count_taken()?;
             let is_past =
-                matches!(&self.ahead, Ahead::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
-            if self.misses >= MISSES_MAX && (is_past || matches!(self.ahead, Ahead::Unknown)) {
-                self.look_ahead(&range)?;
+                matches!(&self.next_row, NextRow::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
+            if self.misses >= MISSES_MAX && (is_past || matches!(self.next_row, NextRow::Unknown)) {
+                self.find_next_row(&range)?;
             }
-            match &self.ahead {
-                Ahead::End => return Ok(None),
-                Ahead::Row(key) if self.lies_before(&range, key) => {}
+            match &self.next_row {
+                NextRow::End => return Ok(None),
+                NextRow::Row(key) if self.lies_before(&range, key) => {}
                 _ => {
                     self.count_entered();
                     return Ok(Some(range));
@@ -248,7 +248,7 @@ impl BucketScan {
     }
 
     /// Finds the first row in or behind a range, and leaves out the ranges before it.
-    fn look_ahead(&mut self, range: &KeyRange) -> Result<(), TableError> {
+    fn find_next_row(&mut self, range: &KeyRange) -> Result<(), TableError> {
         let rest = match self.rules.direction {
             Direction::Forward => KeyRange::new(range.start().to_vec(), None),
             Direction::Reverse => KeyRange::new(Vec::new(), range.end().map(<[u8]>::to_vec)),
@@ -259,14 +259,14 @@ impl BucketScan {
         // Expired rows count: they too are where a range may end.
         let WalkRules { direction, counters, .. } = &*self.rules;
         let rules = WalkRules { direction: *direction, expired_ms: None, zones: None, counters: counters.clone() };
-        self.ahead = match self.walk_over(&rest, Arc::new(rules)).next(1)? {
-            None => Ahead::End,
+        self.next_row = match self.walk_over(&rest, Arc::new(rules)).next(1)? {
+            None => NextRow::End,
             Some(piece) => {
                 let mut key = Vec::new();
                 piece.first_key(self.rules.direction, &mut key)?;
                 key.drain(..usize::from(self.bucket.is_some()).min(key.len()));
                 self.ranges.skip_to(&key);
-                Ahead::Row(key)
+                NextRow::Row(key)
             }
         };
         Ok(())

@@ -1,7 +1,7 @@
 //! The rows of one key range: runs of block rows, split by rows of the deltas.
 
-pub(crate) mod ahead;
 pub(crate) mod overlay;
+pub(crate) mod prefetch;
 pub(crate) mod segment;
 
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ use crate::format::stored_row::{RecentRow, StoredRow};
 use crate::format::summary::Summary;
 use crate::scan::conditions::Conditions;
 
-use ahead::{Ahead, Look};
+use prefetch::{Look, Prefetch};
 pub(crate) use segment::{RowSegment, RowSegments};
 
 /// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
@@ -55,7 +55,7 @@ pub(crate) struct Walk {
     whole_until: Option<usize>,
     /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
     is_long: bool,
-    ahead: Ahead,
+    prefetch: Prefetch,
     /// What the next blocks are needed for: their columns, unless the last one was passed over.
     look: Look,
     done: bool,
@@ -81,7 +81,7 @@ impl Walk {
             index,
             whole_until: None,
             is_long: false,
-            ahead: Ahead::default(),
+            prefetch: Prefetch::default(),
             look: Look::Columns,
             done: false,
             pieces,
@@ -172,7 +172,7 @@ impl Walk {
         let mut whole = self.whole_entries();
         whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
         for index in whole.clone() {
-            self.ahead.look(&self.rows.directory, self.index, Look::Summary, whole.end - index);
+            self.prefetch.look(&self.rows.directory, self.index, Look::Summary, whole.end - index);
             let Some(entry) = self.rows.directory.entry(index) else { break };
             let is_alive = |block: &&Arc<BlockRef>| {
                 self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
@@ -211,7 +211,7 @@ impl Walk {
         if whole.is_empty() {
             return Ok(false);
         }
-        self.ahead.look(&self.rows.directory, self.index, self.look, whole.len());
+        self.prefetch.look(&self.rows.directory, self.index, self.look, whole.len());
         let entry = self.rows.directory.entry(self.index);
         let Some(block) = entry.and_then(|entry| entry.lone_block()).cloned() else { return Ok(false) };
         self.add_run(&block, None, 0..block.summary.rows as usize)?;

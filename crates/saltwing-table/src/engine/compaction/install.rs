@@ -25,7 +25,7 @@ impl Compaction<'_> {
         let left: Vec<Arc<OverflowValue>> =
             overflow.filter(|overflow| !self.named.contains(&overflow.id)).cloned().collect();
         left.iter().for_each(|overflow| self.batch.put(REPLACED, id_key(id, overflow.id), []));
-        self.ahead.ids.iter().for_each(|ahead| self.batch.delete(REPLACED, id_key(id, *ahead)));
+        self.uncommitted.ids.iter().for_each(|overflow| self.batch.delete(REPLACED, id_key(id, *overflow)));
         self.overflow.into_mutations().into_iter().for_each(|put| self.batch.push(put));
         let batch = self.batch;
         self.numbers.write(|meta| {
@@ -33,7 +33,7 @@ impl Compaction<'_> {
             self.packed.write_meta(&meta, batch)?;
             Ok(meta)
         })?;
-        self.ahead.keep();
+        self.uncommitted.keep();
         let counters = self.packed.blocks.counters(id);
         counters.merge_steps.fetch_add(1, Relaxed);
         counters.folds.fetch_add(self.folded, Relaxed);

@@ -210,7 +210,7 @@ impl Compaction<'_> {
             self.packed.write_meta(&meta, batch)?;
             Ok(meta)
         })?;
-        self.ahead.ids.extend(ids);
+        self.uncommitted.ids.extend(ids);
         Ok(())
     }
 

@@ -86,7 +86,7 @@ impl<'a> Compaction<'a> {
         for (id, (run, entries)) in other.left_runs {
             self.left_runs.entry(id).or_insert_with(|| (run, 0)).1 += entries;
         }
-        self.ahead.ids.append(&mut other.ahead.ids);
+        self.uncommitted.ids.append(&mut other.uncommitted.ids);
         self.named.extend(other.named);
         self.blocks += other.blocks;
         self.appended += other.appended;

@@ -6,7 +6,7 @@ use crate::engine::block_store::BlockContext;
 use crate::engine::compaction::pending::Stream;
 use crate::engine::directory::{Directory, Edits};
 use crate::engine::options::BlockLimits;
-use crate::engine::overflow::Ahead;
+use crate::engine::overflow::UncommittedOverflow;
 use crate::engine::run::Run;
 use crate::engine::storage_engine::StorageEngine;
 use crate::engine::stored_table::StoredTable;
@@ -43,7 +43,7 @@ pub(crate) struct Compaction<'a> {
     /// Values that lie by themselves: those to be written with the batch, those that are written, and all that the
     /// new blocks name.
     pub(crate) overflow: WriteBatch,
-    pub(crate) ahead: Ahead,
+    pub(crate) uncommitted: UncommittedOverflow,
     pub(crate) named: HashSet<u64>,
     /// Blocks read and made.
     pub(crate) blocks: usize,
@@ -77,7 +77,7 @@ impl<'a> Compaction<'a> {
         rows: TableRows,
         limit_ms: Option<i64>,
     ) -> Self {
-        let ahead = Ahead::new(table.def().id, packed.blocks.clone());
+        let uncommitted = UncommittedOverflow::new(table.def().id, packed.blocks.clone());
         let (size, options) = (rows.directory.size(), &packed.options);
         let is_large = |held: u64, delta: u64| held >= options.run_deltas.saturating_mul(delta);
         Self {
@@ -96,7 +96,7 @@ impl<'a> Compaction<'a> {
             runs: Vec::new(),
             left_runs: HashMap::new(),
             overflow: WriteBatch::new(),
-            ahead,
+            uncommitted,
             named: HashSet::new(),
             blocks: 0,
             appended: 0,

@@ -17,9 +17,9 @@ const BLOCKS_AHEAD: usize = 8;
 
 type Several<T> = SmallVec<[T; BLOCKS_AHEAD]>;
 
-/// How far was looked ahead, and at what.
+/// How far blocks were prefetched, and what of them.
 #[derive(Default)]
-pub(crate) struct Ahead {
+pub(crate) struct Prefetch {
     /// The entry behind those that were looked at.
     until: usize,
     at: Look,
@@ -35,7 +35,7 @@ pub(crate) enum Look {
     Columns,
 }
 
-impl Ahead {
+impl Prefetch {
     /// Looks at the blocks of the entries from `index` on, `most` and [`BLOCKS_AHEAD`] at most, unless that one was looked at.
     #[inline]
     pub(crate) fn look(&mut self, directory: &Directory, index: usize, at: Look, most: usize) {
