@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl Compaction<'_> {
     /// Writes the batch, and puts the new directory in the old one's place.
-    pub(crate) fn install(mut self, cursor: Cursor) -> Result<(), TableError> {
+    pub(super) fn install(mut self, cursor: Cursor) -> Result<(), TableError> {
         let id = self.table.def().id;
         for block in &self.replaced {
             self.batch.put(REPLACED, id_key(id, block.id), block.summary.families());

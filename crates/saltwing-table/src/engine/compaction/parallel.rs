@@ -18,7 +18,7 @@ use crate::engine::compaction::state::{Compaction, CompactionReason, STEP_ENTRIE
 
 impl<'a> Compaction<'a> {
     /// Ranges of entries from `first` on for the threads of one step; at most one where one thread is to do it.
-    pub(crate) fn parts(&self, first: usize, also: CompactionReason) -> Vec<Range<usize>> {
+    pub(super) fn parts(&self, first: usize, also: CompactionReason) -> Vec<Range<usize>> {
         let options = &self.packed.options;
         // Whole tables are cut by one: small blocks at the ends of parts would stay.
         if options.merge_threads <= 1 || matches!(also, CompactionReason::Undersized(_)) {
@@ -42,7 +42,7 @@ impl<'a> Compaction<'a> {
     }
 
     /// Rewrites the entries of some parts, each by a thread; the next entry with work behind them.
-    pub(crate) fn rewrite_parts(
+    pub(super) fn rewrite_parts(
         &mut self,
         parts: &[Range<usize>],
         also: CompactionReason,

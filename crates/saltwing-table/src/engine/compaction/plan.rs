@@ -8,13 +8,13 @@ use crate::format::stored_row::{RecentRow, StoredRow};
 
 impl Compaction<'_> {
     /// Whether what was done is enough for one step.
-    pub(crate) fn is_enough(&self) -> bool {
+    pub(super) fn is_enough(&self) -> bool {
         let most = self.packed.options.step_blocks;
         self.blocks >= 2 * most || self.appended >= STEP_ENTRIES * most
     }
 
     /// The first entry from `from` on that must be written anew.
-    pub(crate) fn next_work(&self, from: usize, also: CompactionReason) -> Option<usize> {
+    pub(super) fn next_work(&self, from: usize, also: CompactionReason) -> Option<usize> {
         let directory = &self.rows.directory;
         let fence = &directory.entry(from)?.fence;
         let changed = self.rows.frozen.range(fence, None).next().map(|(key, _)| directory.floor(key));
@@ -42,7 +42,7 @@ impl Compaction<'_> {
 
     /// Whether an entry's block is larger than it may be, or has rows in runs, or is the first of some that should stand in
     /// fewer.
-    pub(crate) fn is_misfit(&self, index: usize, entry: &Entry) -> bool {
+    pub(super) fn is_misfit(&self, index: usize, entry: &Entry) -> bool {
         let Some(block) = &entry.block else { return false };
         if !entry.runs.is_empty() {
             return true;
@@ -53,14 +53,14 @@ impl Compaction<'_> {
     }
 
     /// Whether an entry with these new rows is written anew by itself too.
-    pub(crate) fn changes(&self, entry: &Entry, recent: &[RecentRow]) -> bool {
+    pub(super) fn changes(&self, entry: &Entry, recent: &[RecentRow]) -> bool {
         let last_key = entry.block.as_ref().map(|block| &block.summary.last_key);
         let is_among = recent.first().is_some_and(|(key, _)| last_key.is_some_and(|last| key <= last));
         is_among && self.runs_to_take(entry, recent).is_none()
     }
 
     /// How many of an entry's runs its new rows go together with; `None` where they do not go into a run.
-    pub(crate) fn runs_to_take(&self, entry: &Entry, recent: &[RecentRow]) -> Option<usize> {
+    pub(super) fn runs_to_take(&self, entry: &Entry, recent: &[RecentRow]) -> Option<usize> {
         let block = entry.block.as_ref().filter(|_| self.has_runs)?;
         // Rows that come in key order go on as blocks.
         recent.first().filter(|(key, _)| *key <= block.summary.last_key)?;
@@ -79,7 +79,7 @@ impl Compaction<'_> {
     }
 
     /// Behind which entry those end that, from this one on, are to be cut anew together.
-    pub(crate) fn sparse_end(&self, index: usize) -> Option<usize> {
+    pub(super) fn sparse_end(&self, index: usize) -> Option<usize> {
         let size = |index| {
             let size = self.rows.directory.entry(index)?.size();
             let (rows, bytes) = (size.rows + size.run_rows, size.bytes + size.run_bytes);

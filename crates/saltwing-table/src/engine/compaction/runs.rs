@@ -15,7 +15,7 @@ use crate::format::stored_row::RecentRow;
 
 impl Compaction<'_> {
     /// Where an entry's new rows are few beside its block: puts them into a run.
-    pub(crate) fn append_run(
+    pub(super) fn append_run(
         &mut self,
         entry: &Arc<Entry>,
         index: usize,
@@ -52,7 +52,7 @@ impl Compaction<'_> {
     }
 
     /// Makes the run of the rows that wait for one, and the entries that name it.
-    pub(crate) fn flush_run(&mut self) -> Result<(), TableError> {
+    pub(super) fn flush_run(&mut self) -> Result<(), TableError> {
         let Stream { pending, parts } = std::mem::take(&mut self.stream);
         if parts.is_empty() {
             return Ok(());

@@ -18,7 +18,7 @@ use crate::format::stored_row::RecentRow;
 impl StorageEngine {
     /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are meant by `also`;
     /// `None` when there are none left, else how many expired rows were dropped.
-    pub(crate) fn step(
+    pub(in crate::engine) fn step(
         &self,
         merge: &mut MergeState,
         cursor: &mut Cursor,
@@ -70,7 +70,7 @@ impl StorageEngine {
 
 impl Compaction<'_> {
     /// Rewrites entries from `first` on until it is enough, or those up to `end`; the next entry with work behind them.
-    pub(crate) fn rewrite_range(
+    pub(super) fn rewrite_range(
         &mut self,
         first: usize,
         end: Option<usize>,
