@@ -17,6 +17,7 @@ pub(crate) mod row_order;
 pub(crate) mod search;
 pub(crate) mod seek;
 pub(crate) mod spaces;
+pub(crate) mod stored_column;
 pub(crate) mod stored_row;
 pub(crate) mod summary;
 pub(crate) mod var_part;

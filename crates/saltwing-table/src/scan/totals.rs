@@ -12,8 +12,9 @@ use smallvec::SmallVec;
 use crate::engine::block_ref::BlockRef;
 use crate::engine::stored_table::StoredTable;
 use crate::format::bits::{Ints, Nulls};
-use crate::format::fix_part::{FixCells, FixColumn, FixPart};
+use crate::format::fix_part::FixCells;
 use crate::format::row_format::{SlotBytes, slot_int};
+use crate::format::stored_column::StoredColumn;
 use crate::format::stored_row::StoredRow;
 use crate::format::summary::Summary;
 use crate::scan::block_parts::{BlockParts, recent_slot};
@@ -188,8 +189,8 @@ fn add_block(
         }
         let fix = parts.fix(block, family)?;
         is_read = true;
-        match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
-            Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), &rows, total),
+        match fix.and_then(|fix| StoredColumn::of(fix, None, slot)) {
+            Some(stored) => add_stored(&stored, column.ty.is_integer(), &rows, total),
             // All rows have the value that the column had before it was there.
             None => *total = total.with(table.absent(column.index), rows.len() as u64),
         }
@@ -249,23 +250,20 @@ fn add_recent(
     Ok(())
 }
 
-fn add_stored(fix: &FixPart, column: &FixColumn, is_summed: bool, rows: &Added<'_>, total: &mut Total) {
-    let ints = match column.cells {
+fn add_stored(stored: &StoredColumn<'_>, is_summed: bool, rows: &Added<'_>, total: &mut Total) {
+    let part = stored.fix.bytes();
+    let ints = match stored.column.cells {
         FixCells::Ints(ints) if is_summed => Some(ints),
         _ => None,
     };
-    match column.nulls {
+    match stored.column.nulls {
         Nulls::All => {}
-        Nulls::None => {
-            total.add(rows.len() as u64, ints.map_or(0, |ints| rows.sum(&ints, fix.bytes())));
-        }
-        Nulls::Bits(_) => {
-            rows.for_each(|row| {
-                if !column.nulls.is_null(fix.bytes(), row) {
-                    total.add(1, ints.map_or(0, |ints| ints.get(fix.bytes(), row).into()));
-                }
-            });
-        }
+        Nulls::None => total.add(rows.len() as u64, ints.map_or(0, |ints| rows.sum(&ints, part))),
+        Nulls::Bits(_) => rows.for_each(|row| {
+            if !stored.is_null(row) {
+                total.add(1, ints.map_or(0, |ints| ints.get(part, row).into()));
+            }
+        }),
     }
 }
 
