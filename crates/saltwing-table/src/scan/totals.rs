@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
-use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
+use arrow::array::{Array, ArrayRef};
 use saltwing_access::{TableError, Total, Totals};
+use saltwing_expr::sum::{SumKind, SumTotal};
 use saltwing_types::SqlType;
 use smallvec::SmallVec;
 
@@ -104,7 +104,7 @@ impl Scan {
     /// Adds the rows that were decoded.
     fn add_decoded(&mut self, sums: &mut Sums, totals: &mut Totals) -> Result<(), TableError> {
         if std::mem::take(&mut sums.decoded) > 0 {
-            add_arrays(&self.decoder().finish()?, &mut totals.columns);
+            add_arrays(&self.decoder().finish()?, &mut totals.columns)?;
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ impl Scan {
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.shape.schema().fields().len()] };
         while let Some((columns, rows)) = self.read_columns()? {
             totals.rows += rows as u64;
-            add_arrays(&columns, &mut totals.columns);
+            add_arrays(&columns, &mut totals.columns)?;
         }
         Ok(totals)
     }
@@ -268,19 +268,12 @@ fn add_stored(stored: &StoredColumn<'_>, is_summed: bool, rows: &Added<'_>, tota
 }
 
 /// Adds columns that had to be decoded.
-fn add_arrays(columns: &[ArrayRef], totals: &mut [Total]) {
-    for (column, total) in columns.iter().zip(totals) {
-        let sum = match column.data_type() {
-            DataType::Int8 => sum_of::<Int8Type>(column),
-            DataType::Int16 => sum_of::<Int16Type>(column),
-            DataType::Int32 => sum_of::<Int32Type>(column),
-            DataType::Int64 => sum_of::<Int64Type>(column),
-            _ => 0,
+fn add_arrays(columns: &[ArrayRef], totals: &mut [Total]) -> Result<(), TableError> {
+    for (column, Total { known, sum }) in columns.iter().zip(totals) {
+        *known += match SumKind::of(column.data_type()) {
+            Some(SumKind::Integers) => sum.add_run(column, 0..column.len())?,
+            _ => (column.len() - column.null_count()) as u64,
         };
-        total.add((column.len() - column.null_count()) as u64, sum);
     }
-}
-
-fn sum_of<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &ArrayRef) -> i128 {
-    column.as_primitive::<T>().iter().flatten().map(Into::into).sum()
+    Ok(())
 }
