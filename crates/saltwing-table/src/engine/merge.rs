@@ -9,7 +9,7 @@ use saltwing_types::{TableId, with_causes};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::{BlockContext, Unread};
-use crate::engine::compaction::state::CompactionReason;
+use crate::engine::compaction::plan::CompactionReason;
 use crate::engine::memtable::Delta;
 use crate::engine::storage_engine::{MergeState, StorageEngine};
 use crate::format::directory_format::{StoredEntry, read_run};

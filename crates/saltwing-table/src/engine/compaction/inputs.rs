@@ -50,13 +50,6 @@ fn key_of(lead: &FixPart, row: usize) -> Bytes {
 }
 
 impl Compaction<'_> {
-    /// The frozen rows of an entry.
-    pub(super) fn recent(&self, index: usize) -> Vec<RecentRow> {
-        let Some((entry, end)) = self.directory().owned(index) else { return Vec::new() };
-        let rows = self.rows.frozen.range(&entry.fence, end.map(|end| &**end));
-        rows.map(|(key, row)| (key.clone(), row.clone())).collect()
-    }
-
     /// Adds an entry's rows as they are after the merge: those of its block, and all that is above it.
     pub(super) fn fold(
         &mut self,

@@ -4,15 +4,16 @@ use crate::engine::block_ids::BlockIdAllocator;
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::BlockContext;
 use crate::engine::compaction::pending::Stream;
-use crate::engine::directory::{Directory, Edits};
+use crate::engine::compaction::plan::{CompactionReason, Planner};
+use crate::engine::directory::Edits;
 use crate::engine::options::BlockLimits;
 use crate::engine::overflow::UncommittedOverflow;
 use crate::engine::run::Run;
 use crate::engine::storage_engine::StorageEngine;
 use crate::engine::stored_table::StoredTable;
 use crate::engine::table_rows::TableRows;
+use crate::format::stored_row::StoredRow;
 use saltwing_store::WriteBatch;
-use saltwing_types::TableId;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -56,19 +57,6 @@ pub(super) struct Compaction<'a> {
     pub(super) expired: u64,
 }
 
-/// Which entries a walk over a table writes anew, beside those with rows of the frozen delta.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engine) enum CompactionReason {
-    /// No others.
-    None,
-    /// Those with expired rows.
-    Expired,
-    /// Those with so many rows in runs that reading them pays for it.
-    Runs,
-    /// Those of this table that are larger than they should be, have runs, or would be fewer together.
-    Undersized(TableId),
-}
-
 impl<'a> Compaction<'a> {
     pub(super) fn new(
         packed: &'a StorageEngine,
@@ -107,7 +95,26 @@ impl<'a> Compaction<'a> {
         }
     }
 
-    pub(super) fn directory(&self) -> &Arc<Directory> {
-        &self.rows.directory
+    /// The planner of what else than new rows is to be written anew for this reason.
+    pub(super) fn planner(&self, reason: CompactionReason) -> Planner<'_, impl Fn(&StoredRow) -> usize> {
+        let reason = match reason {
+            CompactionReason::Undersized(table) if table != self.table.def().id => CompactionReason::None,
+            reason => reason,
+        };
+        Planner {
+            directory: &self.rows.directory,
+            frozen: &self.rows.frozen,
+            limits: self.limits,
+            limit_ms: self.limit_ms,
+            run_share: self.has_runs.then_some(self.packed.options.run_share),
+            reason,
+            block_bytes: |row: &StoredRow| self.near_bytes(row),
+        }
+    }
+
+    /// Whether what was done is enough for one step.
+    pub(super) fn is_enough(&self) -> bool {
+        let most = self.packed.options.step_blocks;
+        self.blocks >= 2 * most || self.appended >= STEP_ENTRIES * most
     }
 }
