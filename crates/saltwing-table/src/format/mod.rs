@@ -12,6 +12,7 @@ pub(crate) mod fix_part;
 pub(crate) mod meta;
 pub(crate) mod number_ranges;
 pub(crate) mod overflow;
+pub(crate) mod prefetch;
 pub(crate) mod row_format;
 pub(crate) mod row_order;
 pub(crate) mod search;

@@ -1,7 +1,7 @@
 //! The rows of one key range: runs of block rows, split by rows of the deltas.
 
 pub(crate) mod overlay;
-pub(crate) mod prefetch;
+pub(crate) mod read_ahead;
 pub(crate) mod segment;
 
 use std::collections::VecDeque;
@@ -12,16 +12,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_access::{Counters, TableError};
 use saltwing_store::{Bytes, Direction};
 
-use crate::engine::block_ref::{BlockRef, PartsInMemory};
+use crate::engine::block_ref::BlockRef;
 use crate::engine::entry::Entry;
 use crate::engine::run::KeyHash;
 use crate::engine::table_rows::TableRows;
 use crate::format::fix_part::FixPart;
+use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::format::stored_row::{RecentRow, StoredRow};
 use crate::format::summary::Summary;
 use crate::scan::conditions::Conditions;
 
-use prefetch::{Look, Prefetch};
+use read_ahead::{Depth, ReadAhead};
 pub(crate) use segment::{RowSegment, RowSegments};
 
 /// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
@@ -55,9 +56,9 @@ pub(crate) struct Walk {
     whole_until: Option<usize>,
     /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
     is_long: bool,
-    prefetch: Prefetch,
+    read_ahead: ReadAhead,
     /// What the next blocks are needed for: their columns, unless the last one was passed over.
-    look: Look,
+    depth: Depth,
     done: bool,
     pieces: VecDeque<RowSegment>,
     recent: Vec<RecentRow>,
@@ -81,8 +82,8 @@ impl Walk {
             index,
             whole_until: None,
             is_long: false,
-            prefetch: Prefetch::default(),
-            look: Look::Columns,
+            read_ahead: ReadAhead::default(),
+            depth: Depth::Columns,
             done: false,
             pieces,
             recent,
@@ -172,7 +173,7 @@ impl Walk {
         let mut whole = self.whole_entries();
         whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
         for index in whole.clone() {
-            self.prefetch.look(&self.rows.directory, self.index, Look::Summary, whole.end - index);
+            self.read_ahead.prefetch(&self.rows.directory, self.index, Depth::Summary, whole.end - index);
             let Some(entry) = self.rows.directory.entry(index) else { break };
             let is_alive = |block: &&Arc<BlockRef>| {
                 self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
@@ -211,7 +212,7 @@ impl Walk {
         if whole.is_empty() {
             return Ok(false);
         }
-        self.prefetch.look(&self.rows.directory, self.index, self.look, whole.len());
+        self.read_ahead.prefetch(&self.rows.directory, self.index, self.depth, whole.len());
         let entry = self.rows.directory.entry(self.index);
         let Some(block) = entry.and_then(|entry| entry.lone_block()).cloned() else { return Ok(false) };
         self.add_run(&block, None, 0..block.summary.rows as usize)?;
@@ -412,10 +413,10 @@ impl Walk {
             let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
             self.pieces.push_back(RowSegment::Pruned(rows));
             counters.blocks_skipped.fetch_add(1, Relaxed);
-            self.look = Look::Summary;
+            self.depth = Depth::Summary;
             return;
         }
-        self.look = Look::Columns;
+        self.depth = Depth::Columns;
         // Where nothing was read for them, who reads them counts the block.
         counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
         if self.rules.direction == Direction::Reverse {
@@ -468,14 +469,14 @@ impl Found {
 }
 
 impl Place {
-    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is looked at together is waited for once.
+    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is prefetched together is waited for once.
     pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
         if let Self::Block(block) = &self {
-            look_at(block, |parts| parts.look_at_keys());
+            prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
         }
         let found = self.read(key, expired_ms)?;
         if let Some(Found { piece: RowSegment::Block { block, rows, .. }, .. }) = &found {
-            look_at(block, |parts| parts.look_at_row(rows.start) ^ parts.look_into_row(rows.start));
+            prefetch_of(block, &[PrefetchStep::Row(rows.start), PrefetchStep::Texts(rows.start)]);
         }
         Ok(found)
     }
@@ -510,9 +511,11 @@ impl Place {
     }
 }
 
-/// Looks at what is in memory of a block; what is seen is of no use.
-fn look_at(block: &BlockRef, look: impl FnOnce(&PartsInMemory<'_>) -> usize) {
-    std::hint::black_box(block.in_memory().map_or(0, |parts| look(&parts)));
+/// Prefetches what is in memory of a block.
+fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
+    if let Some(parts) = block.in_memory() {
+        prefetch(steps.iter().map(|step| parts.prefetch(*step)));
+    }
 }
 
 /// One row by its key, if it is there and not expired.
