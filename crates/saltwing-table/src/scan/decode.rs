@@ -47,6 +47,15 @@ impl DecodedColumn {
     pub(crate) fn of(table: &StoredTable, index: usize) -> Self {
         Self { index, ty: table.column_type(index), source: ColumnLocation::of(table, index) }
     }
+
+    /// Family and slot, if blocks have the column.
+    pub(crate) fn stored(&self) -> Option<(usize, u16)> {
+        if let ColumnLocation::Slot { family, slot } = self.source { Some((family, slot)) } else { None }
+    }
+
+    pub(crate) fn family(&self) -> Option<usize> {
+        self.stored().map(|(family, _)| family)
+    }
 }
 
 impl DecodedColumns {
@@ -55,7 +64,7 @@ impl DecodedColumns {
         let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
         let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
         for column in &all {
-            if let ColumnLocation::Slot { family, .. } = column.source {
+            if let Some(family) = column.family() {
                 let var_wanted = row_format::width(column.ty).is_none();
                 match families.iter_mut().find(|known| known.family == family) {
                     Some(known) => known.var_wanted |= var_wanted,
@@ -63,7 +72,7 @@ impl DecodedColumns {
                 }
             }
         }
-        let reads_keys = all.iter().any(|column| !matches!(column.source, ColumnLocation::Slot { .. }));
+        let reads_keys = all.iter().any(|column| column.stored().is_none());
         let has_leading = all.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
         let keys = reads_keys.then(|| KeyUse { has_leading, tail_bytes: tail_bytes(table) });
         Self { all, families, keys }

@@ -22,12 +22,13 @@ use crate::scan::block_parts::{BlockParts, recent_slot};
 use crate::scan::column_location::{ColumnLocation, tail_bytes};
 use crate::scan::cursor::Found;
 use crate::scan::cursor::segment::RowSegment;
+use crate::scan::decode::DecodedColumn;
 use crate::scan::decode::keys::corrupt as corrupt_key;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
 pub(crate) struct RowShape {
     table: Arc<StoredTable>,
-    pub(crate) columns: Box<[RowColumn]>,
+    pub(crate) columns: Box<[DecodedColumn]>,
     /// Neighbours among them that are stored in one family, or are no stored ones.
     groups: Box<[Group]>,
     /// Whether a column is one of a key's before those at its end.
@@ -36,27 +37,10 @@ pub(crate) struct RowShape {
     tail_bytes: usize,
 }
 
-pub(crate) struct RowColumn {
-    index: usize,
-    pub(crate) ty: SqlType,
-    source: ColumnLocation,
-}
-
 struct Group {
     /// Their family, and whether one of them has a variable width.
     stored: Option<(usize, bool)>,
     columns: Range<usize>,
-}
-
-impl RowColumn {
-    /// Family and slot, where it is stored.
-    fn stored(&self) -> Option<(usize, u16)> {
-        if let ColumnLocation::Slot { family, slot } = self.source { Some((family, slot)) } else { None }
-    }
-
-    fn family(&self) -> Option<usize> {
-        self.stored().map(|(family, _)| family)
-    }
 }
 
 /// What a reader of rows keeps from one to the next.
@@ -79,17 +63,13 @@ impl RowShape {
     }
 
     pub(crate) fn new(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
-        let column = |index: usize| {
-            let ty = table.column_type(index);
-            RowColumn { index, ty, source: ColumnLocation::of(table, index) }
-        };
-        let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
+        let columns: Box<[DecodedColumn]> = columns.into_iter().map(|index| DecodedColumn::of(table, index)).collect();
         let reads_leading = columns.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
         let mut end = 0;
-        let group = |group: &[RowColumn]| {
+        let group = |group: &[DecodedColumn]| {
             let start = end;
             end += group.len();
-            let family = group.first().and_then(RowColumn::family);
+            let family = group.first().and_then(DecodedColumn::family);
             let has_var = group.iter().any(|column| row_format::width(column.ty).is_none());
             Group { stored: family.map(|family| (family, has_var)), columns: start..end }
         };
@@ -179,7 +159,7 @@ impl RowShape {
     fn put_key_column(
         &self,
         lead: &FixPart,
-        column: &RowColumn,
+        column: &DecodedColumn,
         rows: &Range<usize>,
         direction: Direction,
         mut cells: ColumnCells<'_>,

@@ -18,7 +18,6 @@ use crate::format::stored_column::StoredColumn;
 use crate::format::stored_row::StoredRow;
 use crate::format::summary::Summary;
 use crate::scan::block_parts::{BlockParts, recent_slot};
-use crate::scan::column_location::ColumnLocation;
 use crate::scan::cursor::segment::{RowSegment, RowSegments};
 use crate::scan::decode::DecodedColumn;
 use crate::scan::selection::Selection;
@@ -37,7 +36,7 @@ impl Scan {
         self.context.check()?;
         let shape = self.shape.clone();
         let added = &shape.columns().all;
-        let are_stored = added.iter().all(|column| matches!(column.source, ColumnLocation::Slot { .. }));
+        let are_stored = added.iter().all(|column| column.stored().is_some());
         let mut sums = Sums { are_stored, ..Sums::default() };
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut pieces = RowSegments::new();
@@ -180,7 +179,7 @@ fn add_block(
     parts.turn_to(block);
     let mut is_read = false;
     for (column, total) in added.iter().zip(totals) {
-        let ColumnLocation::Slot { family, slot } = column.source else { continue };
+        let Some((family, slot)) = column.stored() else { continue };
         if rows.len() == block.summary.rows as usize
             && let Some(known) = known_total(&block.summary, (family, slot), column.ty)
         {
@@ -204,8 +203,7 @@ pub(crate) fn is_known(block: &Summary, added: &[DecodedColumn]) -> bool {
 }
 
 fn known_of(block: &Summary, column: &DecodedColumn) -> Option<Total> {
-    let ColumnLocation::Slot { family, slot } = column.source else { return None };
-    known_total(block, (family, slot), column.ty)
+    known_total(block, column.stored()?, column.ty)
 }
 
 /// Adds all rows of a block, where the directory knows enough of it; otherwise none.
@@ -236,7 +234,7 @@ fn add_recent(
     totals: &mut [Total],
 ) -> Result<(), TableError> {
     for (column, total) in added.iter().zip(totals) {
-        let ColumnLocation::Slot { family, slot } = column.source else { continue };
+        let Some((family, slot)) = column.stored() else { continue };
         let is_summed = column.ty.is_integer();
         *total = recent_slot(table, key, row, (family, slot), |stored| match stored {
             SlotBytes::Null => Some(*total),
