@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Field, FieldRef, UInt64Type, i256};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::average::Avg;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature};
-use saltwing_expr::{ColumnBuilder, arrow_type};
-use saltwing_types::{Decimal, SqlType, Value};
+use saltwing_expr::arrow_type;
+use saltwing_expr::sum::SumKind;
+use saltwing_types::SqlType;
 
 use crate::RelationalError;
-use crate::sum::{OneSum, Summed};
+use crate::sum::OneSum;
 
 /// `AVG`.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
@@ -25,11 +26,11 @@ pub(crate) struct ExactAverage {
 }
 
 /// How a column of decimals is summed.
-fn decimals(ty: &DataType) -> Option<Summed> {
-    Summed::of(ty).filter(|summed| matches!(summed, Summed::Decimals(_)))
+fn decimals(ty: &DataType) -> Option<SumKind> {
+    SumKind::of(ty).filter(|kind| matches!(kind, SumKind::Decimals(_)))
 }
 
-fn of_args(args: &AccumulatorArgs<'_>) -> Option<Summed> {
+fn of_args(args: &AccumulatorArgs<'_>) -> Option<SumKind> {
     decimals(args.expr_fields.first()?.data_type()).filter(|_| !args.is_distinct)
 }
 
@@ -59,7 +60,7 @@ impl AggregateUDFImpl for ExactAverage {
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         let summed = args.input_fields.first().and_then(|field| decimals(field.data_type()));
         let Some(summed) = summed.filter(|_| !args.is_distinct) else { return self.native.state_fields(args) };
-        let sum = Field::new(format_state_name(args.name, "sum"), summed.state_type(), true);
+        let sum = Field::new(format_state_name(args.name, "sum"), summed.partial_type(), true);
         let count = Field::new(format_state_name(args.name, "count"), DataType::UInt64, false);
         Ok(vec![Arc::new(sum), Arc::new(count)])
     }
@@ -113,19 +114,7 @@ impl Accumulator for OneAverage {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let bare = SqlType::Decimal(None);
-        let value = match self.sum.total() {
-            None => Value::Null,
-            Some((sum, scale, count)) => {
-                let count =
-                    i64::try_from(count).map_err(|_| RelationalError::bug("AVG of more rows than there are"))?;
-                let sum = decimal(sum, scale).map_err(RelationalError::from)?;
-                Value::Decimal(sum.checked_div(Decimal::from(count)).map_err(RelationalError::from)?)
-            }
-        };
-        let mut builder = ColumnBuilder::new(bare, 1);
-        builder.append_value(&value).map_err(|error| DataFusionError::from(RelationalError::from(error)))?;
-        ScalarValue::try_from_array(&builder.finish(), 0)
+        self.sum.average()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
@@ -136,17 +125,5 @@ impl Accumulator for OneAverage {
 
     fn size(&self) -> usize {
         size_of_val(self)
-    }
-}
-
-/// A sum as a decimal: beyond 38 digits the last ones are cut.
-fn decimal(sum: i256, scale: i8) -> std::result::Result<Decimal, saltwing_types::ValueError> {
-    let (mut digits, mut scale) = (sum, i32::from(scale));
-    loop {
-        if let Some(small) = digits.to_i128() {
-            return Decimal::new(small, scale);
-        }
-        digits = digits.wrapping_div(i256::from(10));
-        scale -= 1;
     }
 }

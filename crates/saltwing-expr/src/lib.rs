@@ -28,6 +28,8 @@
 //! | [`mod@value_at`] | single values out of columns |
 //! | [`row_values`] | values of rows, without columns |
 //! | [`text`] | values of columns as text |
+//! | [`sum`] | SUM and AVG of columns |
+//! | [`known_values`] | loops over the values of a column that are not NULL |
 //! | [`mod@evaluate`] | [`Evaluator`], [`Filter`] |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -46,6 +48,7 @@ pub mod evaluate;
 mod hash_call;
 mod instant_call;
 mod kernels;
+pub mod known_values;
 mod logic;
 mod membership;
 mod operand;
@@ -56,6 +59,7 @@ mod row_call;
 pub mod row_values;
 mod row_wise;
 mod step;
+pub mod sum;
 pub mod text;
 mod text_call;
 pub mod value_at;

@@ -9,7 +9,7 @@ use saltwing_types::{TableId, with_causes};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::{BlockContext, Unread};
-use crate::engine::compaction::state::CompactionReason;
+use crate::engine::compaction::plan::CompactionReason;
 use crate::engine::memtable::Delta;
 use crate::engine::storage_engine::{MergeState, StorageEngine};
 use crate::format::directory_format::{StoredEntry, read_run};
@@ -26,7 +26,7 @@ const BATCH_KEYS: usize = 1000;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Says whether work shall go on.
-pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<(), TableError>;
+pub(super) type GoOn<'a> = &'a dyn Fn() -> Result<(), TableError>;
 
 const ALWAYS: GoOn<'static> = &|| Ok(());
 
@@ -104,7 +104,7 @@ impl StorageEngine {
     }
 
     /// A step along with a commit.
-    pub(crate) fn compact_inline(&self, full: bool) -> Result<(), TableError> {
+    pub(super) fn compact_inline(&self, full: bool) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         if full && !merge.meta.frozen {
             self.rotate(&mut merge)?;
@@ -137,7 +137,7 @@ impl StorageEngine {
     }
 
     /// Writes blocks anew with the rows of their runs, where these are many, until `is_over`.
-    pub(crate) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
+    pub(super) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
         let mut cursor = Cursor::default();
         while !is_over() {
             let mut merge = self.merging.lock();
@@ -181,7 +181,7 @@ impl StorageEngine {
     }
 
     /// Freezes the active delta: from now on writes go to the next generation.
-    pub(crate) fn rotate(&self, merge: &mut MergeState) -> Result<(), TableError> {
+    pub(super) fn rotate(&self, merge: &mut MergeState) -> Result<(), TableError> {
         if merge.clear_next {
             self.clear_next(merge)?;
         }
@@ -205,7 +205,7 @@ impl StorageEngine {
     }
 
     /// A step of the merge, or its end; how many expired rows were dropped.
-    pub(crate) fn step_or_finish(&self, merge: &mut MergeState) -> Result<u64, TableError> {
+    pub(super) fn step_or_finish(&self, merge: &mut MergeState) -> Result<u64, TableError> {
         let mut cursor = merge.meta.cursor.clone();
         match self.step(merge, &mut cursor, CompactionReason::None)? {
             Some(expired) => Ok(expired),
@@ -242,7 +242,7 @@ impl StorageEngine {
     }
 
     /// Writes a batch with the record of generations as it will be.
-    pub(crate) fn write_meta(&self, meta: &Meta, mut batch: WriteBatch) -> Result<(), TableError> {
+    pub(super) fn write_meta(&self, meta: &Meta, mut batch: WriteBatch) -> Result<(), TableError> {
         batch.put(META, META_KEY, meta.write());
         self.write_layout(batch)
     }
@@ -286,7 +286,7 @@ impl StorageEngine {
     }
 
     /// Deletes the replaced blocks and the values that nobody reads any more; whether there were any.
-    pub(crate) fn delete_obsolete(&self, _merge: &mut MergeState) -> Result<bool, TableError> {
+    pub(super) fn delete_obsolete(&self, _merge: &mut MergeState) -> Result<bool, TableError> {
         let mut unread = self.blocks.take_unread();
         let is_any = !unread.is_empty();
         while !unread.is_empty() {
@@ -303,8 +303,7 @@ impl StorageEngine {
                 batch.delete(REPLACED, id_key(*table, *id));
             }
             if let Err(error) = self.write_layout(batch) {
-                self.blocks.return_unread(unread);
-                self.blocks.return_unread(rest);
+                self.blocks.add_unread(unread.into_iter().chain(rest));
                 return Err(error);
             }
             unread = rest;

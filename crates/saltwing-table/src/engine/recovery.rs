@@ -73,7 +73,7 @@ impl StorageEngine {
                 rows.directory.mark_owners(delta.iter().map(|(key, _)| &**key));
             }
         }
-        blocks.return_unread(replaced(&*kv)?);
+        blocks.add_unread(replaced(&*kv)?);
         Ok(Self {
             kv,
             clock,

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use crate::engine::directory::Directory;
 use crate::engine::memtable::Delta;
-pub(crate) use crate::format::stored_row::{RecentRow, StoredRow};
+pub(crate) use crate::format::prefetch::prefetch;
+use crate::format::stored_row::{RecentRow, StoredRow};
 
 /// Rows whose places in memory are waited for together.
 const ROWS_AT_ONCE: usize = 32;
@@ -88,12 +89,11 @@ fn newest<'a>(
     is_all
 }
 
-/// Clones rows, each of which lies in a place of its own. One that is cloned waits for its count of references before the
-/// next one is looked at; so all are looked at first, and waited for together.
+/// Clones rows, each of which lies in a place of its own. A clone waits for the count of references before the next one
+/// begins; so all are prefetched.
 fn take(rows: &mut SmallVec<[Row<'_>; ROWS_AT_ONCE]>, out: &mut Vec<RecentRow>) {
-    let ends = |bytes: &[u8]| bytes.first().zip(bytes.last()).map_or(0, |(first, last)| first ^ last);
-    let look = |(key, row): &Row<'_>| ends(key) ^ row.as_ref().map_or(0, |row| ends(&row.0));
-    std::hint::black_box(rows.iter().fold(0, |seen, row| seen ^ look(row)));
+    let ends = |bytes: &[u8]| bytes.first().zip(bytes.last()).map_or(0, |(first, last)| usize::from(first ^ last));
+    prefetch(rows.iter().map(|(key, row)| ends(key) ^ row.as_ref().map_or(0, |row| ends(&row.0))));
     out.extend(rows.drain(..).map(|(key, row)| (key.clone(), row.clone())));
 }
 

@@ -75,7 +75,7 @@ impl Snapshot for EmbeddedSnapshot {
     fn scan(&self, spec: &ScanSpec, route: ScanRoute, context: ScanContext) -> Result<Box<dyn RowSource>, TableError> {
         let shape = self.shape(spec)?;
         let rows = self.rows_for(shape.table())?;
-        Ok(Box::new(Scan::new((rows, self.now_ms), shape, route, context)?))
+        Ok(Box::new(Scan::new(rows, self.now_ms, shape, route, context)?))
     }
 
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {

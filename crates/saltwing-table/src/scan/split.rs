@@ -26,6 +26,7 @@ use saltwing_store::Direction;
 
 use crate::engine::entry::Entry;
 use crate::engine::table_rows::TableRows;
+use crate::format::prefetch::prefetch;
 
 /// Most ranges, each in a bucket, of a scan that is divided.
 const RANGES_MAX: usize = 1024;
@@ -129,7 +130,7 @@ impl Parts {
         let mut looked_until = entries.start;
         for index in entries {
             if index >= looked_until {
-                looked_until = index + look_at_blocks(rows.directory.neighbours(index, ENTRIES_AHEAD));
+                looked_until = index + prefetch_blocks(rows.directory.neighbours(index, ENTRIES_AHEAD));
             }
             let Some(entry) = rows.directory.entry(index) else { continue };
             if self.rows >= self.rows_each
@@ -159,10 +160,9 @@ impl Parts {
     }
 }
 
-/// Looks at the blocks of some entries: how many entries these are.
-fn look_at_blocks(entries: &[Arc<Entry>]) -> usize {
-    let rows = entries.iter().map(|entry| entry.block.as_ref().map_or(0, |block| block.summary.rows));
-    std::hint::black_box(rows.fold(0, |seen, rows| seen ^ rows));
+/// Prefetches the blocks of some entries: how many entries these are.
+fn prefetch_blocks(entries: &[Arc<Entry>]) -> usize {
+    prefetch(entries.iter().map(|entry| entry.block.as_ref().map_or(0, |block| block.summary.rows as usize)));
     entries.len()
 }
 
