@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use saltwing_access::{
-    Buckets, Direction, KeySet, Projection, RangeIter, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table,
-    TableError, Total, Totals,
+    Direction, Projection, RangeIter, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, Total,
+    Totals,
 };
 use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
 use saltwing_types::{Expr, Value};
@@ -64,27 +64,18 @@ impl RemoteScan {
         let ScanRoute { keys, direction, order, limit, first_batch } = route;
         let table = spec.table();
         let page_rows = limit.or(first_batch).map_or(PAGE_ROWS, |rows| rows.clamp(1, PAGE_ROWS as u64) as usize);
-        let of_bucket = |bucket: Option<u8>, ranges: RangeIter| BucketScan {
+        let of_bucket = |bucket: Option<u8>| BucketScan {
             link: link.clone(),
             table: table.clone(),
             bucket,
             direction,
-            ranges,
+            ranges: keys.ranges(bucket, direction),
             current: None,
             page: VecDeque::new(),
             page_rows,
             context: context.clone(),
         };
-        let buckets: VecDeque<BucketScan> = match keys {
-            KeySet::Range(keys) => {
-                let bucket = keys.bucket;
-                [of_bucket(bucket, Box::new(std::iter::once(keys.logical())))].into()
-            }
-            KeySet::Ranges { ranges, buckets } => {
-                let of = |bucket| of_bucket(bucket, ranges.ranges(bucket, direction));
-                Buckets::of(&buckets, &table.def().key).into_iter().map(of).collect()
-            }
-        };
+        let buckets: VecDeque<BucketScan> = keys.buckets(&table.def().key).into_iter().map(of_bucket).collect();
         let filtered = spec.filter().iter().flat_map(Expr::columns).collect();
         let filter = if spec.is_filtered() { Some(Filter::new(spec.filter().to_vec())?) } else { None };
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS as u64) as usize);

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use saltwing_access::{
-    AtomicScope, Capabilities, Clock, ColumnEstimate, DurabilityScope, Estimate, KeySet, PointRow, Projection,
-    RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SnapshotScope, SplitTarget, SystemClock, Table,
-    TableError, TableStore, Transaction, WriteBatch,
+    AtomicScope, Capabilities, Clock, ColumnEstimate, Direction, DurabilityScope, Estimate, KeySet, PointRow,
+    Projection, RowSource, ScanContext, ScanOrder, ScanRange, ScanRoute, ScanSpec, Snapshot, SnapshotScope,
+    SplitTarget, SystemClock, Table, TableError, TableStore, Transaction, WriteBatch,
 };
 use saltwing_expr::RowValues;
+use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
 use crate::chance::Chance;
@@ -275,29 +276,30 @@ impl Snapshot for RemoteSnapshot {
         Ok(self.link.row(table, row_key).is_some())
     }
 
-    /// Bucket by bucket, where there are several.
+    /// Region by region, as they are now; a part can be read after they have changed, too.
     fn split(&self, table: &Table, route: &ScanRoute, _: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
         self.check(table)?;
-        let whole = || vec![route.clone()];
-        let (KeySet::Ranges { ranges, buckets }, None, None) = (&route.keys, route.limit, route.first_batch) else {
-            return Ok(whole());
-        };
-        let buckets: Vec<u8> = buckets.of(&table.def().key).into_iter().flatten().collect();
-        if buckets.len() < 2 || route.order == saltwing_access::ScanOrder::Merged {
-            return Ok(whole());
+        let whole = || Ok(vec![route.clone()]);
+        let key = &table.def().key;
+        let stops_early = route.limit.or(route.first_batch).is_some();
+        if stops_early || route.direction == Direction::Reverse {
+            return whole();
         }
-        let of = |bucket: u8| {
-            let buckets = saltwing_access::Buckets::Some(vec![bucket]);
-            ScanRoute { keys: KeySet::Ranges { ranges: ranges.clone(), buckets }, ..route.clone() }
-        };
-        Ok(buckets.into_iter().map(of).collect())
+        if route.order == ScanOrder::Merged && route.keys.buckets(key).len() > 1 {
+            return whole();
+        }
+        let regions = self.link.cluster.regions(table.def().id).into_iter();
+        let part = |region: KeyRange| Some(ScanRoute { keys: route.keys.within(key, &region)?, ..route.clone() });
+        let parts: Vec<ScanRoute> = regions.filter_map(part).collect();
+        if parts.is_empty() { whole() } else { Ok(parts) }
     }
 
-    fn estimate(&self, table: &Table, sample: &RangeSample) -> Result<Estimate, TableError> {
+    fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
         self.check(table)?;
         let id = table.def().id;
+        let sample = keys.sample(&table.def().key);
         let mut rows = 0;
-        for (range, of) in &sample.ranges {
+        for ScanRange { range, bucket: of } in &sample.ranges {
             let buckets = if of.is_some() { vec![*of] } else { sample.buckets.of(&table.def().key) };
             for bucket in buckets {
                 let place = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_store::Durability;
-use saltwing_types::Value;
+use saltwing_types::{Durability, Value};
 
 use crate::{Snapshot, Table, TableError};
 

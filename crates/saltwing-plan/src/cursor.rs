@@ -5,20 +5,11 @@ use std::ops;
 use std::sync::Arc;
 
 use saltwing_rowkey::{Bound, ColumnSpan, KeyRange};
-use saltwing_types::Value;
+use saltwing_types::{Direction, Value};
 
 use crate::key_form::key_form;
 use crate::product::{End, Product, TailSpan};
 use crate::ranges::Plan;
-
-/// Which way ranges come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// In key order.
-    Forward,
-    /// Last first.
-    Reverse,
-}
 
 /// A range with what is known about it.
 #[derive(Clone, Debug)]

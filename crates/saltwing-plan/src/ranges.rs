@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use saltwing_rowkey::{KeyRange, RowKeyCodec};
 
-use crate::cursor::{Cursor, Direction, Entry, Piece};
+use crate::cursor::{Cursor, Entry, Piece};
 use crate::notation;
 use crate::product::Product;
-use saltwing_types::SqlType;
+use saltwing_types::{Direction, SqlType};
 
 /// Most ranges that [`Ranges::total`] makes in order to count them.
 const COUNTED_MAX: u128 = 20_000;
@@ -59,6 +59,13 @@ pub struct ScanRange {
     pub bucket: Option<u8>,
 }
 
+/// A range that is read in every bucket.
+impl From<KeyRange> for ScanRange {
+    fn from(range: KeyRange) -> Self {
+        Self { range, bucket: None }
+    }
+}
+
 impl Ranges {
     pub(crate) fn new(plan: Plan) -> Self {
         Self { plan: Some(Arc::new(plan)) }
@@ -79,12 +86,12 @@ impl Ranges {
     /// Ranges that touch are merged but for two cases: whole keys, and neighbours in different buckets.
     /// Nothing, when the ranges are not known.
     pub fn iter(&self) -> RangeIter {
-        RangeIter::new(self.plan.clone(), Direction::Forward, Merging::Buckets, false)
+        self.walk(Direction::Forward)
     }
 
-    /// As [`Ranges::iter`], last range first.
-    pub fn iter_reverse(&self) -> RangeIter {
-        RangeIter::new(self.plan.clone(), Direction::Reverse, Merging::Buckets, false)
+    /// As [`Ranges::iter`], in this direction.
+    pub fn walk(&self, direction: Direction) -> RangeIter {
+        RangeIter::new(self.plan.clone(), direction, Merging::Buckets, false)
     }
 
     /// Whether there is no range at all.

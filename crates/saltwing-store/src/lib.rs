@@ -48,14 +48,13 @@ pub mod trace;
 pub mod watermark;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
-pub use bounds::{Direction, KeyBounds};
+pub use bounds::KeyBounds;
 pub use bytes::Bytes;
 pub use directory::{Access, OpenOptions};
 pub use error::{Holder, StoreError};
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{
-    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, LeftOut, OrderedKv,
-    Snapshot, Space,
-};
+pub use store::{Announced, AtomicScope, Capabilities, Cursor, KEY_BYTES_MAX, LeftOut, OrderedKv, Snapshot, Space};
 pub use trace::Trace;
+
+pub use saltwing_types::{Direction, Durability, DurabilityScope};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::group_sync::Round;
-use crate::{Bytes, Direction, KeyBounds, StoreError, WriteBatch};
+use crate::{Bytes, Direction, Durability, DurabilityScope, KeyBounds, StoreError, WriteBatch};
 
 /// The longest key that the embedded stores take, in bytes.
 pub const KEY_BYTES_MAX: usize = 65_535;
@@ -45,17 +45,6 @@ pub enum AtomicScope {
     Batch,
 }
 
-/// What an acknowledged [`Durability::Synced`] write survives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DurabilityScope {
-    /// Nothing: it is gone with the process.
-    None,
-    /// A killed process; not a power cut, nor a crash of the operating system.
-    Process,
-    /// A power cut, as far as the device keeps what it was asked to sync.
-    Power,
-}
-
 /// What a store can do, as data: no caller asks which store it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
@@ -74,17 +63,6 @@ pub struct Capabilities {
     pub durability: DurabilityScope,
     /// The longest key that can be written, in bytes.
     pub key_bytes_max: usize,
-}
-
-/// What an acknowledged write has survived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// Promises order, not survival: a crash may take the last so many of these
-    /// writes, never one without all later ones.
-    Buffered,
-    /// On the disk before it is acknowledged, as far as [`Capabilities::durability`] says. Writers at the same time
-    /// share one sync (group commit).
-    Synced,
 }
 
 /// A part of a store's own files that [`Access::Salvage`](crate::Access) has left out.

@@ -92,7 +92,7 @@ impl BucketScan {
         let BucketRange { bucket, range } = keys;
         let (start, end) = range.into_bounds();
         let first = Some(Walk::new(rows.clone(), start, end, rules.clone()));
-        Self { first, ..Self::new(rows, bucket, rules, Box::new(std::iter::empty()), None, context, false) }
+        Self { first, ..Self::new(rows, bucket, rules, RangeIter::none(), None, context, false) }
     }
 
     /// The next visible rows, `most` at most.

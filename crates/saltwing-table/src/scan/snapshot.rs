@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Estimate, Projection, RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot,
-    SplitTarget, Table, TableError,
+    ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget,
+    Table, TableError,
 };
 use saltwing_types::{TableId, Value};
 
@@ -92,8 +92,8 @@ impl Snapshot for EmbeddedSnapshot {
         Ok(split(&self.rows_for(table)?, table, route, division))
     }
 
-    fn estimate(&self, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError> {
-        Ok(estimate(&self.rows_for(table)?, table, ranges))
+    fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
+        Ok(estimate(&self.rows_for(table)?, table, keys))
     }
 
     fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError> {
