@@ -1,6 +1,6 @@
 //! A scan: pages of regions, bucket after bucket or merged.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -256,8 +256,7 @@ impl BucketScan {
             Ok::<_, CallError>((region, page))
         })?;
         let last = page.last().map(|(key, _)| key.clone());
-        self.page.extend(page.into_iter().filter(|(_, row)| self.link.is_alive(&self.table, row)));
-        let (from, to) = keys;
+        let (from, to) = keys.clone();
         let rest = match (self.direction, is_last) {
             // Behind the last row of the page.
             (Direction::Forward, false) => last.map(|last| ([&last[..], &[0]].concat(), to)),
@@ -271,6 +270,28 @@ impl BucketScan {
                 (!region.start.is_empty() && region.start > from).then_some((from, Some(region.start)))
             }
         };
+        self.add_page(page, keys, rest.as_ref());
         Ok(rest)
+    }
+
+    /// Adds the rows of a page, which has those of `keys` without `rest`, with the transaction's own changes laid over them.
+    fn add_page(&mut self, page: Vec<Row>, (start, end): Keys, rest: Option<&Keys>) {
+        let (start, end) = match (self.direction, rest) {
+            (_, None) => (start, end),
+            (Direction::Forward, Some((rest, _))) => (start, Some(rest.clone())),
+            (Direction::Reverse, Some((_, rest))) => (rest.clone().unwrap_or_default(), end),
+        };
+        let mut rows: BTreeMap<Vec<u8>, Arc<StoredRow>> = page.into_iter().collect();
+        for (key, row) in self.link.own_between(&self.table, &start, end.as_deref()) {
+            match row {
+                Some(row) => drop(rows.insert(key.clone(), row.clone())),
+                None => drop(rows.remove(key)),
+            }
+        }
+        let alive = rows.into_iter().filter(|(_, row)| self.link.is_alive(&self.table, row));
+        match self.direction {
+            Direction::Forward => self.page.extend(alive),
+            Direction::Reverse => self.page.extend(alive.rev()),
+        }
     }
 }

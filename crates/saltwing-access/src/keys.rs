@@ -114,7 +114,7 @@ impl KeySet {
     /// Some of the ranges, by which a store estimates how many rows all of them have.
     pub fn sample(&self, key: &KeySchema) -> RangeSample {
         match self {
-            Self::Ranges { ranges, buckets } if !ranges.is_clipped() => ranges.sample(buckets.clone()),
+            Self::Ranges { ranges, buckets } if ranges.clip.is_none() => ranges.sample(buckets.clone()),
             _ => {
                 let in_bucket = |bucket| {
                     let ranges = self.ranges(bucket, Direction::Forward);
@@ -132,10 +132,16 @@ impl KeySet {
 pub struct KeyRanges {
     form: RangeForm,
     skip: Option<Skip>,
-    /// The logical keys, of any bucket, outside of which no key is read.
-    rest: Option<Arc<KeyRange>>,
-    /// The physical keys outside of which no key is read.
-    part: Option<Arc<KeyRange>>,
+    clip: Option<Arc<Clip>>,
+}
+
+/// Keys outside of which none is read.
+#[derive(Clone, Debug, Default)]
+struct Clip {
+    /// Logical keys, of any bucket.
+    rest: Option<KeyRange>,
+    /// Physical keys.
+    part: Option<KeyRange>,
 }
 
 /// How ranges are written down.
@@ -173,7 +179,7 @@ impl FromIterator<KeyRange> for KeyRanges {
 impl KeyRanges {
     /// Ranges of this form, of which nothing is skipped.
     pub fn new(form: RangeForm) -> Self {
-        Self { form, skip: None, rest: None, part: None }
+        Self { form, skip: None, clip: None }
     }
 
     /// The ranges of a plan, which are known: no parameter is in them.
@@ -193,18 +199,20 @@ impl KeyRanges {
     /// The logical keys in `rest`, of every bucket. Reading them begins with a seek of its own.
     #[must_use]
     pub fn rest(self, rest: KeyRange) -> Self {
-        Self { rest: Some(Arc::new(rest)), ..self }
+        let clip = Clip { rest: Some(rest), ..self.clip.as_deref().cloned().unwrap_or_default() };
+        Self { clip: Some(Arc::new(clip)), ..self }
     }
 
     /// Those of the keys that lie in a range of physical keys: scans of the parts seek as often together as the scan of
     /// the whole does. `None` if they are none.
     #[must_use]
     fn within(&self, part: &KeyRange) -> Option<Self> {
-        let part = match &self.part {
+        let Clip { rest, part: own } = self.clip.as_deref().cloned().unwrap_or_default();
+        let part = match own {
             Some(own) => own.intersect(part)?,
             None => part.clone(),
         };
-        Some(Self { part: Some(Arc::new(part)), ..self.clone() })
+        Some(Self { clip: Some(Arc::new(Clip { rest, part: Some(part) })), ..self.clone() })
     }
 
     /// How they are written down, before they are clipped.
@@ -212,21 +220,15 @@ impl KeyRanges {
         &self.form
     }
 
-    fn is_clipped(&self) -> bool {
-        self.rest.is_some() || self.part.is_some()
-    }
-
     /// The ranges, without the bucket byte, that are read in `bucket` (`None`: the table has no salt), in key order or
     /// against it; disjoint.
     pub fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
         let all = RangeIter::of(&self.form, bucket, direction);
-        if !self.is_clipped() {
-            return all;
-        }
-        match self.part.as_ref().map_or(Some(KeyRange::all()), |part| logical_part(part, bucket)) {
+        let Some(Clip { rest, part }) = self.clip.as_deref() else { return all };
+        match part.as_ref().map_or(Some(KeyRange::all()), |part| logical_part(part, bucket)) {
             None => RangeIter::none(),
-            Some(part) if part.is_all() && self.rest.is_none() => all,
-            Some(part) => all.clipped(self.rest.as_deref(), part),
+            Some(part) if part.is_all() && rest.is_none() => all,
+            Some(part) => all.clipped(rest.as_ref(), part),
         }
     }
 

@@ -27,8 +27,9 @@ impl Committer {
     /// remembered.
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
         let (rows, token) = self.packed.moment(|| self.log.begin());
-        let snapshot: Arc<dyn Snapshot> = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
-        EmbeddedTransaction { batch: self.batch(), latest: snapshot.clone(), snapshot, token }
+        let view = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
+        let snapshot: Arc<dyn Snapshot> = view.clone();
+        EmbeddedTransaction { batch: self.batch(), latest: snapshot.clone(), snapshot, view, records_seen: 0, token }
     }
 
     fn write_set(&self) -> WriteSet {
@@ -128,6 +129,10 @@ pub(crate) struct EmbeddedTransaction {
     batch: EmbeddedBatch,
     snapshot: Arc<dyn Snapshot>,
     latest: Arc<dyn Snapshot>,
+    /// `latest` with the first records of the batch.
+    view: Arc<EmbeddedSnapshot>,
+    /// How many records these are.
+    records_seen: usize,
     token: ReadToken,
 }
 
@@ -154,9 +159,9 @@ impl WriteBatch for EmbeddedTransaction {
     }
 
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
-        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, token } = *self;
+        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, token, .. } = *self;
         // What the snapshots alone still see can be given back.
-        drop((snapshot, latest));
+        drop((snapshot, latest, view));
         match writes.is_empty() {
             true => Ok(token.at()),
             false => committer.commit(&writes, Some(&token), durability),
@@ -173,11 +178,22 @@ impl Transaction for EmbeddedTransaction {
         &self.latest
     }
 
+    fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError> {
+        let records = self.batch.writes.finished_records();
+        if let Some(new) = records.get(self.records_seen..).filter(|new| !new.is_empty()) {
+            self.view = Arc::new(self.view.with(new));
+            self.records_seen = records.len();
+        }
+        Ok(self.view.clone())
+    }
+
     fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError> {
         let EmbeddedBatch { committer, writes } = &mut self.batch;
         let number = committer.commit(writes, Some(&self.token), durability)?;
         *writes = committer.write_set();
-        self.latest = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
+        self.view = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
+        self.latest = self.view.clone();
+        self.records_seen = 0;
         Ok(number)
     }
 }

@@ -16,7 +16,7 @@ use super::range_list::RangeList;
 pub struct RangeIter {
     walk: Walk,
     direction: Direction,
-    clip: Option<Clip>,
+    clip: Option<Box<Clip>>,
     continues: bool,
 }
 
@@ -73,7 +73,7 @@ impl RangeIter {
             (Direction::Reverse, None) => {}
         }
         let (part_start, _) = part.into_bounds();
-        Self { clip: Some(Clip { range, part_start }), ..self }
+        Self { clip: Some(Box::new(Clip { range, part_start })), ..self }
     }
 
     /// The scan knows that no row lies between the range given last and `key`: ranges there need not be made. Those that

@@ -154,10 +154,7 @@ impl StorageEngine {
             let counters = self.blocks.counters(record.table);
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
-            for (key, row) in record.rows() {
-                of_table.directory.mark_dirty(&key);
-                of_table.active.insert(key, row);
-            }
+            of_table.add(record);
         }
         record()
     }
