@@ -41,4 +41,4 @@ pub use totals::{Total, Totals};
 pub use transaction::{CommitNo, OldRow, RowChange, Transaction, WriteBatch};
 
 pub use saltwing_plan::{KeyRegion, KeyRegions, ScanRange};
-pub use saltwing_types::{Direction, Durability, DurabilityScope};
+pub use saltwing_types::{Direction, Durability, DurabilityScope, StorageCause, StorageError};

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{CommitNo, Durability, RowChange, Snapshot, Table, TableError, Transaction, WriteBatch};
+use saltwing_access::{
+    CommitNo, Durability, RowChange, Snapshot, StorageError, Table, TableError, Transaction, WriteBatch,
+};
 use saltwing_store::Announced;
 
 use crate::commit::{CommitLog, ReadToken};
@@ -60,7 +62,7 @@ impl Committer {
         let record = || self.log.record(keys(), read_at);
         let (number, announced) = self.packed.write(&records, durability, check, record)?;
         // Outside the lock, so that commits at the same time share one sync.
-        announced.map_or(Ok(()), Announced::wait)?;
+        announced.map_or(Ok(()), Announced::wait).map_err(StorageError::from)?;
         Ok(number)
     }
 

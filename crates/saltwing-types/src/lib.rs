@@ -53,7 +53,7 @@ pub use function::{Function, ScalarFunction};
 pub use rounding::{Rounding, round_number};
 pub use span::{Position, Span};
 pub use sql_type::SqlType;
-pub use storage::{Direction, Durability, DurabilityScope};
+pub use storage::{Direction, Durability, DurabilityScope, StorageCause, StorageError};
 pub use suggestion::suggest;
 pub use table::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
 pub use value::Value;

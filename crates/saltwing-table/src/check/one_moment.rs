@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{
     Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
@@ -19,7 +19,7 @@ impl StorageEngine {
     ) -> Result<T, E> {
         let capabilities = self.kv.capabilities().clone();
         if capabilities.snapshots {
-            let snapshot = self.kv.snapshot().map_err(|error| E::from(error.into()))?;
+            let snapshot = self.kv.snapshot().map_err(|error| E::from(StorageError::from(error).into()))?;
             return read(Arc::new(SnapshotKv { capabilities, snapshot }));
         }
         // Merges alone change anything but the active generation, to which commits add records with growing numbers.
