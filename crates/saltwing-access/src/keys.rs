@@ -215,11 +215,6 @@ impl KeyRanges {
         Some(Self { clip: Some(Arc::new(Clip { rest, part: Some(part) })), ..self.clone() })
     }
 
-    /// How they are written down, before they are clipped.
-    pub fn form(&self) -> &RangeForm {
-        &self.form
-    }
-
     /// The ranges, without the bucket byte, that are read in `bucket` (`None`: the table has no salt), in key order or
     /// against it; disjoint.
     pub fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {

@@ -54,7 +54,7 @@ pub use directory::{Access, OpenOptions};
 pub use error::{Holder, StoreError};
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{Announced, AtomicScope, Capabilities, Cursor, KEY_BYTES_MAX, LeftOut, OrderedKv, Snapshot, Space};
+pub use store::{Announced, Capabilities, Cursor, KEY_BYTES_MAX, LeftOut, OrderedKv, Snapshot, Space};
 pub use trace::Trace;
 
 pub use saltwing_types::{Direction, Durability, DurabilityScope};

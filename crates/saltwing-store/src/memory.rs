@@ -7,13 +7,12 @@ use parking_lot::RwLock;
 
 use crate::store::KEY_BYTES_MAX;
 use crate::{
-    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KeyBounds, Mutation, OrderedKv,
-    Snapshot, Space, StoreError, WriteBatch,
+    Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KeyBounds, Mutation, OrderedKv, Snapshot,
+    Space, StoreError, WriteBatch,
 };
 
 static CAPABILITIES: Capabilities = Capabilities {
     name: "memory",
-    atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: false,
     reads_without_writing: false,

@@ -36,22 +36,11 @@ impl fmt::Display for Space {
     }
 }
 
-/// What a batch is atomic over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicScope {
-    /// Only over one key: a crash may leave some of a batch's mutations.
-    Row,
-    /// Over the whole batch, across spaces.
-    Batch,
-}
-
 /// What a store can do, as data: no caller asks which store it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// `fjall`, `redb`, `sled` or `memory`.
     pub name: &'static str,
-    /// What [`OrderedKv::write`] is atomic over.
-    pub atomic: AtomicScope,
     /// Whether [`OrderedKv::snapshot`] works, and a cursor sees one moment only.
     pub snapshots: bool,
     /// Whether anything is there after the process ends.
