@@ -11,11 +11,13 @@
 
 mod key_list;
 mod range_list;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use std::sync::Arc;
 
-use saltwing_plan::{KeyRegions, Ranges, ScanRange, Skip};
+use saltwing_plan::{Buckets, KeyRegions, Ranges, ScanRange, Skip};
 use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_types::{Direction, KeySchema};
 
@@ -27,26 +29,6 @@ pub use walk::RangeIter;
 
 /// Ranges of a plan up to which they are made once, for all buckets.
 const LISTED_MAX: u128 = 16;
-
-/// Which buckets a scan reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Buckets {
-    /// All of the table.
-    All,
-    /// These, ascending.
-    Some(Vec<u8>),
-}
-
-impl Buckets {
-    /// The buckets of a table with this key, ascending; `None` stands for those of a table without a salt.
-    pub fn of(&self, key: &KeySchema) -> Vec<Option<u8>> {
-        match (key.salt, self) {
-            (None, _) => vec![None],
-            (Some(salt), Self::All) => (0..salt.buckets).map(|bucket| Some(bucket as u8)).collect(),
-            (Some(_), Self::Some(list)) => list.iter().copied().map(Some).collect(),
-        }
-    }
-}
 
 /// The keys that a scan reads. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ pub use context::{Budget, Counters, ScanContext, Threads};
 pub use damage::{Damage, Examine, Examined, Loss, ReadableRow, TakeRow};
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
-pub use keys::{Buckets, KeyRanges, KeySet, RangeIter};
+pub use keys::{KeyRanges, KeySet, RangeIter};
 pub use memory::{Memory, Reservation};
 pub use scan::{ScanOrder, ScanRoute, SplitTarget};
 pub use snapshot::{RowSource, Snapshot};
@@ -40,5 +40,5 @@ pub use table::Table;
 pub use totals::{Total, Totals};
 pub use transaction::{CommitNo, OldRow, RowChange, Transaction, WriteBatch};
 
-pub use saltwing_plan::{KeyRegion, KeyRegions, ScanRange};
+pub use saltwing_plan::{Buckets, KeyRegion, KeyRegions, ScanRange};
 pub use saltwing_types::{Direction, Durability, DurabilityScope, StorageCause, StorageError};

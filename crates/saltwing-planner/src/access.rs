@@ -198,11 +198,8 @@ impl TableAccess {
     }
 
     /// The buckets that are read.
-    pub fn buckets(&self) -> saltwing_access::Buckets {
-        match &self.access.buckets {
-            Buckets::All => saltwing_access::Buckets::All,
-            Buckets::Some(list) => saltwing_access::Buckets::Some(list.clone()),
-        }
+    pub fn buckets(&self) -> Buckets {
+        self.access.buckets.clone()
     }
 
     /// All keys that are read, in no order; `None` before parameters have values.

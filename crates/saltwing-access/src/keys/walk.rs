@@ -136,7 +136,8 @@ impl Iterator for RangeIter {
                 return None;
             }
             if let Some(inside) = range.intersect(&clip.range) {
-                self.continues = range.start() < clip.part_start.as_slice();
+                // An earlier part ends where this one begins, and has the range up to there.
+                self.continues = range.start() < inside.start() && inside.start() == clip.part_start;
                 return Some(inside);
             }
         }
