@@ -309,19 +309,18 @@ impl Snapshot for RemoteSnapshot {
     /// Region by region, as they are now; a part can be read after they have changed, too.
     fn split(&self, table: &Table, route: &ScanRoute, _: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
         self.check(table)?;
-        let whole = || Ok(vec![route.clone()]);
         let key = &table.def().key;
-        let stops_early = route.limit.or(route.first_batch).is_some();
-        if stops_early || route.direction == Direction::Reverse {
-            return whole();
-        }
-        if route.order == ScanOrder::Merged && route.keys.buckets(key).len() > 1 {
-            return whole();
+        let is_whole = matches!(route.keys, KeySet::Range(_))
+            || route.limit.or(route.first_batch).is_some()
+            || route.direction == Direction::Reverse
+            || route.order == ScanOrder::Merged && route.keys.buckets(key).len() > 1;
+        if is_whole {
+            return Ok(vec![route.clone()]);
         }
         let regions = self.link.cluster.regions(table.def().id).into_iter();
         let part = |region: KeyRange| Some(ScanRoute { keys: route.keys.within(key, &region)?, ..route.clone() });
         let parts: Vec<ScanRoute> = regions.filter_map(part).collect();
-        if parts.is_empty() { whole() } else { Ok(parts) }
+        Ok(if parts.is_empty() { vec![route.clone()] } else { parts })
     }
 
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {

@@ -101,18 +101,15 @@ impl WriteBatch for RemoteBatch {
 pub(crate) struct RemoteTransaction {
     batch: RemoteBatch,
     snapshot: Arc<dyn Snapshot>,
-    latest: Arc<dyn Snapshot>,
-    /// What `latest` is.
-    seen: RemoteSnapshot,
+    latest: RemoteSnapshot,
     read_at: ReadAt,
 }
 
 impl RemoteTransaction {
     pub(crate) fn new(client: Arc<Client>) -> Self {
-        let seen = RemoteSnapshot::new(&client);
-        let read_at = ReadAt { commit: seen.at(), own: HashSet::new() };
-        let snapshot: Arc<dyn Snapshot> = Arc::new(seen.clone());
-        Self { batch: RemoteBatch::new(client), latest: snapshot.clone(), snapshot, seen, read_at }
+        let latest = RemoteSnapshot::new(&client);
+        let read_at = ReadAt { commit: latest.at(), own: HashSet::new() };
+        Self { batch: RemoteBatch::new(client), snapshot: Arc::new(latest.clone()), latest, read_at }
     }
 }
 
@@ -149,7 +146,7 @@ impl Transaction for RemoteTransaction {
         &self.snapshot
     }
 
-    fn latest(&self) -> &Arc<dyn Snapshot> {
+    fn latest(&self) -> &dyn Snapshot {
         &self.latest
     }
 
@@ -158,15 +155,14 @@ impl Transaction for RemoteTransaction {
         for (table, key, row) in &self.batch.changes {
             own.entry(*table).or_default().insert(key.clone(), row.clone());
         }
-        Ok(Arc::new(self.seen.with(own)))
+        Ok(Arc::new(self.latest.with(own)))
     }
 
     fn commit_part(&mut self, _: Durability) -> Result<CommitNo, TableError> {
         let number = self.batch.send(Some(&self.read_at))?;
         self.read_at.own.insert(number.0);
         self.batch = RemoteBatch::new(self.batch.client.clone());
-        self.seen = RemoteSnapshot::new(&self.batch.client);
-        self.latest = Arc::new(self.seen.clone());
+        self.latest = RemoteSnapshot::new(&self.batch.client);
         Ok(number)
     }
 }

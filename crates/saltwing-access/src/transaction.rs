@@ -113,7 +113,7 @@ pub trait Transaction: WriteBatch {
 
     /// The snapshot by which rows are looked up by their keys: that of the beginning, and behind the first part what is
     /// committed by now, the parts before included.
-    fn latest(&self) -> &Arc<dyn Snapshot>;
+    fn latest(&self) -> &dyn Snapshot;
 
     /// The rows of [`Transaction::latest`] with the changes so far: what a later statement of the same transaction reads. Changes
     /// that are applied after that are not in it, so that a statement does not see what it writes itself.

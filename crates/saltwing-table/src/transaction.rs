@@ -29,9 +29,8 @@ impl Committer {
     /// remembered.
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
         let (rows, token) = self.packed.moment(|| self.log.begin());
-        let view = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
-        let snapshot: Arc<dyn Snapshot> = view.clone();
-        EmbeddedTransaction { batch: self.batch(), latest: snapshot.clone(), snapshot, view, records_seen: 0, token }
+        let latest = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
+        EmbeddedTransaction { batch: self.batch(), snapshot: latest.clone(), latest, view: None, token }
     }
 
     fn write_set(&self) -> WriteSet {
@@ -130,11 +129,9 @@ impl WriteBatch for EmbeddedBatch {
 pub(crate) struct EmbeddedTransaction {
     batch: EmbeddedBatch,
     snapshot: Arc<dyn Snapshot>,
-    latest: Arc<dyn Snapshot>,
-    /// `latest` with the first records of the batch.
-    view: Arc<EmbeddedSnapshot>,
-    /// How many records these are.
-    records_seen: usize,
+    latest: Arc<EmbeddedSnapshot>,
+    /// `latest` with the first records of the batch, and how many these are.
+    view: Option<(Arc<EmbeddedSnapshot>, usize)>,
     token: ReadToken,
 }
 
@@ -161,7 +158,7 @@ impl WriteBatch for EmbeddedTransaction {
     }
 
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
-        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, token, .. } = *self;
+        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, token } = *self;
         // What the snapshots alone still see can be given back.
         drop((snapshot, latest, view));
         match writes.is_empty() {
@@ -176,26 +173,26 @@ impl Transaction for EmbeddedTransaction {
         &self.snapshot
     }
 
-    fn latest(&self) -> &Arc<dyn Snapshot> {
-        &self.latest
+    fn latest(&self) -> &dyn Snapshot {
+        &*self.latest
     }
 
     fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError> {
         let records = self.batch.writes.finished_records();
-        if let Some(new) = records.get(self.records_seen..).filter(|new| !new.is_empty()) {
-            self.view = Arc::new(self.view.with(new));
-            self.records_seen = records.len();
+        let (mut view, seen) = self.view.take().unwrap_or_else(|| (self.latest.clone(), 0));
+        if let Some(new) = records.get(seen..).filter(|new| !new.is_empty()) {
+            view = Arc::new(view.with(new));
         }
-        Ok(self.view.clone())
+        self.view = Some((view.clone(), records.len()));
+        Ok(view)
     }
 
     fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError> {
         let EmbeddedBatch { committer, writes } = &mut self.batch;
         let number = committer.commit(writes, Some(&self.token), durability)?;
         *writes = committer.write_set();
-        self.view = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
-        self.latest = self.view.clone();
-        self.records_seen = 0;
+        self.latest = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
+        self.view = None;
         Ok(number)
     }
 }
