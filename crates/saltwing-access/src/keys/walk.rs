@@ -32,7 +32,8 @@ enum Walk {
 #[derive(Debug)]
 struct Clip {
     range: KeyRange,
-    /// Where the part of the scan begins that has them.
+    /// Where the part of the scan begins that has them: of a range that begins before, an earlier part has the beginning. Empty
+    /// if no earlier part has any of them.
     part_start: Vec<u8>,
 }
 
@@ -72,7 +73,8 @@ impl RangeIter {
             (Direction::Reverse, Some(end)) => self.skip_to(end),
             (Direction::Reverse, None) => {}
         }
-        let (part_start, _) = part.into_bounds();
+        let is_first = rest.is_some_and(|rest| part.start() <= rest.start());
+        let part_start = if is_first { Vec::new() } else { part.into_bounds().0 };
         Self { clip: Some(Box::new(Clip { range, part_start })), ..self }
     }
 
@@ -136,8 +138,7 @@ impl Iterator for RangeIter {
                 return None;
             }
             if let Some(inside) = range.intersect(&clip.range) {
-                // An earlier part ends where this one begins, and has the range up to there.
-                self.continues = range.start() < inside.start() && inside.start() == clip.part_start;
+                self.continues = range.start() < clip.part_start.as_slice();
                 return Some(inside);
             }
         }
