@@ -1,5 +1,7 @@
 //! What a plan is: which keys are read, and what remains to be checked.
 
+use saltwing_types::KeySchema;
+
 use crate::{Condition, OrderKind, Ranges, Skip, Verdict};
 
 /// How one table is read.
@@ -86,6 +88,17 @@ pub enum Buckets {
     All,
     /// These, ascending. Each range says which of them is its own.
     Some(Vec<u8>),
+}
+
+impl Buckets {
+    /// The buckets of a table with this key, ascending; `None` stands for those of a table without a salt.
+    pub fn of(&self, key: &KeySchema) -> Vec<Option<u8>> {
+        match (key.salt, self) {
+            (None, _) => vec![None],
+            (Some(salt), Self::All) => (0..salt.buckets).map(|bucket| Some(bucket as u8)).collect(),
+            (Some(_), Self::Some(list)) => list.iter().copied().map(Some).collect(),
+        }
+    }
 }
 
 /// What a condition is used for.

@@ -4,19 +4,10 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use saltwing_rowkey::KeyRange;
-use saltwing_types::Value;
+use saltwing_types::{Direction, Value};
 
 use crate::product::{End, Product};
 use crate::range_plan::Plan;
-
-/// Which way ranges come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// In key order.
-    Forward,
-    /// Last first.
-    Reverse,
-}
 
 /// A range with what is known about it.
 #[derive(Clone, Debug)]

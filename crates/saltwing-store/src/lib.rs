@@ -49,14 +49,16 @@ pub mod trace;
 pub mod watermark;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
-pub use bounds::{Direction, KeyBounds};
+pub use bounds::KeyBounds;
 pub use bytes::Bytes;
-pub use capabilities::{AtomicScope, Capabilities, DurabilityScope, KEY_BYTES_MAX};
+pub use capabilities::{Capabilities, KEY_BYTES_MAX};
 pub use directory::{Access, OpenOptions};
 pub use error::{Holder, StoreError};
 pub use group_sync::Announced;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
 pub use space::Space;
-pub use store::{Cursor, Durability, LeftOut, OrderedKv, Snapshot};
+pub use store::{Cursor, LeftOut, OrderedKv, Snapshot};
 pub use trace::Trace;
+
+pub use saltwing_types::{Direction, Durability, DurabilityScope};

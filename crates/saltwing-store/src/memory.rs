@@ -6,13 +6,12 @@ use imbl::OrdMap;
 use parking_lot::RwLock;
 
 use crate::{
-    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
-    Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
+    Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, Mutation, OrderedKv,
+    Snapshot, Space, StoreError, WriteBatch,
 };
 
 static CAPABILITIES: Capabilities = Capabilities {
     name: "memory",
-    atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: false,
     reads_without_writing: false,

@@ -2,18 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Announced, Bytes, Capabilities, Direction, KeyBounds, Space, StoreError, WriteBatch};
-
-/// What an acknowledged write has survived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// Promises order, not survival: a crash may take the last so many of these
-    /// writes, never one without all later ones.
-    Buffered,
-    /// On the disk before it is acknowledged, as far as [`Capabilities::durability`] says. Writers at the same time
-    /// share one sync (group commit).
-    Synced,
-}
+use crate::{Announced, Bytes, Capabilities, Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 
 /// A part of a store's own files that [`Access::Salvage`](crate::Access) has left out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use saltwing_access::{Memory, TableStore};
+use saltwing_access::{Capabilities, DurabilityScope, Memory, TableStore};
 use saltwing_catalog::Catalog;
-use saltwing_store::{Capabilities, DurabilityScope, OrderedKv};
+use saltwing_store::OrderedKv;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
@@ -71,11 +71,11 @@ impl Database {
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
         let mut notices = kv.notices().to_vec();
-        notices.extend(durability_notice(kv.capabilities()));
         let directory = options.path.as_ref().map(std::fs::canonicalize).transpose().map_err(|error| {
             Error::new(ErrorCode::Io, format!("the database's directory cannot be looked at: {error}"))
         })?;
         let storage = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
+        notices.extend(durability_notice(storage.capabilities()));
         let mut shared = Shared::over(storage.clone(), options)?;
         let (options, catalog) = (&shared.options, &shared.catalog);
         if !options.readonly {

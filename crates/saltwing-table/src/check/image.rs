@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use saltwing_access::{Damage, Loss, TableError};
+use saltwing_access::{Damage, Loss, StorageError, TableError};
 use saltwing_store::{
     Bytes, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
@@ -111,7 +111,7 @@ impl Reading<'_> {
                 }
                 None => Err(TableError::CorruptLayout("the record of generations, which is missing,")),
             },
-            Err(error) => Err(error.into()),
+            Err(error) => Err(StorageError::from(error).into()),
         };
         match found {
             Ok(meta) => Ok(meta),
@@ -327,10 +327,10 @@ impl Mended {
         for mutation in good.into_mutations() {
             part.push(mutation);
             if part.bytes() > 1 << 24 {
-                self.store.write(std::mem::take(&mut part), Durability::Buffered)?;
+                self.store.write(std::mem::take(&mut part), Durability::Buffered).map_err(StorageError::from)?;
             }
         }
-        self.store.write(part, Durability::Buffered)?;
+        self.store.write(part, Durability::Buffered).map_err(StorageError::from)?;
         self.spaces.push(space);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{Bytes, Cursor, Direction, KeyBounds, OrderedKv, Snapshot, Space, StoreError};
 
 use crate::check::read_only::ReadOnlyKv;
@@ -17,7 +17,7 @@ impl StorageEngine {
     ) -> Result<T, E> {
         let capabilities = self.kv.capabilities().clone();
         if capabilities.snapshots {
-            let content = self.kv.snapshot().map_err(|error| E::from(error.into()))?;
+            let content = self.kv.snapshot().map_err(|error| E::from(StorageError::from(error).into()))?;
             return read(Arc::new(ReadOnlyKv { capabilities, content, name: "a snapshot" }));
         }
         // Merges alone change anything but the active generation, to which commits add records with growing numbers.

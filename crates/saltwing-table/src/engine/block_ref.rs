@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{RwLock, RwLockReadGuard};
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{Bytes, Space};
 use smallvec::SmallVec;
 
@@ -174,7 +174,12 @@ impl BlockRef {
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
         self.context.counters.cache_misses.fetch_add(1, Relaxed);
-        Ok(self.context.store.kv.get(space, &part_key(self.context.table, self.id, family))?)
+        Ok(self
+            .context
+            .store
+            .kv
+            .get(space, &part_key(self.context.table, self.id, family))
+            .map_err(StorageError::from)?)
     }
 
     /// Being read for the first time is no use yet: what is read once only goes before what is read again.
@@ -212,7 +217,7 @@ impl BlockRef {
     /// What does not fit, or the failure of the store that it comes from.
     pub(crate) fn damaged(&self, what: &'static str) -> TableError {
         if let Some(error) = self.overflow.iter().find_map(|overflow| overflow.failure()) {
-            return error.into();
+            return StorageError::from(error).into();
         }
         TableError::CorruptBlock { table: self.context.table_name(), block: self.id, what }
     }

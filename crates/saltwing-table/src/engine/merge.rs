@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 use saltwing_types::{TableId, with_causes};
 
@@ -58,7 +58,7 @@ impl StorageEngine {
         self.delete_obsolete(&mut merge)?;
         drop(merge);
         go_on()?;
-        Ok(self.kv.reclaim()?)
+        Ok(self.kv.reclaim().map_err(StorageError::from)?)
     }
 
     /// Cuts what does not fit anew, once; how many blocks there are then, if there was any.
@@ -131,7 +131,7 @@ impl StorageEngine {
         drop(merge);
         // Blocks of which readers had views at the last sweep go with this one.
         if is_any_deleted {
-            self.kv.reclaim()?;
+            self.kv.reclaim().map_err(StorageError::from)?;
         }
         Ok(expired)
     }
@@ -175,7 +175,7 @@ impl StorageEngine {
     /// Where the device is nearly full, a merge has the space of what it replaces before it goes on.
     fn give_back_early(&self, merge: &mut MergeState) -> Result<(), TableError> {
         if self.is_nearly_full() && self.delete_obsolete(merge)? {
-            self.kv.reclaim()?;
+            self.kv.reclaim().map_err(StorageError::from)?;
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl StorageEngine {
     /// Empties the space of the next generation, which no record names.
     fn clear_next(&self, merge: &mut MergeState) -> Result<(), TableError> {
         self.refuse_when_stalled()?;
-        self.kv.clear(delta_space(merge.meta.active + 1))?;
+        self.kv.clear(delta_space(merge.meta.active + 1)).map_err(StorageError::from)?;
         merge.clear_next = false;
         Ok(())
     }
@@ -262,7 +262,7 @@ impl StorageEngine {
             if matches!(error, StoreError::CommitUnknown { .. } | StoreError::DiskFull { .. }) {
                 let _ = self.stalled.set(with_causes(&error));
             }
-            TableError::from(error)
+            StorageError::from(error).into()
         })
     }
 
@@ -270,11 +270,11 @@ impl StorageEngine {
     ///
     /// In one walk: one begun anew for each batch would pass over all that is deleted each time.
     fn delete_all(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
-        let mut cursor = self.kv.cursor(space, bounds, Direction::Forward)?;
+        let mut cursor = self.kv.cursor(space, bounds, Direction::Forward).map_err(StorageError::from)?;
         loop {
             let mut batch = WriteBatch::new();
             while batch.len() < BATCH_KEYS
-                && let Some((key, _)) = cursor.next()?
+                && let Some((key, _)) = cursor.next().map_err(StorageError::from)?
             {
                 batch.delete(space, key);
             }
@@ -315,11 +315,11 @@ impl StorageEngine {
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         let context = BlockContext::new(table, &self.blocks);
-        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
+        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward).map_err(StorageError::from)?;
         loop {
             let mut batch = WriteBatch::new();
             while batch.len() < BATCH_KEYS
-                && let Some((key, value)) = cursor.next()?
+                && let Some((key, value)) = cursor.next().map_err(StorageError::from)?
             {
                 let is_run = split_table(&key).is_some_and(|(_, rest)| rest.first() == Some(&DIR_RUN));
                 batch.delete(DIR, key);
@@ -359,6 +359,6 @@ impl StorageEngine {
         self.blocks.forget_table(table);
         self.delete_obsolete(&mut merge)?;
         drop(merge);
-        Ok(self.kv.reclaim()?)
+        Ok(self.kv.reclaim().map_err(StorageError::from)?)
     }
 }

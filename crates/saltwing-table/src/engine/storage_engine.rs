@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::{Clock, TableError};
+use saltwing_access::{Clock, StorageError, TableError};
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
@@ -128,7 +128,7 @@ impl StorageEngine {
             if !commits.has_meta {
                 batch.put(META, META_KEY, Meta::default().write());
             }
-            self.kv.write(batch, Durability::Buffered)?;
+            self.kv.write(batch, Durability::Buffered).map_err(StorageError::from)?;
             commits.has_meta = true;
             commits.count(records);
             (self.insert(records, record), self.is_full(&commits))
@@ -154,10 +154,7 @@ impl StorageEngine {
             let counters = self.blocks.counters(record.table);
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
-            for (key, row) in record.rows() {
-                of_table.directory.mark_dirty(&key);
-                of_table.active.insert(key, row);
-            }
+            of_table.add(record);
         }
         record()
     }
@@ -192,7 +189,7 @@ impl StorageEngine {
 
     pub(crate) fn refuse_when_nearly_full(&self) -> Result<(), TableError> {
         if self.is_nearly_full() {
-            return Err(StoreError::NearlyFull { path: self.kv.place() }.into());
+            return Err(StorageError::from(StoreError::NearlyFull { path: self.kv.place() }).into());
         }
         Ok(())
     }

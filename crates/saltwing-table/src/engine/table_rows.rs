@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use crate::engine::directory::Directory;
 use crate::engine::memtable::Delta;
+use crate::format::delta_record::Record;
 pub(crate) use crate::format::prefetch::prefetch;
 use crate::format::stored_row::{RecentRow, StoredRow};
 
@@ -26,6 +27,14 @@ pub(crate) struct TableRows {
 }
 
 impl TableRows {
+    /// Adds rows that are newer than all others. Entries that they belong to are marked for everybody who shares the directory.
+    pub(crate) fn add(&mut self, record: &Record) {
+        for (key, row) in record.rows() {
+            self.directory.mark_dirty(&key);
+            self.active.insert(key, row);
+        }
+    }
+
     /// What the deltas say of a row: nothing, that it is deleted, or the row.
     pub(crate) fn recent(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
         self.active.get(key).or_else(|| self.frozen.get(key))

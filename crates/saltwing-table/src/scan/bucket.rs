@@ -85,7 +85,7 @@ impl BucketScan {
         let BucketRange { bucket, range } = keys;
         let (start, end) = range.into_bounds();
         let first = Some(Walk::new(context.clone(), start, end));
-        Self { first, ..Self::new(context, bucket, Box::new(std::iter::empty()), None, false) }
+        Self { first, ..Self::new(context, bucket, RangeIter::none(), None, false) }
     }
 
     /// The next visible rows, `most` at most.

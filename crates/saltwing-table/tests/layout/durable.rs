@@ -126,7 +126,7 @@ fn a_sync_that_fails_is_told() {
     let commit = |k: i64, durability| write_set(&world, k).commit(durability);
     commit(0, Durability::Synced).unwrap();
     commit(1, Durability::Buffered).unwrap();
-    assert!(matches!(commit(2, Durability::Synced), Err(TableError::Store(_))));
+    assert!(matches!(commit(2, Durability::Synced), Err(TableError::Storage(_))));
     commit(3, Durability::Synced).unwrap();
     assert_eq!(kv.counts().of(Call::Sync), 3);
     let keys: Vec<Value> = world.read_all().unwrap().into_values().map(|row| row[0].clone()).collect();
