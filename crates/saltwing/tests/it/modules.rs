@@ -10,7 +10,7 @@ type Module = Vec<String>;
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
 /// Crates whose files still import each other in circles. No crate may be added.
-const WITH_CIRCLES: [&str; 2] = ["saltwing", "saltwing-datafusion"];
+const WITH_CIRCLES: [&str; 1] = ["saltwing-datafusion"];
 
 /// A path in the source, and the name under which a `use` imports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
