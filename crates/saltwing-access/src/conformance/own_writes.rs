@@ -10,7 +10,7 @@ use saltwing_plan::{CandidateKey, Condition, Request, choose};
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{ColumnRef, Expr, SqlType, Value, typing};
 
-use super::{Open, context, empty, everything, row, rows_of, table_def};
+use super::fixture::{Open, context, empty, everything, row, rows_of, table_def};
 use crate::keys::KeyList;
 use crate::{
     Direction, Durability, KeyRanges, KeySet, Projection, RowChange, ScanRoute, ScanSpec, Snapshot, SplitTarget, Table,
@@ -179,8 +179,11 @@ fn commit(store: &dyn TableStore, table: &Arc<Table>, change: &Change, rows: &mu
     change.put_into(table, rows);
 }
 
-/// The keys to be read as the border has them, the filter of the rows, and whether a row of the map is wanted.
-fn asked(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, Box<dyn Fn(&[u8], &[Value]) -> bool>) {
+/// Whether a row of the map is wanted, by its logical key and its values.
+type IsWanted = Box<dyn Fn(&[u8], &[Value]) -> bool>;
+
+/// The keys to be read as the border has them, the filter of the rows, and the rows of the map that are wanted.
+fn asked(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, IsWanted) {
     match keys {
         Keys::All => (KeySet::all(), Vec::new(), Box::new(|_, _| true)),
         Keys::Between(from, to) => {
