@@ -3,7 +3,6 @@
 use std::fmt;
 
 use saltwing_types::Span;
-use sqlparser::ast::Ident;
 
 use crate::words;
 
@@ -20,16 +19,6 @@ pub struct Name {
     pub quoted: bool,
     /// Where it stands.
     pub span: Span,
-}
-
-impl Name {
-    /// sqlparser's form of this name, without its place.
-    pub fn to_ident(&self) -> Ident {
-        match self.quoted {
-            true => Ident::with_quote('"', self.text.clone()),
-            false => Ident::new(self.text.clone()),
-        }
-    }
 }
 
 impl fmt::Display for Name {
