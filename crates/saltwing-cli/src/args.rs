@@ -34,9 +34,19 @@ check: 1 when something is damaged; salvage: 3 when something is lost.
     disable_help_subcommand = true
 )]
 struct CommandLine {
+    #[command(flatten)]
+    run: Run,
+
+    #[command(subcommand)]
+    subcommand: Option<Word>,
+}
+
+/// A shell, or a batch.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
     /// The database: a directory, made if it is not there, or :memory:
     #[arg(value_name = "DB")]
-    database: Option<PathBuf>,
+    pub(crate) database: Option<PathBuf>,
 
     /// Run SQL or a dot command, and leave; may be repeated
     #[arg(short = 'c', value_name = "SQL", action = ArgAction::Append, allow_hyphen_values = true)]
@@ -48,33 +58,34 @@ struct CommandLine {
 
     /// The store of a new database; one that is there knows its own
     #[arg(long, value_enum, value_name = "redb|fjall|sled|memory", hide_possible_values = true)]
-    store: Option<Store>,
+    pub(crate) store: Option<Store>,
 
     /// How results are shown: table box csv tsv json jsonl markdown line
     #[arg(long, value_enum, hide_possible_values = true)]
-    mode: Option<Mode>,
+    pub(crate) mode: Option<Mode>,
 
     /// Refuse writes
     #[arg(long)]
-    readonly: bool,
+    pub(crate) readonly: bool,
 
     /// Let no statement read or write files; STDIN and STDOUT are left
     #[arg(long)]
-    no_file_access: bool,
+    pub(crate) no_file_access: bool,
 
     /// What becomes of full scans: allow warn error forbid
     #[arg(long, value_enum, value_name = "POLICY", hide_possible_values = true)]
-    full_scan: Option<FullScan>,
+    pub(crate) full_scan: Option<FullScan>,
 
     /// Log to stderr what happens inside, such as saltwing=debug, saltwing::compaction=debug or error
     #[arg(long, value_name = "FILTER")]
-    log: Option<Targets>,
+    pub(crate) log: Option<Targets>,
 
     #[command(flatten)]
-    layout: Layout,
+    pub(crate) layout: Layout,
 
-    #[command(subcommand)]
-    subcommand: Option<Word>,
+    /// What to run, in the order given; nothing is stdin.
+    #[arg(skip)]
+    pub(crate) inputs: Vec<Input>,
 }
 
 /// What the database may take for itself.
@@ -107,6 +118,13 @@ fn memory_limit(text: &str) -> Result<usize, String> {
 enum Word {
     /// A tour in two minutes, on a database of its own
     Demo,
+    #[command(flatten)]
+    Maintain(Maintenance),
+}
+
+/// A subcommand that keeps databases.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum Maintenance {
     /// Read all of a database that nobody has open, and say what is damaged
     Check {
         /// The database
@@ -195,32 +213,6 @@ pub(crate) enum Invocation {
     Maintain(Maintenance),
 }
 
-/// A subcommand that keeps databases.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Maintenance {
-    Check { database: PathBuf },
-    Salvage { damaged: PathBuf, target: PathBuf, store: Option<Store> },
-    Backup { database: PathBuf, target: PathBuf },
-    Restore { backup: PathBuf, database: PathBuf, store: Option<Store> },
-}
-
-/// A shell, or a batch.
-#[derive(Debug)]
-pub(crate) struct Run {
-    /// `None` is memory.
-    pub(crate) database: Option<PathBuf>,
-    /// What to run, in the order given; nothing is stdin.
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) store: Option<Store>,
-    pub(crate) mode: Option<Mode>,
-    pub(crate) readonly: bool,
-    pub(crate) no_file_access: bool,
-    pub(crate) full_scan: Option<FullScan>,
-    /// What is logged.
-    pub(crate) log: Option<Targets>,
-    pub(crate) layout: Layout,
-}
-
 /// A `-c` or a `-f`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
@@ -234,48 +226,24 @@ pub(crate) enum Input {
 /// What is wrong with them; help and version, which clap counts as errors.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let matches = CommandLine::command().try_get_matches_from(args)?;
-    let line = CommandLine::from_arg_matches(&matches)?;
-    match line.subcommand {
+    let CommandLine { mut run, subcommand } = CommandLine::from_arg_matches(&matches)?;
+    match subcommand {
         Some(Word::Demo) => return Ok(Invocation::Demo),
-        Some(word) => return maintenance(word).map(Invocation::Maintain),
+        Some(Word::Maintain(
+            Maintenance::Salvage { store: Some(Store::Memory), .. }
+            | Maintenance::Restore { store: Some(Store::Memory), .. },
+        )) => return Err(usage("--store memory is gone with the process: redb, fjall or sled")),
+        Some(Word::Maintain(maintenance)) => return Ok(Invocation::Maintain(maintenance)),
         None => {}
     }
-    let inputs = inputs(&matches);
-    let database = line.database.filter(|path| path.as_os_str() != ":memory:");
-    match (&database, line.store) {
-        (Some(_), Some(Store::Memory)) => return Err(usage("--store memory takes no directory: leave DB out")),
+    run.inputs = inputs(&matches);
+    run.database = run.database.filter(|path| path.as_os_str() != ":memory:");
+    match (&run.database, run.store) {
+        (Some(_), Some(Store::Memory)) => Err(usage("--store memory takes no directory: leave DB out")),
         (None, Some(Store::Redb | Store::Fjall | Store::Sled)) => {
-            return Err(usage("--store redb, fjall and sled need a directory: DB"));
+            Err(usage("--store redb, fjall and sled need a directory: DB"))
         }
-        _ => {}
-    }
-    Ok(Invocation::Run(Run {
-        database,
-        inputs,
-        store: line.store,
-        mode: line.mode,
-        readonly: line.readonly,
-        no_file_access: line.no_file_access,
-        full_scan: line.full_scan,
-        log: line.log,
-        layout: line.layout,
-    }))
-}
-
-fn maintenance(word: Word) -> Result<Maintenance, clap::Error> {
-    let maintenance = match word {
-        Word::Check { database } => Maintenance::Check { database },
-        Word::Salvage { damaged, target, store } => Maintenance::Salvage { damaged, target, store },
-        Word::Backup { database, target } => Maintenance::Backup { database, target },
-        Word::Restore { backup, database, store } => Maintenance::Restore { backup, database, store },
-        Word::Demo => return Err(usage("demo takes nothing")),
-    };
-    match &maintenance {
-        Maintenance::Salvage { store: Some(Store::Memory), .. }
-        | Maintenance::Restore { store: Some(Store::Memory), .. } => {
-            Err(usage("--store memory is gone with the process: redb, fjall or sled"))
-        }
-        _ => Ok(maintenance),
+        _ => Ok(Invocation::Run(run)),
     }
 }
 

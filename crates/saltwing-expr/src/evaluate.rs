@@ -104,21 +104,5 @@ impl Filter {
     }
 }
 
-/// [`Evaluator::evaluate`] for one batch.
-///
-/// # Errors
-/// As there.
-pub fn evaluate(expr: &Expr, columns: &Columns, rows: usize) -> Result<ArrayRef, ValueError> {
-    Evaluator::new(expr.clone()).evaluate(columns, rows)
-}
-
-/// [`Filter::mask`] for one batch; keep a [`Filter`] for more.
-///
-/// # Errors
-/// As [`Filter::new`] and [`Filter::mask`].
-pub fn filter_mask(conditions: &[Expr], columns: &Columns, rows: usize) -> Result<BooleanArray, ValueError> {
-    Filter::new(conditions.to_vec())?.mask(columns, rows)
-}
-
 #[cfg(test)]
 mod tests;

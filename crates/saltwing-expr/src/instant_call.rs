@@ -33,12 +33,12 @@ impl Operation {
             None => Timestamp { ms: 0, nanos: 0 },
             Some(origin) => text::instant(origin.as_constant()?)?,
         };
-        Some(Self::Cut(Rounding::Floor, Bins::of_stride(args.get(0)?.as_text()?, origin).ok()?))
+        Some(Self::Cut(Rounding::Floor, Bins::of_stride(args.first()?.as_text()?, origin).ok()?))
     }
 
     /// DATE_TRUNC; `None` unless the unit is constant.
     pub(crate) fn date_trunc(args: &[Step]) -> Option<Self> {
-        Some(Self::Cut(Rounding::Floor, Bins::of_unit(DateUnit::by_name(args.get(0)?.as_text()?).ok()?)))
+        Some(Self::Cut(Rounding::Floor, Bins::of_unit(DateUnit::by_name(args.first()?.as_text()?).ok()?)))
     }
 
     /// FLOOR and its kin of an instant; `None` unless unit and count are constant.

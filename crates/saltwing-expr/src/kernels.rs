@@ -26,8 +26,10 @@ pub(crate) struct Call {
 /// The step's computation; gives back a call that the kernel does not know.
 type Compiled = Result<Box<dyn Compute>, Call>;
 
+type Kernel = fn(Call) -> Compiled;
+
 /// By function, in alphabetical order.
-static KERNELS: &[(&str, fn(Call) -> Compiled)] = &[
+static KERNELS: &[(&str, Kernel)] = &[
     ("ABS", |call| call.of_value(|value, ty| SignChange { value, ty, negative_only: true })),
     ("CEIL", |call| rounding(call, Rounding::Ceil)),
     ("COALESCE", |call| match call.args.iter().all(|part| part.gives(call.ty)) {

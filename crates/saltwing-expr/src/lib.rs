@@ -10,9 +10,9 @@
 //!
 //! # Laws
 //! For an expression `e`, columns of `n` rows and row `i`:
-//! 1. [`evaluate()`]`(e)` at `i` is `eval(e, row i)` as a column of the type of `e` takes
+//! 1. [`Evaluator::evaluate`] of `e` at `i` is `eval(e, row i)` as a column of the type of `e` takes
 //!    it, or fails when that fails for some row, with the code of one of these failures;
-//! 2. [`filter_mask`] is true at `i` exactly when [`saltwing_types::eval::holds`] for the conditions joined by AND;
+//! 2. [`Filter::mask`] is true at `i` exactly when [`saltwing_types::eval::holds`] for the conditions joined by AND;
 //! 3. [`value_at()`] gives back what [`ColumnBuilder`] took;
 //! 4. [`write_text`] writes what [`saltwing_types::text::format`] gives for [`value_at()`].
 //!
@@ -67,7 +67,7 @@ pub mod value_at;
 pub use arrow_type::{arrow_type, sql_type};
 pub use batch::Columns;
 pub use builder::ColumnBuilder;
-pub use evaluate::{Evaluator, Filter, evaluate, filter_mask};
+pub use evaluate::{Evaluator, Filter};
 pub use row_values::{ColumnCells, RowValues};
 pub use text::{text_at, write_text};
 pub use value_at::{ValueColumn, ValueRef, value_at};

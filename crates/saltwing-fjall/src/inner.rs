@@ -49,6 +49,13 @@ impl Inner {
         self.commits.synced(persist)
     }
 
+    pub(crate) fn refuse_readonly(&self) -> Result<(), StoreError> {
+        match self.readonly {
+            true => Err(StoreError::ReadOnly { path: self.path().to_path_buf() }),
+            false => Ok(()),
+        }
+    }
+
     /// After the first failure everybody is told to open again.
     pub(crate) fn refuse_poisoned(&self) -> Result<(), StoreError> {
         self.group.refuse_failed(self.path()).map_err(|_| self.poisoned_error())

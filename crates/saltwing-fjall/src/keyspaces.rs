@@ -1,14 +1,13 @@
 //! Spaces as fjall's keyspaces.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions};
 use parking_lot::{Mutex, RwLock};
-use saltwing_store::Space;
+use saltwing_store::{Space, directory};
 
 /// Bytes from which on values lie apart.
 pub(crate) const APART_BYTES: u32 = 4 << 10;
@@ -103,7 +102,7 @@ impl Keyspaces {
 
     /// Brings the folders of new keyspaces to the disk: fjall syncs what is in a new folder, and not the name of the folder.
     pub(crate) fn sync_new(&self) -> io::Result<()> {
-        sync_folder(&self.folder)
+        directory::sync_names(&self.folder)
     }
 
     /// Brings the names of new files of values to the disk: fjall syncs the files, and not the folder that they are in. Called before
@@ -114,7 +113,7 @@ impl Keyspaces {
         for keyspace in spaces.iter().filter(|keyspace| keyspace.is_kv_separated()) {
             let list = keyspace.tree.current_version().id();
             if synced.get(keyspace.path()) != Some(&list) {
-                sync_folder(&keyspace.path().join("blobs"))?;
+                directory::sync_names(&keyspace.path().join("blobs"))?;
                 synced.insert(keyspace.path().to_path_buf(), list);
             }
         }
@@ -128,14 +127,6 @@ impl Keyspaces {
         database.delete_keyspace(keyspace)?;
         self.now.write().set(space, None);
         Ok(())
-    }
-}
-
-fn sync_folder(path: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(path)?.sync_all(),
-        // Elsewhere a directory cannot be opened as a file, nor need it be.
-        false => Ok(()),
     }
 }
 

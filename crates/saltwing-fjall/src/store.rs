@@ -217,9 +217,7 @@ impl OrderedKv for FjallStore {
     }
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
-        if self.inner.readonly {
-            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
-        }
+        self.inner.refuse_readonly()?;
         batch.check(&CAPABILITIES)?;
         self.inner.refuse_poisoned()?;
         if durability == Durability::Synced && batch.is_empty() {
@@ -243,9 +241,7 @@ impl OrderedKv for FjallStore {
     }
 
     fn clear(&self, space: Space) -> Result<(), StoreError> {
-        if self.inner.readonly {
-            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
-        }
+        self.inner.refuse_readonly()?;
         let Some(keyspace) = self.inner.keyspaces.get(space) else { return Ok(()) };
         if let Some(deletes) = self.few_deletes(space, &keyspace)? {
             let held = reclaim::bytes_held(&keyspace);
@@ -270,9 +266,7 @@ impl OrderedKv for FjallStore {
     }
 
     fn reclaim(&self) -> Result<(), StoreError> {
-        if self.inner.readonly {
-            return Err(StoreError::ReadOnly { path: self.inner.path().to_path_buf() });
-        }
+        self.inner.refuse_readonly()?;
         self.inner.refuse_poisoned()?;
         let failed = |error: fjall::Error| storage_error("reclaim", self.inner.path(), &error);
         let (spaces, ()) = self.inner.keyspaces.moment(|| ());

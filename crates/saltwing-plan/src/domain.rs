@@ -131,38 +131,21 @@ impl Domain {
 
     /// The value right above, or below, another one, where that can be told.
     pub(crate) fn neighbour(&self, value: &Value, above: bool) -> Option<Value> {
-        if above { self.next(value) } else { self.previous(value) }
-    }
-
-    fn next(&self, value: &Value) -> Option<Value> {
-        if self.is_extreme(value, self.max()) {
+        let (last, step, first_nanos) = if above { (self.max(), 1, 0) } else { (self.min(), -1, NANOS_LAST) };
+        if self.is_extreme(value, last) {
             return None;
         }
         match value {
-            Value::Bool(b) => (!b).then_some(Value::Bool(true)),
-            Value::Int(i) => i.checked_add(1).map(Value::Int),
-            Value::Date(ms) => ms.checked_add(1).map(Value::Date),
-            Value::Timestamp(at) if at.nanos < NANOS_LAST => {
-                Some(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos + 1 }))
-            }
-            Value::Timestamp(at) => at.ms.checked_add(1).map(|ms| Value::Timestamp(Timestamp { ms, nanos: 0 })),
-            _ => None,
-        }
-    }
-
-    fn previous(&self, value: &Value) -> Option<Value> {
-        if self.is_extreme(value, self.min()) {
-            return None;
-        }
-        match value {
-            Value::Bool(b) => b.then_some(Value::Bool(false)),
-            Value::Int(i) => i.checked_sub(1).map(Value::Int),
-            Value::Date(ms) => ms.checked_sub(1).map(Value::Date),
-            Value::Timestamp(at) if at.nanos > 0 => {
-                Some(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos - 1 }))
-            }
-            Value::Timestamp(at) => {
-                at.ms.checked_sub(1).map(|ms| Value::Timestamp(Timestamp { ms, nanos: NANOS_LAST }))
+            Value::Bool(b) => (*b != above).then_some(Value::Bool(above)),
+            Value::Int(i) => i.checked_add(step).map(Value::Int),
+            Value::Date(ms) => ms.checked_add(step).map(Value::Date),
+            Value::Timestamp(Timestamp { ms, nanos }) => {
+                let nanos = u32::try_from(i64::from(*nanos) + step).ok().filter(|nanos| *nanos <= NANOS_LAST);
+                let (ms, nanos) = match nanos {
+                    Some(nanos) => (*ms, nanos),
+                    None => (ms.checked_add(step)?, first_nanos),
+                };
+                Some(Value::Timestamp(Timestamp { ms, nanos }))
             }
             _ => None,
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use redb::{Database, ReadableDatabase, TableDefinition, TableError, WriteTransaction};
-use saltwing_store::directory::{Directory, guard_opening};
+use saltwing_store::directory::{Directory, guard_opening, sync_names};
 use saltwing_store::torn::{self, Cut, NEVER_ACKNOWLEDGED};
 use saltwing_store::{Access, LeftOut, StoreError};
 
@@ -107,9 +107,8 @@ fn writer_at_opening(directory: &Directory, readonly: bool, database: &Database)
         true => Journal::open_to_read(&folder, base)?,
         false => Journal::open(&folder, is_new, base)?,
     };
-    if is_new && cfg!(unix) {
-        // The names of the files.
-        File::open(&folder)?.sync_all()?;
+    if is_new {
+        sync_names(&folder)?;
     }
     Ok(Writer { journal, live: LiveBytes::load(&transaction)?, compacted: u64::MAX })
 }

@@ -50,16 +50,6 @@ impl RowKeyCodec {
         Ok(Self { columns: columns.collect::<Result<_, _>>()?, salt: schema.salt })
     }
 
-    /// Number of key columns.
-    pub fn column_count(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// Number of buckets; 1 for a table without salt.
-    pub fn bucket_count(&self) -> u16 {
-        self.salt.map_or(1, |salt| salt.buckets)
-    }
-
     /// Bytes in front of the logical key: 1 when the table is salted, else 0.
     pub fn bucket_bytes(&self) -> usize {
         self.salt.is_some().into()

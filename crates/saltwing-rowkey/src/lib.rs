@@ -68,4 +68,4 @@ pub use key_range::{Key, KeyRange, merge_ranges};
 pub use key_slices::KeySlices;
 pub use plain_key::{BucketRange, PlainKey};
 pub use span::{Bound, ColumnSpan};
-pub use value_codec::{IntegerReader, ValueCodec, decode_value, encode_value};
+pub use value_codec::{IntegerReader, ValueCodec};

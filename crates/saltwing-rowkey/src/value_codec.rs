@@ -22,24 +22,6 @@ pub struct ValueCodec {
     mask: u8,
 }
 
-/// Appends the value bytes of `value`, no separator.
-///
-/// # Errors
-/// [`KeyValueError`]: NULL, a value of another kind, or one outside the type. What
-/// only the place in a key forbids (NUL bytes, empty values) is
-/// [`crate::RowKeyCodec`]'s to refuse.
-pub fn encode_value(ty: SqlType, order: SortOrder, value: &Value, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
-    ValueCodec::new(ty, order).encode(value, out)
-}
-
-/// The value that stored value bytes stand for: the inverse of [`encode_value`].
-///
-/// # Errors
-/// [`BadBytes`] when they stand for none.
-pub fn decode_value(ty: SqlType, order: SortOrder, stored: &[u8]) -> Result<Value, BadBytes> {
-    ValueCodec::new(ty, order).decode(stored)
-}
-
 impl ValueCodec {
     /// A codec of one type and direction.
     pub fn new(ty: SqlType, order: SortOrder) -> Self {
@@ -67,7 +49,9 @@ impl ValueCodec {
     /// Appends value bytes, no separator. After an error `out` may hold a part of them.
     ///
     /// # Errors
-    /// As [`encode_value`].
+    /// [`KeyValueError`]: NULL, a value of another kind, or one outside the type. What
+    /// only the place in a key forbids (NUL bytes, empty values) is
+    /// [`crate::RowKeyCodec`]'s to refuse.
     pub fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
         let start = out.len();
         self.encode_ascending(value, out)?;

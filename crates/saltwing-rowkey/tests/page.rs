@@ -6,7 +6,7 @@ mod declared;
 use std::ops::Bound;
 
 use declared::{items, name, sql_type};
-use saltwing_rowkey::{ColumnSpan, KeyRange, RowKeyCodec, decode_value, encode_value};
+use saltwing_rowkey::{ColumnSpan, KeyRange, RowKeyCodec, ValueCodec};
 use saltwing_types::text::{self, hex, unhex};
 use saltwing_types::{
     ColumnRef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V, key_expression,
@@ -91,9 +91,9 @@ fn values() {
         let value = value(ty, written);
         for (order, expected) in [(SortOrder::Asc, ascending), (SortOrder::Desc, descending)] {
             let mut encoded = Vec::new();
-            encode_value(ty, order, &value, &mut encoded).unwrap();
+            ValueCodec::new(ty, order).encode(&value, &mut encoded).unwrap();
             assert_eq!(hex(&encoded), hex(&bytes(expected)), "{row:?}");
-            assert_eq!(decode_value(ty, order, &encoded).unwrap(), value, "{row:?}");
+            assert_eq!(ValueCodec::new(ty, order).decode(&encoded).unwrap(), value, "{row:?}");
         }
     }
 }

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use proptest::prelude::*;
-use saltwing_rowkey::{decode_value, encode_value};
+use saltwing_rowkey::ValueCodec;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SortOrder, SqlType as T, Value as V};
 
 fn stored(ty: T, order: SortOrder, value: &V) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode_value(ty, order, value, &mut bytes).unwrap();
+    ValueCodec::new(ty, order).encode(value, &mut bytes).unwrap();
     bytes
 }
 
@@ -16,7 +16,7 @@ fn stored(ty: T, order: SortOrder, value: &V) -> Vec<u8> {
 fn check(ty: T, values: &[V], separators: [&[u8]; 2]) -> Result<(), TestCaseError> {
     for (order, separator) in [SortOrder::Asc, SortOrder::Desc].into_iter().zip(separators) {
         for a in values {
-            prop_assert_eq!(&decode_value(ty, order, &stored(ty, order, a)).unwrap(), a);
+            prop_assert_eq!(&ValueCodec::new(ty, order).decode(&stored(ty, order, a)).unwrap(), a);
             for b in values {
                 let key = |value: &V| [&stored(ty, order, value), separator].concat();
                 let expected = a.compare(b).unwrap();

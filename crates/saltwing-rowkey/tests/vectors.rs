@@ -3,7 +3,7 @@
 //! its source), so that a symmetric mistake of encoder and decoder cannot hide.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use saltwing_rowkey::{RowKeyCodec, decode_value, encode_value, salt};
+use saltwing_rowkey::{RowKeyCodec, ValueCodec, salt};
 use saltwing_types::text::{hex, unhex};
 use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V, number, text};
 
@@ -114,10 +114,14 @@ fn fixed_width_scalars() {
         let value = value(*ty, written);
         for (order, expected) in [(SortOrder::Asc, ascending), (SortOrder::Desc, descending)] {
             let mut bytes = Vec::new();
-            encode_value(*ty, order, &value, &mut bytes).unwrap();
+            ValueCodec::new(*ty, order).encode(&value, &mut bytes).unwrap();
             assert_eq!(hex(&bytes), *expected, "{number}: {ty} {written} {order:?}");
             let padded = if let T::Binary(_) = ty { V::Bytes(vec![1, 2, 0, 0]) } else { value.clone() };
-            assert_eq!(decode_value(*ty, order, &bytes).unwrap(), padded, "{number}: {ty} {written} {order:?}");
+            assert_eq!(
+                ValueCodec::new(*ty, order).decode(&bytes).unwrap(),
+                padded,
+                "{number}: {ty} {written} {order:?}"
+            );
         }
     }
 }
@@ -125,7 +129,7 @@ fn fixed_width_scalars() {
 #[test]
 fn raw_varbinary() {
     let mut bytes = Vec::new();
-    encode_value(T::Varbinary, SortOrder::Asc, &V::Bytes(vec![0x00, 0xff, 0x01]), &mut bytes).unwrap();
+    ValueCodec::new(T::Varbinary, SortOrder::Asc).encode(&V::Bytes(vec![0x00, 0xff, 0x01]), &mut bytes).unwrap();
     assert_eq!(hex(&bytes), "00ff01", "69");
 }
 

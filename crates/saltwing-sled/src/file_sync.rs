@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
+use saltwing_store::directory::sync_names;
 
 /// A directory's time may be so old when a name comes to it: the system's clock for files ticks slowly.
 const TICK_MAX: Duration = Duration::from_millis(100);
@@ -38,7 +39,7 @@ impl FileSync {
         for name in ["conf", "db"] {
             File::open(folder.join(name))?.sync_all()?;
         }
-        sync_directory(folder)?;
+        sync_names(folder)?;
         let this = Self { log: File::open(folder.join("db"))?, blobs: folder.join("blobs"), synced: Mutex::default() };
         this.sync_blobs()?;
         Ok(this)
@@ -74,13 +75,8 @@ impl FileSync {
             }
             names.insert(name);
         }
-        sync_directory(&self.blobs)?;
+        sync_names(&self.blobs)?;
         *synced = Blobs { names, listed: is_settled.then_some(changed) };
         Ok(())
     }
-}
-
-/// Makes sure that a directory's names survive a crash; elsewhere it cannot be opened as a file, nor need it be.
-fn sync_directory(path: &Path) -> Result<()> {
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

@@ -24,48 +24,14 @@ use crate::error::SqlError;
 pub const TYPE_LENGTH_MAX: u32 = 10_485_760;
 
 /// The names of types, for advice.
-const TYPE_NAMES: [&str; 36] = [
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "INT",
-    "BIGINT",
-    "UNSIGNED_TINYINT",
-    "UNSIGNED_SMALLINT",
-    "UNSIGNED_INT",
-    "UNSIGNED_LONG",
-    "FLOAT",
-    "DOUBLE",
-    "REAL",
-    "UNSIGNED_FLOAT",
-    "UNSIGNED_DOUBLE",
-    "DECIMAL",
-    "NUMERIC",
-    "BOOLEAN",
-    "BOOL",
-    "DATE",
-    "TIME",
-    "TIMESTAMP",
-    "DATETIME",
-    "UNSIGNED_DATE",
-    "UNSIGNED_TIME",
-    "UNSIGNED_TIMESTAMP",
-    "CHAR",
-    "CHARACTER",
-    "VARCHAR",
-    "TEXT",
-    "STRING",
-    "BINARY",
-    "VARBINARY",
-    "VARBINARY_ENCODED",
-    "BYTEA",
-    "BLOB",
-    "VARYING",
-];
+const TYPE_NAMES: &str = "TINYINT SMALLINT INTEGER INT BIGINT UNSIGNED_TINYINT UNSIGNED_SMALLINT UNSIGNED_INT \
+    UNSIGNED_LONG FLOAT DOUBLE REAL UNSIGNED_FLOAT UNSIGNED_DOUBLE DECIMAL NUMERIC BOOLEAN BOOL DATE TIME TIMESTAMP \
+    DATETIME UNSIGNED_DATE UNSIGNED_TIME UNSIGNED_TIMESTAMP CHAR CHARACTER VARCHAR TEXT STRING BINARY VARBINARY \
+    VARBINARY_ENCODED BYTEA BLOB VARYING";
 
 /// Whether a type may start with `word`.
 pub(crate) fn is_type_name(word: &str) -> bool {
-    TYPE_NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
+    TYPE_NAMES.split(' ').any(|name| word.eq_ignore_ascii_case(name))
 }
 
 /// Takes a type from `cursor`; `column` is whose it is, for messages.
@@ -91,31 +57,18 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, column: &str) -> Result<(SqlType, S
 
 fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Result<SqlType, SqlError> {
     let plain = match word {
-        "TINYINT" => SqlType::TinyInt,
-        "SMALLINT" | "INT2" => SqlType::SmallInt,
-        "INTEGER" | "INT" | "INT4" => SqlType::Integer,
-        "BIGINT" | "INT8" => SqlType::BigInt,
-        "UNSIGNED_TINYINT" => SqlType::UnsignedTinyInt,
-        "UNSIGNED_SMALLINT" => SqlType::UnsignedSmallInt,
-        "UNSIGNED_INT" => SqlType::UnsignedInt,
-        "UNSIGNED_LONG" => SqlType::UnsignedLong,
-        "FLOAT" | "REAL" | "FLOAT4" => SqlType::Float,
+        "INT2" => SqlType::SmallInt,
+        "INT" | "INT4" => SqlType::Integer,
+        "INT8" => SqlType::BigInt,
+        "REAL" | "FLOAT4" => SqlType::Float,
         "FLOAT8" => SqlType::Double,
         "DOUBLE" => {
             cursor.eat(&["PRECISION"]);
             SqlType::Double
         }
-        "UNSIGNED_FLOAT" => SqlType::UnsignedFloat,
-        "UNSIGNED_DOUBLE" => SqlType::UnsignedDouble,
-        "BOOLEAN" | "BOOL" => SqlType::Boolean,
-        "DATE" => SqlType::Date,
-        "TIME" => SqlType::Time,
-        "TIMESTAMP" | "DATETIME" => SqlType::Timestamp,
-        "UNSIGNED_DATE" => SqlType::UnsignedDate,
-        "UNSIGNED_TIME" => SqlType::UnsignedTime,
-        "UNSIGNED_TIMESTAMP" => SqlType::UnsignedTimestamp,
-        "VARBINARY" | "BYTEA" | "BLOB" => SqlType::Varbinary,
-        "VARBINARY_ENCODED" => SqlType::VarbinaryEncoded,
+        "BOOL" => SqlType::Boolean,
+        "DATETIME" => SqlType::Timestamp,
+        "BYTEA" | "BLOB" => SqlType::Varbinary,
         "DECIMAL" | "NUMERIC" | "DEC" => return decimal(cursor, start, column),
         "TEXT" | "STRING" => SqlType::Varchar(None),
         "VARCHAR" => return Ok(SqlType::Varchar(length(cursor, word, start, column)?)),
@@ -129,7 +82,11 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
             let what = format!("column {column}: the type {word}");
             return Err(SqlError::not_supported(what, cursor.span_from(start)));
         }
-        _ => return Err(unknown(cursor, word, start, column)),
+        // Phoenix's own names, of which NULL is none.
+        _ => match word.parse() {
+            Ok(SqlType::Null) | Err(_) => return Err(unknown(cursor, word, start, column)),
+            Ok(sql_type) => sql_type,
+        },
     };
     if *cursor.peek(0) == Token::LParen {
         return Err(SqlError::invalid(format!("column {column}: {word} takes no length"), cursor.here()));
@@ -139,7 +96,7 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
 
 fn unknown(cursor: &Cursor<'_>, word: &str, start: usize, column: &str) -> SqlError {
     let error = SqlError::invalid(format!("column {column}: unknown type {word}"), cursor.span_at(start));
-    match saltwing_types::suggest(word, TYPE_NAMES) {
+    match saltwing_types::suggest(word, TYPE_NAMES.split(' ')) {
         Some(meant) => error.with_help(format!("did you mean {meant}?")),
         None => error,
     }

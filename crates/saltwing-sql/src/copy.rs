@@ -10,7 +10,6 @@
 //! commas may be left out, and `ON ERROR` and `ON CONFLICT` may be two words. `SPECIAL [bool]` lets the file be a pipe or a device;
 //! `OVERWRITE [bool]` lets COPY TO replace a file.
 
-use saltwing_types::Span;
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
@@ -102,20 +101,18 @@ fn options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
 
 fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlError> {
     let start = cursor.index();
-    let Some(word) = cursor.word(0).map(str::to_uppercase) else {
+    let Some(mut word) = cursor.word(0).map(str::to_uppercase) else {
         return Err(cursor.expected("an option of COPY"));
     };
     cursor.skip();
-    if word == "ON" && cursor.eat(&["CONFLICT"]) {
-        let value = on_conflict(cursor)?;
-        return set(&mut options.on_conflict, value, cursor.span_from(start), "ON CONFLICT");
-    }
-    if word == "ON" {
+    if word != "ON" {
+        cursor.eat_symbol(&Token::Eq);
+    } else if cursor.eat(&["CONFLICT"]) {
+        word.push_str(" CONFLICT");
+    } else {
         cursor.expect(&["ERROR"])?;
-        let value = on_error(cursor)?;
-        return set(&mut options.on_error, value, cursor.span_from(start), "ON ERROR");
+        word.push_str(" ERROR");
     }
-    let _ = cursor.eat_symbol(&Token::Eq);
     match word.as_str() {
         "FORMAT" => {
             let at = cursor.here();
@@ -124,46 +121,19 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
                 return Err(SqlError::not_supported(format!("COPY with the format {format}"), at)
                     .with_help("write FORMAT csv, or leave it out"));
             }
-            set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT")
-        }
-        "HEADER" => {
-            let value = switch(cursor);
-            set(&mut options.header, value, cursor.span_from(start), "HEADER")
-        }
-        "OVERWRITE" => {
-            let value = switch(cursor);
-            set(&mut options.overwrite, value, cursor.span_from(start), "OVERWRITE")
-        }
-        "SPECIAL" => {
-            let value = switch(cursor);
-            set(&mut options.special, value, cursor.span_from(start), "SPECIAL")
-        }
-        "DELIMITER" => {
-            let value = character(cursor, "the delimiter")?;
-            set(&mut options.delimiter, value, cursor.span_from(start), "DELIMITER")
-        }
-        "QUOTE" => {
-            let value = character(cursor, "the quote")?;
-            set(&mut options.quote, value, cursor.span_from(start), "QUOTE")
-        }
-        "ESCAPE" => {
-            let value = character(cursor, "the escape")?;
-            set(&mut options.escape, value, cursor.span_from(start), "ESCAPE")
-        }
-        "NULL" => {
-            let value = cursor.string("a text in ''")?;
-            set(&mut options.null, value, cursor.span_from(start), "NULL")
-        }
-        "ON_ERROR" => {
-            let value = on_error(cursor)?;
-            set(&mut options.on_error, value, cursor.span_from(start), "ON_ERROR")
-        }
-        "ON_CONFLICT" => {
-            let value = on_conflict(cursor)?;
-            set(&mut options.on_conflict, value, cursor.span_from(start), "ON_CONFLICT")
+            set(&mut options.format, CopyFormat::Csv, cursor, start, &word)
         }
         // PostgreSQL's old form: WITH CSV HEADER.
-        "CSV" => set(&mut options.format, CopyFormat::Csv, cursor.span_from(start), "FORMAT"),
+        "CSV" => set(&mut options.format, CopyFormat::Csv, cursor, start, "FORMAT"),
+        "HEADER" => set(&mut options.header, switch(cursor), cursor, start, &word),
+        "OVERWRITE" => set(&mut options.overwrite, switch(cursor), cursor, start, &word),
+        "SPECIAL" => set(&mut options.special, switch(cursor), cursor, start, &word),
+        "DELIMITER" => set(&mut options.delimiter, character(cursor, "the delimiter")?, cursor, start, &word),
+        "QUOTE" => set(&mut options.quote, character(cursor, "the quote")?, cursor, start, &word),
+        "ESCAPE" => set(&mut options.escape, character(cursor, "the escape")?, cursor, start, &word),
+        "NULL" => set(&mut options.null, cursor.string("a text in ''")?, cursor, start, &word),
+        "ON_ERROR" | "ON ERROR" => set(&mut options.on_error, on_error(cursor)?, cursor, start, &word),
+        "ON_CONFLICT" | "ON CONFLICT" => set(&mut options.on_conflict, on_conflict(cursor)?, cursor, start, &word),
         _ => {
             let error = SqlError::syntax(format!("{word} is no option of COPY"), cursor.span_at(start));
             Err(match saltwing_types::suggest(&word, OPTIONS) {
@@ -185,10 +155,11 @@ fn switch(cursor: &mut Cursor<'_>) -> bool {
     value
 }
 
-fn set<T>(slot: &mut Option<T>, value: T, span: Span, what: &str) -> Result<(), SqlError> {
+/// Notes the value of the option that begins at token number `start`.
+fn set<T>(slot: &mut Option<T>, value: T, cursor: &Cursor<'_>, start: usize, what: &str) -> Result<(), SqlError> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(SqlError::syntax(format!("{what} is said twice"), span)),
+        Some(_) => Err(SqlError::syntax(format!("{what} is said twice"), cursor.span_from(start))),
     }
 }
 

@@ -193,28 +193,27 @@ impl<'a> Cursor<'a> {
 
     /// Takes `t` or `schema.t`.
     pub(crate) fn table(&mut self) -> Result<TableRef, SqlError> {
-        let first = self.name("a table name")?;
-        if !self.eat_symbol(&Token::Period) {
-            return Ok(TableRef { schema: None, name: first });
-        }
-        let name = self.name_part("a table name")?;
-        if *self.peek(0) == Token::Period {
-            return Err(SqlError::syntax("a table name has at most two parts: schema and table", self.here()));
-        }
-        Ok(TableRef { schema: Some(first), name })
+        let too_many = "a table name has at most two parts: schema and table";
+        self.qualified("a table name", too_many).map(|(schema, name)| TableRef { schema, name })
     }
 
     /// Takes `c` or `family.c`.
     pub(crate) fn column(&mut self) -> Result<ColumnName, SqlError> {
-        let first = self.name("a column name")?;
+        let too_many = "a column name has at most two parts here: family and column";
+        self.qualified("a column name", too_many).map(|(family, name)| ColumnName { family, name })
+    }
+
+    /// Takes a name with another one before it, or none.
+    fn qualified(&mut self, what: &str, too_many: &str) -> Result<(Option<Name>, Name), SqlError> {
+        let first = self.name(what)?;
         if !self.eat_symbol(&Token::Period) {
-            return Ok(ColumnName { family: None, name: first });
+            return Ok((None, first));
         }
-        let name = self.name_part("a column name")?;
+        let name = self.name_part(what)?;
         if *self.peek(0) == Token::Period {
-            return Err(SqlError::syntax("a column name has at most two parts here: family and column", self.here()));
+            return Err(SqlError::syntax(too_many, self.here()));
         }
-        Ok(ColumnName { family: Some(first), name })
+        Ok((Some(first), name))
     }
 
     /// Takes a word behind a dot, where reserved ones are names too.

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use saltwing_types::Span;
-use sqlparser::ast::Ident;
 
 use crate::words;
 
@@ -20,16 +19,6 @@ pub struct Name {
     pub quoted: bool,
     /// Where it stands.
     pub span: Span,
-}
-
-impl Name {
-    /// sqlparser's form of this name, without its place.
-    pub fn to_ident(&self) -> Ident {
-        match self.quoted {
-            true => Ident::with_quote('"', self.text.clone()),
-            false => Ident::new(self.text.clone()),
-        }
-    }
 }
 
 impl fmt::Display for Name {
@@ -66,6 +55,15 @@ pub fn is_reserved_word(word: &str) -> bool {
     }
 }
 
+fn span_of(qualifier: Option<&Name>, name: &Name) -> Span {
+    qualifier.map_or(name.span, |qualifier| qualifier.span.union(name.span))
+}
+
+fn write_name(f: &mut fmt::Formatter<'_>, qualifier: Option<&Name>, name: &Name) -> fmt::Result {
+    qualifier.map_or(Ok(()), |qualifier| write!(f, "{qualifier}."))?;
+    write!(f, "{name}")
+}
+
 /// A table: `t`, or `schema.t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRef {
@@ -78,19 +76,13 @@ pub struct TableRef {
 impl TableRef {
     /// Where it stands, schema included.
     pub fn span(&self) -> Span {
-        match &self.schema {
-            Some(schema) => schema.span.union(self.name.span),
-            None => self.name.span,
-        }
+        span_of(self.schema.as_ref(), &self.name)
     }
 }
 
 impl fmt::Display for TableRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.schema {
-            Some(schema) => write!(f, "{schema}.{}", self.name),
-            None => write!(f, "{}", self.name),
-        }
+        write_name(f, self.schema.as_ref(), &self.name)
     }
 }
 
@@ -106,18 +98,12 @@ pub struct ColumnName {
 impl ColumnName {
     /// Where it stands, family included.
     pub fn span(&self) -> Span {
-        match &self.family {
-            Some(family) => family.span.union(self.name.span),
-            None => self.name.span,
-        }
+        span_of(self.family.as_ref(), &self.name)
     }
 }
 
 impl fmt::Display for ColumnName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.family {
-            Some(family) => write!(f, "{family}.{}", self.name),
-            None => write!(f, "{}", self.name),
-        }
+        write_name(f, self.family.as_ref(), &self.name)
     }
 }

@@ -223,34 +223,10 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 }
 
 /// What CREATE, DROP and ALTER make or change, and we don't.
-const OBJECTS: [&str; 26] = [
-    "INDEX",
-    "LOCAL INDEX",
-    "UNIQUE INDEX",
-    "UNCOVERED INDEX",
-    "GLOBAL INDEX",
-    "VIEW",
-    "MATERIALIZED VIEW",
-    "SEQUENCE",
-    "FUNCTION",
-    "TEMPORARY FUNCTION",
-    "TABLE",
-    "TEMPORARY TABLE",
-    "TEMP TABLE",
-    "LOCAL TEMPORARY TABLE",
-    "GLOBAL TEMPORARY TABLE",
-    "EXTERNAL TABLE",
-    "UNLOGGED TABLE",
-    "VIRTUAL TABLE",
-    "DATABASE",
-    "ROLE",
-    "USER",
-    "TYPE",
-    "TRIGGER",
-    "CDC",
-    "PROCEDURE",
-    "SCHEMA",
-];
+const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, VIEW, MATERIALIZED VIEW, \
+    SEQUENCE, FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
+    GLOBAL TEMPORARY TABLE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
+    PROCEDURE, SCHEMA";
 
 fn create(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "TABLE"]) {
@@ -281,7 +257,7 @@ fn object(cursor: &mut Cursor<'_>, verb: &str) -> Result<Statement, SqlError> {
     cursor.expect(&[verb])?;
     cursor.eat(&["OR", "REPLACE"]);
     let replace = cursor.index() > start + 1;
-    let found = OBJECTS.iter().find(|object| {
+    let found = OBJECTS.split(", ").find(|object| {
         let words: Vec<&str> = object.split(' ').collect();
         cursor.at(&words)
     });

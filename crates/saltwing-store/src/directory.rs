@@ -381,13 +381,16 @@ fn not_ours(path: &Path, why: String) -> StoreError {
 /// # Errors
 /// [`StoreError::Io`].
 pub fn sync_directory(path: &Path) -> Result<(), StoreError> {
+    sync_names(path).map_err(|error| StoreError::io("sync the directory", path, error))
+}
+
+/// As [`sync_directory`], for a caller who says what failed.
+///
+/// # Errors
+/// Those of the system.
+pub fn sync_names(path: &Path) -> io::Result<()> {
     // Elsewhere a directory cannot be opened as a file, nor need it be.
-    if cfg!(unix) {
-        File::open(path)
-            .and_then(|directory| directory.sync_all())
-            .map_err(|error| StoreError::io("sync the directory", path, error))?;
-    }
-    Ok(())
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

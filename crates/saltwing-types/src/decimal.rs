@@ -198,9 +198,6 @@ impl Decimal {
         if other.digits == 0 {
             return Err(ValueError::DivisionByZero);
         }
-        if other.digits == 0 {
-            return Err(ValueError::DivisionByZero);
-        }
         // Exactly, on the digits at the finer of both scales: a quotient to 38 digits may be one too many.
         let divisor = I256::from(other.digits);
         let up = self.scale.abs_diff(other.scale);

@@ -129,11 +129,6 @@ pub struct KeySchema {
 }
 
 impl KeySchema {
-    /// Number of buckets; 1 for a table without salt.
-    pub fn bucket_count(&self) -> u16 {
-        self.salt.map_or(1, |salt| salt.buckets)
-    }
-
     /// Place in the key of the table column `column`, if it is a key column.
     pub fn position(&self, column: usize) -> Option<usize> {
         self.columns.iter().position(|k| k.column() == Some(column))
@@ -208,13 +203,6 @@ pub struct TableHistory {
     pub version: u32,
     /// The columns that are gone: rows may still have their values.
     pub dropped: Vec<DroppedColumn>,
-}
-
-impl TableHistory {
-    /// Whether the table is as it was made.
-    pub fn is_new(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// What is left of a column that was dropped: a slot that is never used again.

@@ -51,10 +51,6 @@ impl Renderer for Csv {
         }
         Ok(())
     }
-
-    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 /// Appends a field, in quotes where it would be read as something else.

@@ -161,10 +161,6 @@ impl Grid {
 }
 
 impl Renderer for Grid {
-    fn start(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
-        Ok(())
-    }
-
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
         for row in 0..batch.num_rows() {
             let (cells, bytes) = self.cells(batch, row)?;

@@ -24,10 +24,6 @@ impl Line {
 }
 
 impl Renderer for Line {
-    fn start(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
-        Ok(())
-    }
-
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
         let mut field = String::new();
         for row in 0..batch.num_rows() {
@@ -45,10 +41,6 @@ impl Renderer for Line {
                 writeln!(out, "{:blanks$}{label} = {field}", "")?;
             }
         }
-        Ok(())
-    }
-
-    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }
 }

@@ -48,10 +48,6 @@ impl Renderer for Markdown {
         }
         Ok(())
     }
-
-    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 fn push_cell(field: &str, line: &mut String) {

@@ -23,10 +23,6 @@ impl Plain {
 }
 
 impl Renderer for Plain {
-    fn start(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
-        Ok(())
-    }
-
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
         let Some(column) = &self.column else { return Ok(()) };
         for row in 0..batch.num_rows() {
@@ -35,10 +31,6 @@ impl Renderer for Plain {
             line.push_str(self.end);
             out.write_all(line.as_bytes())?;
         }
-        Ok(())
-    }
-
-    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }
 }

@@ -20,11 +20,15 @@ pub(crate) struct Options {
 /// Writes one result: `start`, then the batches, then `finish`.
 pub(crate) trait Renderer {
     /// What stands before the rows.
-    fn start(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
+    fn start(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
+        Ok(())
+    }
     /// Some rows.
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure>;
     /// What stands behind them.
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure>;
+    fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Appends the text of a value; `false` for NULL, which appends nothing.

@@ -14,6 +14,14 @@ use crate::{ColumnBuilder, arrow_type, value_at};
 const DEPTH: usize = 4;
 const ROWS_MAX: usize = 6;
 
+fn evaluate(expr: &Expr, columns: &Columns, rows: usize) -> Result<ArrayRef, ValueError> {
+    Evaluator::new(expr.clone()).evaluate(columns, rows)
+}
+
+fn filter_mask(conditions: &[Expr], columns: &Columns, rows: usize) -> Result<BooleanArray, ValueError> {
+    Filter::new(conditions.to_vec())?.mask(columns, rows)
+}
+
 fn arrays(columns: &[Vec<Value>]) -> Vec<Option<ArrayRef>> {
     COLUMN_TYPES.iter().zip(columns).map(|(ty, values)| Some(to_array(*ty, values))).collect()
 }

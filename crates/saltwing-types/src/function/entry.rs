@@ -165,11 +165,6 @@ pub struct SizeBound {
 pub struct Function(pub(super) &'static ScalarFunction);
 
 impl Function {
-    /// Whether NULL in any argument makes the call NULL. A function that becomes another expression says nothing.
-    pub fn is_strict(self) -> bool {
-        self.nulls == NullRule::Strict && !matches!(self.evaluation, Evaluation::Rewritten(_))
-    }
-
     /// The value of a call, of type `ty`, whose arguments are computed.
     ///
     /// # Errors

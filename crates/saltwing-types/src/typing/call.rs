@@ -24,7 +24,6 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let typed = args.into_iter().enumerate().map(|(index, arg)| typed(arg, kind(index), common, function.name));
     let args: Vec<Expr> = typed.collect::<Result<_, _>>()?;
     if let Some(check) = function.check {
-        let literal = |arg| if let &Expr::Literal(ref value, _) = arg { Some(value) } else { None };
         check(&args.iter().map(literal).collect::<Vec<_>>())?;
     }
     let type_at = |index: usize| args.get(index).and_then(Expr::sql_type);
@@ -85,6 +84,10 @@ fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, Va
         (None, _) => first,
     };
     if signature.takes_count(args.len()) { Ok(signature) } else { Err(wrong_count(signature)) }
+}
+
+fn literal(arg: &Expr) -> Option<&Value> {
+    if let Expr::Literal(value, _) = arg { Some(value) } else { None }
 }
 
 /// Whether a parameter of this kind takes an argument, so far as its type tells.

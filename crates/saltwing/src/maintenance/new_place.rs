@@ -1,10 +1,11 @@
 //! A directory for a new database, which is there as a whole or not at all.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use saltwing_store::StoreError;
+use saltwing_store::directory::sync_directory;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
@@ -58,11 +59,7 @@ impl NewPlace {
         fs::rename(&self.unfinished, &self.path).map_err(|error| StoreError::io("make", &self.path, error))?;
         self.is_finished = true;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if cfg!(unix) {
-            let synced = File::open(parent).and_then(|directory| directory.sync_all());
-            synced.map_err(|error| StoreError::io("sync the directory", parent, error))?;
-        }
-        Ok(())
+        Ok(sync_directory(parent)?)
     }
 }
 

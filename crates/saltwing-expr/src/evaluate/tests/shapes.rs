@@ -4,7 +4,7 @@
 use proptest::sample::Index;
 
 use saltwing_types::Function;
-use saltwing_types::function::{Args, SizeBound};
+use saltwing_types::function::{Args, NullRule, SizeBound};
 
 use super::*;
 use crate::tests::generators::any_value;
@@ -163,7 +163,7 @@ proptest! {
                     let values = args.iter().map(|arg| eval::eval(arg, &row)).collect::<Result<Vec<_>, _>>();
                     let Ok(values) = values else { continue };
                     let Ok(result) = function.evaluate(&values, ty) else { continue };
-                    prop_assert!(result.is_null() || !function.is_strict() || !values.iter().any(Value::is_null));
+                    prop_assert!(result.is_null() || function.nulls != NullRule::Strict || !values.iter().any(Value::is_null));
                     prop_assert!(is_of_kind(&result, ty), "{function:?} gave {result:?} as {ty}");
                     let bound = |bound: SizeBound| (bound.bytes)(&Args::new(function.name, &values, ty)).unwrap();
                     if let (Value::Text(text), Some(size)) = (&result, function.size) {
