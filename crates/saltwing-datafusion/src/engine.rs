@@ -87,7 +87,7 @@ impl Default for EngineConfig {
 
 /// Plans and runs queries of any shape.
 pub struct Engine {
-    pub(crate) session: SessionState,
+    pub(crate) session: Arc<SessionState>,
     pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
     analyzer: Analyzer,
     optimizer: Optimizer,
@@ -258,6 +258,7 @@ impl Engine {
         let task = session.task_ctx();
         let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
         let (optimizer, divided_rows_min) = (Optimizer::with_rules(rules), config.divided_rows_min);
+        let session = Arc::new(session);
         Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })
     }
 
@@ -363,7 +364,7 @@ impl Engine {
     /// The physical plan. Making one waits for nothing: its leaves are in this process.
     fn physical(&self, logical: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
         let planner = DefaultPhysicalPlanner::default();
-        let planned = futures::executor::block_on(planner.create_physical_plan(logical, &self.session));
+        let planned = futures::executor::block_on(planner.create_physical_plan(logical, self.session.as_ref()));
         planned.or_else(|error| match error {
             DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
             error => Err(error.into()),

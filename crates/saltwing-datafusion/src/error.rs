@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use saltwing_access::TableError;
-use saltwing_bind::BindError;
+use saltwing_bind::{BindError, BindErrorKind};
 use saltwing_catalog::CatalogError;
 use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Position, Span, ValueError};
@@ -203,7 +203,11 @@ impl From<CatalogError> for RelationalError {
 impl From<BindError> for RelationalError {
     fn from(source: BindError) -> Self {
         let (span, help) = (source.span, source.help.clone());
-        Self { kind: RelationalErrorKind::Bind(Arc::new(source)), span, help }
+        let kind = match source.kind {
+            BindErrorKind::Value { column: None, source } => RelationalErrorKind::Value(source),
+            _ => RelationalErrorKind::Bind(Arc::new(source)),
+        };
+        Self { kind, span, help }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The functions that a statement may call, beside those of our own language.
 
+use std::sync::Arc;
+
 use datafusion::execution::SessionState;
 use saltwing_types::{Function, Span};
 
@@ -10,13 +12,13 @@ use crate::{RelationalError, RelationalErrorKind};
 const PLANNER_FUNCTIONS: [&str; 3] = ["make_map", "unnest", "unnest_outer"];
 
 /// Functions by name.
-pub(crate) struct FunctionNames<'a>(pub(crate) &'a SessionState);
+pub(crate) struct FunctionNames<'a>(pub(crate) &'a Arc<SessionState>);
 
 impl FunctionNames<'_> {
     /// # Errors
     /// No function of this name, in lower case, can be called so: window functions are called with OVER alone.
     pub(crate) fn check(&self, name: &str, with_over: bool, span: Option<Span>) -> Result<(), RelationalError> {
-        let session = self.0;
+        let session = self.0.as_ref();
         let is_known = PLANNER_FUNCTIONS.contains(&name)
             || session.scalar_functions().contains_key(name)
             || session.higher_order_functions().contains_key(name)

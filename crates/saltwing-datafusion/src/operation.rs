@@ -2,9 +2,9 @@
 //!
 //! DataFusion types, coerces and folds its own operators by its own rules, some of them while it plans the statement.
 //! Our rules differ. So `rewrite` replaces every operation of our language in the statement's tree by a call of an
-//! [`OperationFunction`], before DataFusion sees the tree. [`saltwing_types::typing`] types the call, and
-//! [`crate::lowering`] later merges nested calls into one expression. An [`OperationFunction`] is planned, but never
-//! run.
+//! [`OperationFunction`], before DataFusion sees the tree. The call is typed as `saltwing-bind` types the same syntax
+//! on the direct path, and [`crate::lowering`] later merges nested calls into one expression. An [`OperationFunction`]
+//! is planned, but never run.
 //!
 //! A call has a name that DataFusion looks up ([`Operations`]). DataFusion's `ExprPlanner` hooks cannot replace the
 //! calls: they cover binary operators, EXTRACT and SUBSTRING, but not literals, BETWEEN, IN, LIKE, CASE, CAST and unary
@@ -15,66 +15,59 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{DFSchema, DataFusionError, Result};
-use datafusion::logical_expr::expr::{Between, Case, InList, Like, ScalarFunction};
-use datafusion::logical_expr::type_coercion::binary::{BinaryTypeCoercer, comparison_coercion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchema, DataFusionError, Result};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::type_coercion::binary::comparison_coercion;
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs,
-    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility, lit,
 };
-use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, DateField, Expr, Function, Span, SqlType, Value, ValueError, typing,
-};
+use saltwing_types::{ColumnRef, CompareOp, DateField, Expr, Function, Span, SqlType, ValueError, typing};
+use sqlparser::ast::{self, BinaryOperator, Ident};
 
 use crate::RelationalError;
 use crate::internal_name::internal_name;
 use crate::literal::to_literal;
 use crate::message::in_sql_types;
-use crate::operation_text;
+use crate::operation_text::{self, with_operands};
 use crate::sql_field::{field_type, typed_field};
 
 /// One operation of the expression language, its operands apart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operation {
-    /// A constant that DataFusion would read otherwise.
-    Literal(Value, SqlType),
-    /// A parameter without a value.
-    Param(usize),
-    /// A subquery that has not run, by number, and its type.
-    Subquery(usize, SqlType),
-    /// The value of a subquery that has run.
-    Computed(Value, SqlType),
-    /// Two operands.
-    Compare(CompareOp),
-    /// The first `n` operands with the others.
-    RowCompare(CompareOp, usize),
-    /// Operand, low, high.
-    Between { negated: bool },
-    /// Operand, then the list.
-    InList { negated: bool },
-    /// `width` operands, then rows of as many.
-    RowInList { width: usize, negated: bool },
-    /// Text and pattern.
-    Like { escape: Option<char>, ignore_case: bool, negated: bool },
-    /// Text and regular expression.
-    Regexp { ignore_case: bool, negated: bool },
-    /// Two operands.
-    Arith(ArithOp),
-    /// Unary minus.
-    Negate,
-    /// `CAST`.
-    Cast(SqlType),
-    /// [operand], condition and result by turns, [else].
-    Case { operand: bool, otherwise: bool },
+    /// What DataFusion would read otherwise: a constant, a parameter or a subquery without a value.
+    Constant(Expr),
     /// A function of the language.
     Call(Function),
+    /// `CAST`.
+    Cast(SqlType),
+    /// Syntax with [`saltwing_bind::operand`] in the place of each operand.
+    Syntax(Box<ast::Expr>),
     /// The operand itself, of a type that its Arrow type says.
     Plain,
     /// A row of its operands before or in a subquery; it is taken apart where it is compared.
     Row,
+}
+
+impl Eq for Operation {}
+
+impl Hash for Operation {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        match self {
+            Self::Constant(expr) => format!("{expr:?}").hash(state),
+            Self::Call(function) => function.hash(state),
+            Self::Cast(ty) => ty.hash(state),
+            Self::Syntax(syntax) => syntax.hash(state),
+            Self::Plain | Self::Row => {}
+        }
+    }
 }
 
 impl Operation {
@@ -82,161 +75,135 @@ impl Operation {
     ///
     /// # Errors
     /// What the rules refuse.
-    pub(crate) fn build(&self, args: Vec<Expr>) -> std::result::Result<Expr, ValueError> {
-        let few = || ValueError::BadArgument(format!("{self:?} with {} operands", args.len()));
-        let mut args_in_order = args.clone().into_iter();
-        let mut next = || args_in_order.next().ok_or_else(few);
-        match self {
-            Self::Literal(value, ty) => Ok(Expr::Literal(value.clone(), *ty)),
-            Self::Param(index) => Ok(Expr::Param(*index, None)),
-            Self::Subquery(number, ty) => Ok(Expr::Subquery(*number, *ty)),
-            Self::Computed(value, ty) => Ok(typing::computed(value.clone(), *ty)),
-            Self::Compare(op) => typing::compare(*op, next()?, next()?),
-            Self::RowCompare(op, width) => {
-                let (left, right) = args.split_at_checked(*width).ok_or_else(few)?;
-                typing::row_compare(*op, left.to_vec(), right.to_vec())
+    pub(crate) fn build(&self, args: Vec<Expr>) -> std::result::Result<Expr, RelationalError> {
+        let one = |args: Vec<Expr>| args.into_iter().next().ok_or_else(|| RelationalError::bug("no operand"));
+        Ok(match self {
+            Self::Constant(expr) => expr.clone(),
+            Self::Call(function) => typing::call(*function, args)?,
+            Self::Cast(ty) => typing::cast(one(args)?, *ty)?,
+            Self::Syntax(syntax) => saltwing_bind::operation(syntax, &args)?,
+            Self::Plain => one(args)?,
+            Self::Row => {
+                let text = "a row value stands where one value is wanted".to_owned();
+                return Err(ValueError::BadArgument(text).into());
             }
-            Self::Between { negated } => typing::between(next()?, next()?, next()?, *negated),
-            Self::InList { negated } => typing::in_list(next()?, args_in_order.collect(), *negated),
-            Self::RowInList { width, negated } => {
-                let (left, rows) = args.split_at_checked(*width).ok_or_else(few)?;
-                typing::row_in_list(
-                    left.to_vec(),
-                    rows.chunks((*width).max(1)).map(<[Expr]>::to_vec).collect(),
-                    *negated,
-                )
+        })
+    }
+
+    /// How it compares its two operands, if it does that.
+    pub(crate) fn comparison(&self) -> Option<CompareOp> {
+        let Self::Syntax(syntax) = self else { return None };
+        let (op, left, _) = comparison(syntax)?;
+        (!matches!(left, ast::Expr::Tuple(_))).then_some(op)
+    }
+
+    /// Whether it chooses which of its operands are computed.
+    pub(crate) fn is_case(&self) -> bool {
+        matches!(self, Self::Syntax(syntax) if matches!(**syntax, ast::Expr::Case { .. }))
+    }
+
+    /// Whether DataFusion has the same operation, and not for texts alone or for rows.
+    fn is_native(&self) -> bool {
+        let Self::Syntax(syntax) = self else { return true };
+        match &**syntax {
+            ast::Expr::IsDistinctFrom(..) | ast::Expr::IsNotDistinctFrom(..) | ast::Expr::InList { .. } => {
+                self.compares_first()
             }
-            Self::Like { escape, ignore_case, negated } => {
-                typing::like(next()?, next()?, *escape, *ignore_case, *negated)
-            }
-            Self::Regexp { ignore_case, negated } => typing::regexp(next()?, next()?, *ignore_case, *negated),
-            Self::Arith(op) => typing::arith(*op, next()?, next()?),
-            Self::Negate => typing::negate(next()?),
-            Self::Cast(ty) => typing::cast(next()?, *ty),
-            Self::Case { operand, otherwise } => {
-                let operand = operand.then(&mut next).transpose()?;
-                let mut rest: Vec<Expr> = args_in_order.collect();
-                let otherwise = if *otherwise { rest.pop() } else { None };
-                let mut rest = rest.into_iter();
-                let mut whens = Vec::new();
-                while let (Some(when), Some(then)) = (rest.next(), rest.next()) {
-                    whens.push((when, then));
-                }
-                typing::case(operand, whens, otherwise)
-            }
-            Self::Call(function) => typing::call(*function, args),
-            Self::Plain => next(),
-            Self::Row => Err(ValueError::BadArgument("a row value stands where one value is wanted".into())),
+            ast::Expr::BinaryOp { .. } => self.compares_first() || !self.is_condition(),
+            _ => true,
+        }
+    }
+
+    /// Whether it holds its first operand to the others.
+    fn compares_first(&self) -> bool {
+        let Self::Syntax(syntax) = self else { return false };
+        match &**syntax {
+            ast::Expr::Between { expr, .. } | ast::Expr::InList { expr, .. } => !matches!(**expr, ast::Expr::Tuple(_)),
+            _ => self.comparison().is_some(),
         }
     }
 
     /// Whether the value is a truth value, whatever the operands are.
     fn is_condition(&self) -> bool {
-        matches!(
-            self,
-            Self::Compare(_)
-                | Self::RowCompare(..)
-                | Self::Between { .. }
-                | Self::InList { .. }
-                | Self::RowInList { .. }
-                | Self::Like { .. }
-                | Self::Regexp { .. }
-        )
+        use BinaryOperator::{PGRegexIMatch, PGRegexMatch, PGRegexNotIMatch, PGRegexNotMatch};
+        let Self::Syntax(syntax) = self else { return false };
+        match &**syntax {
+            ast::Expr::Between { .. }
+            | ast::Expr::InList { .. }
+            | ast::Expr::Like { .. }
+            | ast::Expr::ILike { .. }
+            | ast::Expr::BinaryOp { op: PGRegexMatch | PGRegexIMatch | PGRegexNotMatch | PGRegexNotIMatch, .. } => true,
+            other => comparison(other).is_some(),
+        }
     }
 
     /// The same operation of DataFusion's, for operands of types that SQL lacks (lists, intervals).
-    pub(crate) fn native(&self, args: Vec<PlanExpr>) -> Option<PlanExpr> {
-        let boxed = Box::new;
-        let mut operands = args.clone().into_iter();
-        Some(match self {
-            Self::Compare(op) => binary(operands.next()?, compare_operator(*op), operands.next()?),
-            Self::Arith(op) => binary(operands.next()?, arith_operator(*op), operands.next()?),
-            Self::Call(function) if *function == Function::CONCAT => {
-                let first = operands.next()?;
-                operands.fold(first, |joined, part| binary(joined, Operator::StringConcat, part))
+    fn native(&self, args: Vec<PlanExpr>, schema: &DFSchema, session: &SessionState) -> Result<Option<PlanExpr>> {
+        let call = |name: &str, args| Some(session.scalar_functions().get(name)?.call(args));
+        Ok(match self {
+            Self::Syntax(_) if !self.is_native() => None,
+            Self::Syntax(syntax) => {
+                let fields = args.iter().map(|arg| Ok(arg.to_field(schema)?.1)).collect::<Result<Vec<_>>>()?;
+                let names = |place| ast::Expr::Identifier(Ident::with_quote('"', operand_name(place)));
+                let sql = ast::ExprWithAlias { expr: with_operands(syntax, names), alias: None };
+                let planned = session.create_logical_expr_from_sql_expr(sql, &operands_schema(&fields)?)?;
+                let args: HashMap<String, PlanExpr> =
+                    args.into_iter().enumerate().map(|(place, arg)| (operand_name(place), arg)).collect();
+                let replaced = planned.transform(|part| match &part {
+                    PlanExpr::Column(column) => Ok(args
+                        .get(&column.name)
+                        .map_or(Transformed::no(part.clone()), |arg| Transformed::yes(arg.clone()))),
+                    _ => Ok(Transformed::no(part)),
+                })?;
+                Some(replaced.data)
             }
-            Self::Negate => PlanExpr::Negative(boxed(operands.next()?)),
-            Self::Between { negated } => {
-                let (value, low, high) = (operands.next()?, operands.next()?, operands.next()?);
-                PlanExpr::Between(Between::new(boxed(value), *negated, boxed(low), boxed(high)))
-            }
-            Self::InList { negated } => {
-                PlanExpr::InList(InList::new(boxed(operands.next()?), operands.collect(), *negated))
-            }
-            Self::Like { escape, ignore_case, negated } => {
-                let (text, pattern) = (operands.next()?, operands.next()?);
-                PlanExpr::Like(Like::new(*negated, boxed(text), boxed(pattern), *escape, *ignore_case))
-            }
-            Self::Cast(ty) => {
-                let field = Arc::new(typed_field("", *ty, true));
-                PlanExpr::Cast(Cast::new_from_field(boxed(operands.next()?), field))
-            }
-            Self::Case { operand, otherwise } => {
-                let operand = if *operand { Some(boxed(operands.next()?)) } else { None };
-                let mut rest: Vec<PlanExpr> = operands.collect();
-                let otherwise = if *otherwise { rest.pop().map(Box::new) } else { None };
-                let mut rest = rest.into_iter();
-                let mut whens = Vec::new();
-                while let (Some(when), Some(then)) = (rest.next(), rest.next()) {
-                    whens.push((boxed(when), boxed(then)));
-                }
-                PlanExpr::Case(Case::new(operand, whens, otherwise))
-            }
-            Self::Call(function) if *function == Function::COALESCE => datafusion::functions::expr_fn::coalesce(args),
-            Self::Call(function) if function.name == "NULLIF" => {
-                datafusion::functions::expr_fn::nullif(operands.next()?, operands.next()?)
-            }
-            Self::Call(function) if function.name == "DATE_TRUNC" => {
-                datafusion::functions::expr_fn::date_trunc(operands.next()?, operands.next()?)
-            }
-            Self::Call(function) if let Some(field) = DateField::of_function(*function) => {
-                let name = datafusion::prelude::lit(field.name());
-                datafusion::functions::expr_fn::date_part(name, operands.next()?)
-            }
-            Self::Call(function) if function.name == "REVERSE" => {
-                datafusion::functions_nested::expr_fn::array_reverse(operands.next()?)
-            }
-            Self::Call(function) if function.name == "LENGTH" => {
-                datafusion::functions_nested::expr_fn::cardinality(operands.next()?)
-            }
-            Self::Plain => operands.next()?,
-            _ => return None,
+            Self::Cast(ty) => args.into_iter().next().map(|value| {
+                PlanExpr::Cast(Cast::new_from_field(Box::new(value), Arc::new(typed_field("", *ty, true))))
+            }),
+            Self::Call(function) => match function.name {
+                "COALESCE" | "NULLIF" | "DATE_TRUNC" => call(&function.name.to_lowercase(), args),
+                "CONCAT" => call("array_concat", args),
+                "REVERSE" => call("array_reverse", args),
+                "LENGTH" => call("cardinality", args),
+                _ => DateField::of_function(*function)
+                    .and_then(|field| call("date_part", std::iter::once(lit(field.name())).chain(args).collect())),
+            },
+            Self::Plain => args.into_iter().next(),
+            Self::Constant(_) | Self::Row => None,
         })
-    }
-
-    /// The type that [`Operation::native`] has.
-    fn native_type(&self, types: &[DataType]) -> Option<DataType> {
-        let first_known = |list: &[DataType]| list.iter().find(|ty| **ty != DataType::Null).cloned();
-        match self {
-            _ if self.is_condition() => Some(DataType::Boolean),
-            Self::Arith(op) => {
-                BinaryTypeCoercer::new(types.first()?, &arith_operator(*op), types.get(1)?).get_result_type().ok()
-            }
-            Self::Call(function) if *function == Function::CONCAT => {
-                BinaryTypeCoercer::new(types.first()?, &Operator::StringConcat, types.get(1)?).get_result_type().ok()
-            }
-            Self::Call(function) if *function == Function::COALESCE => {
-                let mut types = types.iter().filter(|ty| **ty != DataType::Null);
-                let first = types.next()?.clone();
-                types.try_fold(first, |common, ty| comparison_coercion(&common, ty))
-            }
-            Self::Call(function) if function.name == "LENGTH" => Some(DataType::UInt64),
-            Self::Call(function) if function.name == "DATE_TRUNC" => types.get(1).cloned(),
-            Self::Call(function) if DateField::of_function(*function).is_some() => Some(DataType::Int32),
-            Self::Negate | Self::Plain | Self::Call(_) => types.first().cloned(),
-            Self::Case { operand, otherwise } => {
-                let conditions = types.get(usize::from(*operand)..)?;
-                let results: Vec<DataType> = conditions.chunks(2).filter_map(|pair| pair.get(1).cloned()).collect();
-                let otherwise = if *otherwise { types.last() } else { None };
-                first_known(&results).or_else(|| otherwise.cloned())
-            }
-            _ => None,
-        }
     }
 }
 
-fn binary(left: PlanExpr, op: Operator, right: PlanExpr) -> PlanExpr {
-    PlanExpr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
+/// The name of an operand where DataFusion plans the operation.
+fn operand_name(place: usize) -> String {
+    internal_name(&format!("operand{place}"))
+}
+
+fn operands_schema(fields: &[FieldRef]) -> Result<DFSchema> {
+    let named = |(place, field): (usize, &FieldRef)| field.as_ref().clone().with_name(operand_name(place));
+    let fields: Vec<Field> = fields.iter().enumerate().map(named).collect();
+    DFSchema::from_unqualified_fields(fields.into(), HashMap::new())
+}
+
+/// The comparison that syntax is, and its sides.
+pub(crate) fn comparison(syntax: &ast::Expr) -> Option<(CompareOp, &ast::Expr, &ast::Expr)> {
+    Some(match syntax {
+        ast::Expr::IsDistinctFrom(left, right) => (CompareOp::Distinct, left, right),
+        ast::Expr::IsNotDistinctFrom(left, right) => (CompareOp::NotDistinct, left, right),
+        ast::Expr::BinaryOp { left, op, right } => {
+            let op = match op {
+                BinaryOperator::Eq => CompareOp::Eq,
+                BinaryOperator::NotEq => CompareOp::NotEq,
+                BinaryOperator::Lt => CompareOp::Lt,
+                BinaryOperator::LtEq => CompareOp::LtEq,
+                BinaryOperator::Gt => CompareOp::Gt,
+                BinaryOperator::GtEq => CompareOp::GtEq,
+                _ => return None,
+            };
+            (op, left, right)
+        }
+        _ => return None,
+    })
 }
 
 /// DataFusion's operator of a comparison.
@@ -268,32 +235,33 @@ pub(crate) fn compare_op(op: Operator) -> Option<CompareOp> {
     })
 }
 
-fn arith_operator(op: ArithOp) -> Operator {
-    match op {
-        ArithOp::Add => Operator::Plus,
-        ArithOp::Sub => Operator::Minus,
-        ArithOp::Mul => Operator::Multiply,
-        ArithOp::Div => Operator::Divide,
-        ArithOp::Rem => Operator::Modulo,
-    }
-}
-
 /// The operations of one statement, each once, by the names under which the statement's tree calls them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Operations {
+    session: Arc<SessionState>,
     by_name: HashMap<String, Arc<ScalarUDF>>,
     names: HashMap<Operation, String>,
 }
 
 impl Operations {
-    /// The name under which an operation is called: readable, since DataFusion's errors show it.
+    /// None yet; `session` has the functions of DataFusion's.
+    pub(crate) fn new(session: Arc<SessionState>) -> Self {
+        Self { session, by_name: HashMap::new(), names: HashMap::new() }
+    }
+
+    /// The name under which an operation is called.
     pub(crate) fn name(&mut self, operation: Operation, span: Option<Span>) -> String {
         if let Some(name) = self.names.get(&operation) {
             return name.clone();
         }
-        let name = internal_name(&format!("{}_{}", operation_text::word(&operation), self.names.len()));
-        let function =
-            OperationFunction { name: name.clone(), operation: operation.clone(), span, signature: any_arguments() };
+        let name = internal_name(&format!("operation_{}", self.names.len()));
+        let function = OperationFunction {
+            name: name.clone(),
+            operation: operation.clone(),
+            session: self.session.clone(),
+            span,
+            signature: any_arguments(),
+        };
         self.by_name.insert(name.clone(), Arc::new(ScalarUDF::new_from_impl(function)));
         self.names.insert(operation, name.clone());
         name
@@ -315,6 +283,7 @@ pub(crate) fn any_arguments() -> Signature {
 pub(crate) struct OperationFunction {
     name: String,
     operation: Operation,
+    session: Arc<SessionState>,
     /// Where it stands first. Not part of equality.
     span: Option<Span>,
     signature: Signature,
@@ -384,10 +353,10 @@ impl ScalarUDFImpl for OperationFunction {
             .collect();
         let Some(operands) = operands else {
             let types: Vec<DataType> = args.arg_fields.iter().map(|f| f.data_type().clone()).collect();
-            let ty = self.operation.native_type(&types).ok_or_else(|| self.refusal(&types))?;
+            let ty = self.native_type(args.arg_fields)?.ok_or_else(|| self.refusal(&types))?;
             return Ok(Arc::new(Field::new(&self.name, ty, true)));
         };
-        let built = self.operation.build(operands).map_err(|error| RelationalError::from(error).at(self.span))?;
+        let built = self.operation.build(operands).map_err(|error| error.at(self.span))?;
         let ty = built.sql_type().unwrap_or(SqlType::Null);
         let field = typed_field(&self.name, ty, built.is_nullable());
         let plain = self.operation == Operation::Plain;
@@ -400,14 +369,23 @@ impl ScalarUDFImpl for OperationFunction {
 }
 
 impl OperationFunction {
-    /// Whether a call has operands that its operation takes, as far as DataFusion is to run it.
-    pub(crate) fn check_operands(call: &ScalarFunction, schema: &DFSchema) -> Result<()> {
-        let Some(function) = call.func.inner().downcast_ref::<OperationFunction>() else { return Ok(()) };
-        if !function.operation.is_condition() {
-            return Ok(());
-        }
+    /// The call with `args` as an operation of DataFusion's; `None` if it has no such operation.
+    ///
+    /// # Errors
+    /// Operands that do not compare.
+    pub(crate) fn native(call: &ScalarFunction, args: Vec<PlanExpr>, schema: &DFSchema) -> Result<Option<PlanExpr>> {
+        let Some(function) = call.func.inner().downcast_ref::<OperationFunction>() else { return Ok(None) };
         let fields = call.args.iter().map(|arg| Ok(arg.to_field(schema)?.1)).collect::<Result<Vec<_>>>()?;
-        function.check_native_comparison(&fields)
+        function.check_native_comparison(&fields)?;
+        function.operation.native(args, schema, &function.session)
+    }
+
+    /// The type that the same operation of DataFusion's has.
+    fn native_type(&self, fields: &[FieldRef]) -> Result<Option<DataType>> {
+        let schema = operands_schema(fields)?;
+        let operands = (0..fields.len()).map(|place| PlanExpr::Column(Column::new_unqualified(operand_name(place))));
+        let native = self.operation.native(operands.collect(), &schema, &self.session);
+        Ok(native.ok().flatten().and_then(|native| native.get_type(&schema).ok()))
     }
 
     /// Whether DataFusion compares the operands where SQL has no type for one of them.
@@ -417,29 +395,27 @@ impl OperationFunction {
         }
         let Some((value, others)) = fields.split_first() else { return Ok(()) };
         let compares = |other: &FieldRef| comparison_coercion(value.data_type(), other.data_type()).is_some();
-        match self.operation {
-            Operation::Compare(_) | Operation::Between { .. } | Operation::InList { .. } => {
-                match others.iter().find(|other| !compares(other)) {
-                    None => Ok(()),
-                    Some(other) => Err(self.refusal(&[value.data_type().clone(), other.data_type().clone()])),
-                }
-            }
-            _ => Ok(()),
+        if !self.operation.compares_first() {
+            return Ok(());
+        }
+        match others.iter().find(|other| !compares(other)) {
+            None => Ok(()),
+            Some(other) => Err(self.refusal(&[value.data_type().clone(), other.data_type().clone()])),
         }
     }
 
     /// The error of operands that the operation does not take.
     fn refusal(&self, types: &[DataType]) -> DataFusionError {
         let names: Vec<String> = types.iter().map(|ty| in_sql_types(&ty.to_string())).collect();
-        let text = match &self.operation {
-            Operation::Compare(_) | Operation::Between { .. } | Operation::InList { .. } => {
-                format!("{} do not compare", names.join(" and "))
-            }
-            operation => format!("{}: these types do not meet", operation_text::text(operation, &names)),
+        let text = match self.operation.compares_first() {
+            true => format!("{} do not compare", names.join(" and ")),
+            false => format!("{}: these types do not meet", operation_text::text(&self.operation, &names)),
         };
         let error = RelationalError::from(ValueError::TypeMismatch(text)).at(self.span);
         let has_interval = types.iter().any(|ty| matches!(ty, DataType::Interval(_)));
-        match has_interval && matches!(self.operation, Operation::Arith(_)) {
+        let is_arithmetic =
+            matches!(&self.operation, Operation::Syntax(syntax) if matches!(**syntax, ast::Expr::BinaryOp { .. }));
+        match has_interval && is_arithmetic {
             true => error.help("write the length out: INTERVAL '3 days'; an interval is added to an instant").into(),
             false => error.into(),
         }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Operator};
-use saltwing_types::CompareOp;
 use saltwing_types::function::NullRule;
+use sqlparser::ast;
 
 use crate::operation::{Operation, OperationFunction};
 use crate::translation::chain;
@@ -61,20 +61,17 @@ fn is_unknown(expr: &PlanExpr, is_null: &dyn Fn(&Column) -> bool) -> bool {
         PlanExpr::ScalarFunction(call) => {
             let any = || call.args.iter().any(|arg| is_unknown(arg, is_null));
             let first = || call.args.first().is_some_and(|arg| is_unknown(arg, is_null));
-            match OperationFunction::of(call) {
-                Some((Operation::Compare(CompareOp::Distinct | CompareOp::NotDistinct), _)) => false,
-                Some((Operation::Call(function), _)) if function.name == "NULLIF" => first(),
-                Some((Operation::Call(function), _)) => function.nulls == NullRule::Strict && any(),
-                Some((Operation::Between { .. } | Operation::InList { .. }, _)) => first(),
-                Some((
-                    Operation::Compare(_)
-                    | Operation::Like { .. }
-                    | Operation::Regexp { .. }
-                    | Operation::Arith(_)
-                    | Operation::Negate
-                    | Operation::Cast(_),
-                    _,
-                )) => any(),
+            match OperationFunction::of(call).map(|(operation, _)| operation) {
+                Some(Operation::Call(function)) if function.name == "NULLIF" => first(),
+                Some(Operation::Call(function)) => function.nulls == NullRule::Strict && any(),
+                Some(Operation::Cast(_)) => any(),
+                Some(Operation::Syntax(syntax)) => match &**syntax {
+                    ast::Expr::Between { .. } => first(),
+                    ast::Expr::InList { expr, .. } => !matches!(**expr, ast::Expr::Tuple(_)) && first(),
+                    ast::Expr::BinaryOp { left, .. } => !matches!(**left, ast::Expr::Tuple(_)) && any(),
+                    ast::Expr::Like { .. } | ast::Expr::ILike { .. } | ast::Expr::UnaryOp { .. } => any(),
+                    _ => false,
+                },
                 _ => false,
             }
         }

@@ -93,11 +93,9 @@ fn translate_operation(
     let operands: Option<Vec<Expr>> = args.iter().map(|e| translate(e, leaves)).collect::<Result<_, _>>()?;
     // What a CASE does not choose must not be computed: where parts are computed
     // elsewhere, so is the CASE.
-    let lazily = matches!(operation, Operation::Case { .. }) && leaves.computed_since(mark);
+    let lazily = operation.is_case() && leaves.computed_since(mark);
     match operands {
-        Some(operands) if !lazily => {
-            Ok(Some(operation.build(operands).map_err(|error| RelationalError::from(error).at(span))?))
-        }
+        Some(operands) if !lazily => Ok(Some(operation.build(operands).map_err(|error| error.at(span))?)),
         _ => {
             leaves.forget_since(mark);
             leaves.leaf(expr)

@@ -25,7 +25,7 @@ use saltwing_types::{ColumnRef, Expr, SqlType};
 
 use crate::error::span_of;
 use crate::expr_function::ExprFunction;
-use crate::operation::{Operation, OperationFunction, compare_op, row_of};
+use crate::operation::{OperationFunction, compare_op, row_of};
 use crate::operation_text;
 use crate::outer_join::without_extra_rows;
 use crate::sql_field::field_type;
@@ -178,9 +178,8 @@ impl Lowerer<'_> {
         if let PlanExpr::ScalarFunction(call) = &expr
             && let Some((operation, span)) = OperationFunction::of(call)
         {
-            OperationFunction::check_operands(call, self.schema)?;
             let args = call.args.iter().map(|arg| self.lower(arg.clone())).collect::<Result<Vec<_>>>()?;
-            let native = operation.native(args);
+            let native = OperationFunction::native(call, args, self.schema)?;
             return native.ok_or_else(|| {
                 let operands: Vec<String> = call.args.iter().map(column_text).collect();
                 let text = operation_text::text(operation, &operands);
@@ -253,10 +252,10 @@ impl Lowerer<'_> {
             }
         }
         if let PlanExpr::ScalarFunction(call) = &expr
-            && let Some((Operation::Compare(op), _)) = OperationFunction::of(call)
+            && let Some(op) = OperationFunction::of(call).and_then(|(operation, _)| operation.comparison())
             && let [left, right] = call.args.as_slice()
         {
-            let (op, left, right) = (*op, left.clone(), right.clone());
+            let (left, right) = (left.clone(), right.clone());
             return self.comparison(op, &left, &right, expr);
         }
         self.lower(expr)

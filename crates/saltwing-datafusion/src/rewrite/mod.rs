@@ -23,7 +23,7 @@ mod windows;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
-use saltwing_bind::{Params, Subquery};
+use saltwing_bind::{LowerError, Params, Subquery};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
@@ -106,7 +106,7 @@ pub(crate) fn prepare(
         functions,
         renaming,
         has_alias_beside_wildcard: false,
-        operations: Operations::default(),
+        operations: Operations::new(functions.0.clone()),
         labels: Labels::default(),
         names_hidden: look.names_hidden,
         ctes: look.ctes,
@@ -267,10 +267,12 @@ impl VisitorMut for Rewriter<'_> {
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
             Expr::Function(call) => lower_call(call),
-            Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } => {
-                if let Some(smallest) = operations::smallest_bigint(operand) {
-                    let span = expr_span(expr);
-                    *expr = self.call(smallest, Vec::new(), span);
+            // The smallest BIGINT is a literal: the number behind its sign is beyond BIGINT.
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } if matches!(**operand, Expr::Value(_)) => {
+                let span = expr_span(expr);
+                match self.constant(expr.clone(), span) {
+                    Ok(literal) => *expr = literal,
+                    Err(error) => return ControlFlow::Break(error.at(span)),
                 }
             }
             _ => {}
@@ -356,25 +358,18 @@ impl Rewriter<'_> {
 
     /// A LIMIT or OFFSET that is a parameter becomes its value; without one, no limit is known.
     fn row_count(&mut self, count: &mut Expr) -> Result<()> {
-        let span = expr_span(count);
-        if !matches!(count, Expr::Value(_))
-            && let Some(value) = saltwing_bind::constant(count, self.params)
-        {
-            *count = as_row_count(&value).map_err(|error| error.at(span))?;
+        let is_value = matches!(count, Expr::Value(_));
+        let is_placeholder = matches!(count, Expr::Value(value) if matches!(value.value, ast::Value::Placeholder(_)));
+        if is_value && !is_placeholder {
             return Ok(());
         }
-        let Expr::Value(value) = count else { return Ok(()) };
-        let ast::Value::Placeholder(name) = &value.value else { return Ok(()) };
-        value.value = match self.parameter(name)? {
-            None => {
-                self.limit_open = true;
-                ast::Value::Null
-            }
-            Some(given) => {
-                *count = as_row_count(&given).map_err(|error| error.at(span))?;
-                return Ok(());
-            }
-        };
+        if let Some(value) = saltwing_bind::constant(count, self.params) {
+            *count = as_row_count(&value).map_err(|error| error.at(expr_span(count)))?;
+        } else if is_placeholder {
+            self.lowerer(&saltwing_bind::Scope::empty()).lower(count).map_err(LowerError::into_error)?;
+            *count = Expr::value(ast::Value::Null);
+            self.limit_open = true;
+        }
         Ok(())
     }
 
