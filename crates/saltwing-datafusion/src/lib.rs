@@ -27,7 +27,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
-mod average;
+mod aggregate;
 mod bounded_function;
 mod cancellation;
 mod constants;
@@ -37,7 +37,6 @@ mod declared;
 mod engine;
 mod error;
 mod expr_function;
-mod extreme;
 mod function_list;
 mod function_names;
 mod information_schema;
@@ -70,9 +69,7 @@ mod scan_path;
 mod scan_request;
 mod scan_rule;
 mod scan_statistics;
-mod single_value;
 mod sql_field;
-mod sum;
 mod table_scan;
 mod table_source;
 mod template;

@@ -14,8 +14,8 @@ use datafusion::logical_expr::{
 
 use super::left::has_subquery;
 use super::references::{outer_references, put_in_place};
+use crate::aggregate::SingleValue;
 use crate::lowering::is_one_row;
-use crate::single_value::SingleValue;
 
 /// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most;
 /// `= ANY` is `IN`, and `<> ALL` is `NOT IN`: as such they are joins, and lookups.
