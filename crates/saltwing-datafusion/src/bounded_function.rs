@@ -11,19 +11,11 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayData, ArrayRef, make_array};
 use arrow::buffer::Buffer;
 use arrow::compute::concat;
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::DataType;
 use bytes::Bytes;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::{DataFusionError, ExprSchema, Result, ScalarValue};
-use datafusion::logical_expr::interval_arithmetic::Interval;
-use datafusion::logical_expr::preimage::PreimageResult;
-use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
-use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
+use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::udf_eq::UdfEq;
-use datafusion::logical_expr::{
-    ColumnarValue, Documentation, Expr, ExpressionPlacement, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
-    ScalarUDFImpl, Signature, StructFieldMapping,
-};
+use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
 use saltwing_access::{Reservation, ScanContext};
 use saltwing_types::VALUE_BYTES_MAX;
 
@@ -153,6 +145,8 @@ fn counted_data(data: ArrayData, reservation: Reservation) -> Result<ArrayData> 
     Ok(data.into_builder().buffers(buffers).build()?)
 }
 
+/// Not passed on is `simplify`, which gives calls of functions without bounds. None of these functions implements anything
+/// else.
 impl ScalarUDFImpl for BoundedFunction {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let is_one = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
@@ -192,21 +186,12 @@ impl ScalarUDFImpl for BoundedFunction {
         }
     }
 
-    /// Not the function's own: that gives calls of functions without bounds.
-    fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {
-        Ok(ExprSimplifyResult::Original(args))
-    }
-
     fn name(&self) -> &str {
         self.inner.name()
     }
 
     fn aliases(&self) -> &[String] {
         self.inner.aliases()
-    }
-
-    fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        self.inner.schema_name(args)
     }
 
     fn signature(&self) -> &Signature {
@@ -217,68 +202,11 @@ impl ScalarUDFImpl for BoundedFunction {
         self.inner.return_type(arg_types)
     }
 
-    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn is_nullable(&self, args: &[Expr], schema: &dyn ExprSchema) -> bool {
-        #[expect(deprecated)]
-        self.inner.is_nullable(args, schema)
-    }
-
-    fn is_strict(&self) -> bool {
-        self.inner.is_strict()
-    }
-
-    fn preimage(&self, args: &[Expr], literal: &Expr, info: &SimplifyContext) -> Result<PreimageResult> {
-        self.inner.preimage(args, literal, info)
-    }
-
-    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
-        self.inner.conditional_arguments(args)
-    }
-
-    fn short_circuits(&self) -> bool {
-        self.inner.short_circuits()
-    }
-
-    fn evaluate_bounds(&self, input: &[&Interval]) -> Result<Interval> {
-        self.inner.evaluate_bounds(input)
-    }
-
-    fn propagate_constraints(&self, interval: &Interval, inputs: &[&Interval]) -> Result<Option<Vec<Interval>>> {
-        self.inner.propagate_constraints(interval, inputs)
-    }
-
-    fn struct_field_mapping(&self, literals: &[Option<ScalarValue>]) -> Option<StructFieldMapping> {
-        self.inner.struct_field_mapping(literals)
-    }
-
-    fn output_ordering(&self, inputs: &[ExprProperties]) -> Result<SortProperties> {
-        self.inner.output_ordering(inputs)
-    }
-
-    fn preserves_lex_ordering(&self, inputs: &[ExprProperties]) -> Result<bool> {
-        self.inner.preserves_lex_ordering(inputs)
-    }
-
-    fn strictly_order_preserving(&self, inputs: &[ExprProperties]) -> Result<bool> {
-        self.inner.strictly_order_preserving(inputs)
-    }
-
     fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
         self.inner.coerce_types(arg_types)
     }
 
-    fn with_updated_config(&self, _: &ConfigOptions) -> Option<ScalarUDF> {
-        None
-    }
-
     fn documentation(&self) -> Option<&Documentation> {
         self.inner.documentation()
-    }
-
-    fn placement(&self, args: &[ExpressionPlacement]) -> ExpressionPlacement {
-        self.inner.placement(args)
     }
 }
