@@ -21,6 +21,16 @@ pub enum Params<'a> {
     Open,
 }
 
+impl Params<'_> {
+    /// The values, if they are given.
+    pub fn values(self) -> Option<Vec<Value>> {
+        match self {
+            Self::Given(values) => Some(values.to_vec()),
+            Self::Open => None,
+        }
+    }
+}
+
 /// Why an expression is not ours.
 pub enum LowerError {
     /// The language lacks it; its name and place.

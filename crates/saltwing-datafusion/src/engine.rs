@@ -15,42 +15,39 @@ use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::logical_expr::{Distinct, LogicalPlan};
 use datafusion::optimizer::{Analyzer, Optimizer, OptimizerConfig, OptimizerContext};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
-use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
-use saltwing_access::{Counters, Memory, ScanContext, Snapshot};
-use saltwing_bind::{Params, ResultColumn, Subquery};
-use saltwing_catalog::CatalogReader;
-use saltwing_planner::{AccessReport, Guard, PlannerError, RefusedScans};
-use saltwing_sql::statement::SourceText;
-use saltwing_types::{SqlType, Value};
-use sqlparser::ast::{Query, Statement};
+use saltwing_access::Memory;
+use saltwing_bind::ResultColumn;
+use saltwing_types::SqlType;
+use sqlparser::ast::Statement;
 
 use crate::aggregate;
 use crate::bounded_function::bounded;
-use crate::cancellation::watched;
 use crate::constants::HideConstants;
 use crate::current_statement;
 use crate::declared::declared_name;
 use crate::function_names::FunctionNames;
 use crate::join_order::for_lookups;
 use crate::label::Labels;
-use crate::lookup_join::scans;
 use crate::lowering::Lowering;
 use crate::memory_pool::StatementMemory;
 use crate::names::Names;
 use crate::native::functions as native_functions;
-use crate::output::{ResultStream, result_type};
+use crate::output::result_type;
 use crate::plan_budget;
+use crate::planned::Template;
+use crate::planned::{Planned, judged};
 use crate::planner_thread::{Watched, on_planner_thread};
-use crate::recursion::{RecursionLimits, limited};
+use crate::recursion::limited;
+use crate::request::{Mode, QueryRequest};
 use crate::rewrite::{Prepared, Renaming, prepare};
 use crate::scan_request::QueryContext;
 use crate::scan_rule::ScanRule;
 use crate::sql_field::field_type;
-use crate::table_scan::TableScanExec;
-use crate::template::{Template, is_immutable, params_only_in_scan_filters};
+use crate::template::{is_immutable, params_only_in_scan_filters};
 use crate::unnesting::{keeps_subquery, without_idle_marks};
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -90,102 +87,6 @@ pub struct Engine {
     optimizer: Optimizer,
     task: Arc<TaskContext>,
     divided_rows_min: u64,
-}
-
-/// A query and what it runs on.
-pub struct QueryRequest<'a> {
-    /// The query, without its hints.
-    pub query: &'a Query,
-    /// The items of the SELECT that names the result's columns, as written.
-    pub items: &'a [SourceText],
-    /// Its parameters.
-    pub params: Params<'a>,
-    /// What its placeholders stand for that are no parameters.
-    pub subqueries: &'a [Subquery],
-    /// Tables by name.
-    pub catalog: &'a Arc<dyn CatalogReader>,
-    /// What the statement sees.
-    pub snapshot: Arc<dyn Snapshot>,
-    /// Its budget and cancel.
-    pub context: ScanContext,
-    /// What may override a refusal.
-    pub guard: &'a Guard,
-    /// Values that stand for others where rows are estimated and parameters have none; empty where they have.
-    pub samples: &'a [Value],
-    /// How far its recursive queries go.
-    pub recursion: RecursionLimits,
-    /// What becomes of it.
-    pub mode: Mode,
-    /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
-    pub now_ms: Option<i64>,
-}
-
-/// A [`QueryRequest`] that a thread may keep when its caller is gone.
-struct OwnedRequest {
-    query: Query,
-    items: Vec<SourceText>,
-    /// `None` where they are not given.
-    params: Option<Vec<Value>>,
-    subqueries: Vec<Subquery>,
-    catalog: Arc<dyn CatalogReader>,
-    snapshot: Arc<dyn Snapshot>,
-    context: ScanContext,
-    guard: Guard,
-    samples: Vec<Value>,
-    recursion: RecursionLimits,
-    now_ms: Option<i64>,
-    mode: Mode,
-}
-
-impl OwnedRequest {
-    fn of(request: QueryRequest<'_>) -> Self {
-        let params = match request.params {
-            Params::Given(values) => Some(values.to_vec()),
-            Params::Open => None,
-        };
-        Self {
-            query: request.query.clone(),
-            items: request.items.to_vec(),
-            params,
-            subqueries: request.subqueries.to_vec(),
-            catalog: request.catalog.clone(),
-            snapshot: request.snapshot,
-            context: request.context,
-            guard: request.guard.clone(),
-            samples: request.samples.to_vec(),
-            recursion: request.recursion,
-            now_ms: request.now_ms,
-            mode: request.mode,
-        }
-    }
-
-    fn borrowed(&self) -> QueryRequest<'_> {
-        QueryRequest {
-            query: &self.query,
-            items: &self.items,
-            params: self.params.as_deref().map_or(Params::Open, Params::Given),
-            subqueries: &self.subqueries,
-            catalog: &self.catalog,
-            snapshot: self.snapshot.clone(),
-            context: self.context.clone(),
-            guard: &self.guard,
-            samples: &self.samples,
-            recursion: self.recursion,
-            now_ms: self.now_ms,
-            mode: self.mode,
-        }
-    }
-}
-
-/// What becomes of a planned query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// It is run: full scans are refused.
-    Execute,
-    /// It is explained: nothing is refused.
-    Explain,
-    /// It is to be run again and again, with values that it does not have yet: nothing is refused.
-    Keep,
 }
 
 impl Engine {
@@ -263,16 +164,15 @@ impl Engine {
     ///
     /// # Errors
     /// What is wrong with the statement; to execute, also a refused full scan.
-    pub fn plan(self: &Arc<Self>, request: QueryRequest<'_>) -> Result<Planned, RelationalError> {
+    pub fn plan(self: &Arc<Self>, request: QueryRequest) -> Result<Planned, RelationalError> {
         let (engine, context) = (self.clone(), request.context.clone());
-        let request = OwnedRequest::of(request);
         on_planner_thread(&context, move || {
             plan_budget::check(&request.query)?;
-            engine.plan_here(&request.borrowed())
+            engine.plan_here(&request)
         })
     }
 
-    fn plan_here(&self, request: &QueryRequest<'_>) -> Result<Planned, RelationalError> {
+    fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
         let functions = FunctionNames(&self.session);
         let prepared = prepare(request, &functions, Renaming::Collisions)?;
         let has_alias_beside_wildcard = prepared.has_alias_beside_wildcard;
@@ -287,7 +187,7 @@ impl Engine {
     }
 
     /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
-    fn plan_named(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
+    fn plan_named(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
         let (ambiguous, calls) = (prepared.ambiguous.clone(), prepared.calls.clone());
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
@@ -301,20 +201,20 @@ impl Engine {
         })
     }
 
-    fn plan_prepared(&self, request: &QueryRequest<'_>, prepared: Prepared) -> Result<Planned, RelationalError> {
+    fn plan_prepared(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
         let Prepared { query, operations, labels, names_hidden, limit_open, places, .. } = prepared;
         let reading = Arc::new(QueryContext {
             snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),
             guard: request.guard.clone(),
-            samples: request.samples.to_vec(),
+            samples: request.samples.clone(),
             divided_rows_min: self.divided_rows_min,
             limit_open,
         });
         let names = Names {
             session: &self.session,
             table_functions: &self.table_functions,
-            catalog: &**request.catalog,
+            catalog: &*request.catalog,
             reading: reading.clone(),
             operations,
             with_hidden: names_hidden,
@@ -341,7 +241,7 @@ impl Engine {
             && params_only_in_scan_filters(&optimized)?;
         current_statement::check()?;
         let physical = self.physical(&for_lookups(optimized)?)?;
-        let (reads, warnings) = judged(&physical, request.guard, request.mode)?;
+        let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
         let one_type = match analyzed_types.as_slice() {
             [ty] => *ty,
             _ => None,
@@ -427,96 +327,6 @@ fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
         LogicalPlan::Limit(limit) => names_of(&limit.input),
         LogicalPlan::Distinct(Distinct::All(input)) => names_of(input),
         _ => plan,
-    }
-}
-
-/// The scans of a plan with the guard's verdicts, and its warnings.
-pub(crate) fn judged(
-    plan: &Arc<dyn ExecutionPlan>,
-    guard: &Guard,
-    mode: Mode,
-) -> Result<(Vec<TableRead>, Vec<String>), RelationalError> {
-    let (mut reads, mut warnings) = (Vec::new(), Vec::new());
-    let mut refused: Option<RefusedScans> = None;
-    for node in scans(plan)? {
-        let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
-        let access = scan.access()?.clone().with_overrides(guard);
-        if mode == Mode::Execute {
-            match access.refused() {
-                Some(other) => refused = Some(refused.map_or_else(|| other.clone(), |known| known.and(other.clone()))),
-                None => warnings.extend(access.judge()?),
-            }
-        }
-        reads.push(TableRead { access, counters: scan.context().counters.clone() });
-    }
-    match refused {
-        Some(refused) => Err(PlannerError::from(refused).into()),
-        None => Ok((reads, warnings)),
-    }
-}
-
-pub(crate) struct TableRead {
-    access: saltwing_planner::TableAccess,
-    counters: Arc<Counters>,
-}
-
-/// A query ready to run.
-pub struct Planned {
-    pub(crate) columns: Vec<ResultColumn>,
-    pub(crate) one_type: Option<SqlType>,
-    pub(crate) reads: Vec<TableRead>,
-    pub(crate) warnings: Vec<String>,
-    pub(crate) physical: Arc<dyn ExecutionPlan>,
-    pub(crate) task: Arc<TaskContext>,
-    pub(crate) context: ScanContext,
-    pub(crate) template: Option<Template>,
-}
-
-impl Planned {
-    /// The plan for all further runs, where it was made to be kept ([`Mode::Keep`]) and can be.
-    pub fn into_template(self) -> Option<Template> {
-        self.template
-    }
-
-    /// The result's columns.
-    pub fn columns(&self) -> &[ResultColumn] {
-        &self.columns
-    }
-
-    /// The type of a result of one column, where SQL has one.
-    pub fn one_type(&self) -> Option<SqlType> {
-        self.one_type
-    }
-
-    /// What the guard lets pass with a warning.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// How each table is read, in the order of the plan. Once the query runs, the counters say what it did.
-    pub fn accesses(&self, with_counters: bool) -> Vec<AccessReport> {
-        let counters = |read: &TableRead| with_counters.then(|| read.counters.clone());
-        self.reads.iter().map(|read| AccessReport { access: read.access.clone(), counters: counters(read) }).collect()
-    }
-
-    /// What each table's scan counts, in the order of [`Planned::accesses`].
-    pub fn counters(&self) -> Vec<Arc<Counters>> {
-        self.reads.iter().map(|read| read.counters.clone()).collect()
-    }
-
-    /// DataFusion's plan as text: one operator a line.
-    pub fn plan_text(&self) -> String {
-        displayable(self.physical.as_ref()).indent(false).to_string()
-    }
-
-    /// Runs the query: within a tokio runtime. Rows are read as the stream is polled.
-    ///
-    /// # Errors
-    /// What fails before the first row.
-    pub fn stream(&self) -> Result<ResultStream, RelationalError> {
-        let plan = watched(self.physical.clone(), &self.context)?;
-        let inner = execute_stream(plan, self.task.clone())?;
-        Ok(ResultStream::new(inner, &self.columns, self.context.clone()))
     }
 }
 

@@ -16,18 +16,17 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use saltwing_access::{Budget, RangeSample, ScanContext, Snapshot, Table};
-use saltwing_bind::ResultColumn;
 use saltwing_planner::{Guard, has_parameter, is_bindable};
-use saltwing_types::{SqlType, Value};
+use saltwing_types::Value;
 
 use crate::RelationalError;
-use crate::engine::{Mode, Planned, judged};
 use crate::expr_function::ExprFunction;
 use crate::lookup_join::{LookupJoinExec, scans};
+use crate::planned::{Planned, Template, judged};
+use crate::request::Mode;
 use crate::reusable::can_run_again;
 use crate::scan_request::QueryContext;
 use crate::scan_statistics::SMALL_ROWS;
@@ -35,16 +34,6 @@ use crate::table_scan::TableScanExec;
 
 /// How many times as large or small as it was a table may be.
 const GROWTH_MAX: u64 = 4;
-
-/// A query planned before its parameters have values.
-pub struct Template {
-    columns: Vec<ResultColumn>,
-    one_type: Option<SqlType>,
-    physical: Arc<dyn ExecutionPlan>,
-    task: Arc<TaskContext>,
-    /// The tables that it reads, and how many rows they had.
-    sizes: Vec<(Arc<Table>, u64)>,
-}
 
 /// What a template is run on.
 pub struct Binding<'a> {

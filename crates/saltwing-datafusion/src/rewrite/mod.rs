@@ -36,11 +36,11 @@ use sqlparser::ast::{
 
 use self::families::Scope;
 use self::result_select::ResultSelect;
-use crate::engine::QueryRequest;
 use crate::function_names::FunctionNames;
 use crate::internal_name::is_internal;
 use crate::label::Labels;
 use crate::operation::Operations;
+use crate::request::QueryRequest;
 use crate::{RelationalError, RelationalErrorKind};
 
 type Result<T> = std::result::Result<T, RelationalError>;
@@ -83,13 +83,9 @@ pub(crate) enum Renaming {
 ///
 /// # Errors
 /// What cannot be supported, literals that are no values, parameters that are missing.
-pub(crate) fn prepare(
-    request: &QueryRequest<'_>,
-    functions: &FunctionNames<'_>,
-    renaming: Renaming,
-) -> Result<Prepared> {
-    let QueryRequest { query, items, params, subqueries, .. } = *request;
-    let catalog = &**request.catalog;
+pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, renaming: Renaming) -> Result<Prepared> {
+    let QueryRequest { query, items, subqueries, .. } = request;
+    let catalog = &*request.catalog;
     let mut query = query.clone();
     let mut merged_items = None;
     if merging::has_merges(&query) {
@@ -101,7 +97,7 @@ pub(crate) fn prepare(
         return Err(error);
     }
     let mut rewriter = Rewriter {
-        params,
+        params: request.params(),
         subqueries,
         functions,
         renaming,
