@@ -29,53 +29,9 @@ pub(crate) fn column_field(declared: &str, ty: SqlType, nullable: bool) -> Field
 
 /// The SQL type of a field; `None` where SQL has no such type.
 pub(crate) fn field_type(field: &Field) -> Option<SqlType> {
-    let stated = field.metadata().get(TYPE_KEY).and_then(|text| type_by_name(text));
+    let stated = field.metadata().get(TYPE_KEY).and_then(|text| text.parse().ok());
     // Metadata may outlive a cast: the Arrow type has the last word.
     stated.filter(|ty| arrow_type(*ty) == *field.data_type()).or_else(|| sql_type(field.data_type()))
-}
-
-/// Reads what [`SqlType`] displays.
-fn type_by_name(text: &str) -> Option<SqlType> {
-    use SqlType::*;
-    if let Some((word, limits)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
-        return Some(match word {
-            "DECIMAL" => {
-                let (precision, scale) = limits.split_once(',')?;
-                Decimal(Some((precision.parse().ok()?, scale.parse().ok()?)))
-            }
-            "CHAR" => Char(limits.parse().ok()?),
-            "VARCHAR" => Varchar(Some(limits.parse().ok()?)),
-            "BINARY" => Binary(limits.parse().ok()?),
-            _ => return None,
-        });
-    }
-    const PLAIN: [SqlType; 24] = [
-        Null,
-        TinyInt,
-        SmallInt,
-        Integer,
-        BigInt,
-        UnsignedTinyInt,
-        UnsignedSmallInt,
-        UnsignedInt,
-        UnsignedLong,
-        Float,
-        Double,
-        UnsignedFloat,
-        UnsignedDouble,
-        Decimal(None),
-        Boolean,
-        Date,
-        Time,
-        Timestamp,
-        UnsignedDate,
-        UnsignedTime,
-        UnsignedTimestamp,
-        Varchar(None),
-        Varbinary,
-        VarbinaryEncoded,
-    ];
-    PLAIN.into_iter().find(|ty| ty.to_string() == text)
 }
 
 #[cfg(test)]
