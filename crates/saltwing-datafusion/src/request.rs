@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_planner::Guard;
 use saltwing_bind::{Params, Subquery};
 use saltwing_catalog::CatalogReader;
+use saltwing_planner::Guard;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::Value;
 use sqlparser::ast::Query;
-
-use crate::recursion::RecursionLimits;
 
 /// A query and what it runs on. It owns all of that, because the thread that plans it may outlive its caller.
 pub struct QueryRequest {
@@ -55,4 +53,19 @@ pub enum Mode {
     Explain,
     /// It is to be run again and again, with values that it does not have yet: nothing is refused.
     Keep,
+}
+
+/// How far the recursive queries of a statement go, all together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecursionLimits {
+    /// Most rounds; `None` is no limit.
+    pub rounds_max: Option<u64>,
+    /// Most rows that the rounds make; `None` is no limit.
+    pub rows_max: Option<u64>,
+}
+
+impl Default for RecursionLimits {
+    fn default() -> Self {
+        Self { rounds_max: Some(100_000), rows_max: Some(10_000_000) }
+    }
 }

@@ -6,8 +6,8 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{Distinct, Expr as PlanExpr, LogicalPlan, Projection};
 use saltwing_types::{ColumnRef, Expr};
 
-use crate::expr_function::ExprFunction;
-use crate::sql_field::field_type;
+use crate::expression::expr_function::ExprFunction;
+use crate::expression::sql_field::field_type;
 
 use super::aggregate::without_repeated_keys;
 

@@ -14,10 +14,11 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, Value, text,
 
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
-use crate::expr_function::ExprFunction;
-use crate::operation::{compare_operator, row_of};
-use crate::sql_field::field_type;
-use crate::translation::translate;
+use crate::expression::expr_function::ExprFunction;
+use crate::expression::operation::compare_operator;
+use crate::expression::operation_function::row_of;
+use crate::expression::sql_field::field_type;
+use crate::expression::translation::translate;
 use crate::{RelationalError, RelationalErrorKind};
 
 impl Lowerer<'_> {

@@ -14,10 +14,10 @@ use saltwing_expr::arrow_type;
 use saltwing_types::{ColumnRef, Expr, Function, SqlType, typing};
 
 use crate::RelationalError;
-use crate::expr_function::ExprFunction;
-use crate::label::plain;
-use crate::row_bytes::row_bytes;
-use crate::sql_field::field_type;
+use crate::expression::expr_function::ExprFunction;
+use crate::expression::sql_field::field_type;
+use crate::function::row_bytes::row_bytes;
+use crate::rewrite::label::plain;
 
 /// The number of a row among those that are equal to it, on either side; no statement can write these names.
 const LEFT_NUMBER: &str = "\u{1}left_number";

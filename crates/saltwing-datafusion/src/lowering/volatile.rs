@@ -9,8 +9,8 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, Filter, LogicalPlan, Operator, Projection, lit};
 use saltwing_types::{ColumnRef, Expr, SqlType};
 
-use crate::expr_function::ExprFunction;
-use crate::translation::{balanced, chain};
+use crate::expression::expr_function::ExprFunction;
+use crate::expression::translation::{balanced, chain};
 
 /// The column of a condition that was computed; no statement can write its name.
 const CONDITION: &str = "__saltwing_volatile";

@@ -9,7 +9,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
 
-use super::items::factor_name;
+use super::tree::factor_name;
 use crate::RelationalError;
 use crate::error::RelationalErrorKind;
 

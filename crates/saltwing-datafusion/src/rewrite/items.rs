@@ -6,12 +6,12 @@ use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use sqlparser::ast::{
-    self, Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor,
-    WildcardAdditionalOptions,
+    self, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, WildcardAdditionalOptions,
 };
 
-use super::{Renaming, Result, Rewriter, lower, lower_object, not_supported};
-use crate::label::plain;
+use super::label::plain;
+use super::rewriter::{Renaming, Rewriter};
+use super::tree::{Result, column_name, factor_name, lower, lower_object, not_supported};
 use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
@@ -153,29 +153,6 @@ fn repeated_names(items: &[SelectItem]) -> Result<HashSet<String>> {
         }
     }
     Ok(repeated)
-}
-
-/// The name of an item that is a column.
-pub(super) fn column_name(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Nested(inner) => column_name(inner),
-        Expr::Identifier(name) => Some(name.value.to_lowercase()),
-        Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.to_lowercase()),
-        _ => None,
-    }
-}
-
-/// How wildcards name a table of FROM.
-pub(super) fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
-    let mut name = match factor {
-        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
-            ObjectName(vec![ObjectNamePart::Identifier(alias.name.clone())])
-        }
-        TableFactor::Table { name, .. } => name.clone(),
-        _ => return None,
-    };
-    lower_object(&mut name);
-    Some(name)
 }
 
 fn qualified_wildcard(name: ObjectName, options: WildcardAdditionalOptions) -> SelectItem {

@@ -5,15 +5,17 @@ use std::ops::ControlFlow;
 
 use saltwing_bind::{LowerError, Lowerer, Scope, placed};
 use saltwing_sql::{cast_type, expr_span, function_of};
-use saltwing_types::{Span, SqlType, Value, ValueError};
+use saltwing_types::{Function, Span, SqlType, Value, ValueError};
 use sqlparser::ast::{
-    self, BinaryOperator, CastKind, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    ObjectNamePart, Query, UnaryOperator, Values, VisitMut, VisitorMut,
+    self, BinaryOperator, CastKind, Expr, FunctionArguments, ObjectNamePart, Query, UnaryOperator, Values, VisitMut,
+    VisitorMut,
 };
 
-use super::{Result, Rewriter, not_supported, similar};
-use crate::internal_name::is_internal;
-use crate::operation::{Operation, comparison};
+use super::rewriter::Rewriter;
+use super::similar;
+use super::tree::{Result, function_call, not_supported};
+use crate::expression::internal_name::is_internal;
+use crate::expression::operation::{Operation, comparison};
 
 impl Rewriter<'_> {
     /// Makes an expression a call if it is an operation of the language; its operands have been seen already.
@@ -94,6 +96,10 @@ impl Rewriter<'_> {
         };
         let first = function.name.0.first().and_then(|part| part.as_ident());
         let span = first.and_then(|name| expr_span(&Expr::Identifier(name.clone()))).or(span);
+        // DataFusion's function of this name makes results of any size.
+        if Function::by_name(&name).is_some_and(|own| own.size.is_some()) {
+            return Err(not_supported(&format!("{} with DISTINCT, named arguments and the like", name.to_uppercase())));
+        }
         // A name without brackets may be a column.
         if matches!(function.args, FunctionArguments::List(_)) && !is_internal(&name) {
             self.functions.check(&name, function.over.is_some(), span)?;
@@ -219,21 +225,6 @@ impl VisitorMut for Operands {
         self.depth -= 1;
         ControlFlow::Continue(())
     }
-}
-
-pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
-    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
-    let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
-    Expr::Function(ast::Function {
-        name: ObjectName(vec![ObjectNamePart::Identifier(Ident::with_quote('"', name))]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(list),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }
 
 /// The escape character: backslash where nothing is said, none for ''.

@@ -13,9 +13,7 @@ use sqlparser::ast::{
     WildcardAdditionalOptions, With,
 };
 
-use super::items::{column_name, factor_name};
-use super::operations::function_call;
-use super::{Result, constraint_of};
+use super::tree::{Result, column_name, constraint_of, factor_name, function_call};
 use crate::{RelationalError, RelationalErrorKind};
 
 /// A column that a query puts out.

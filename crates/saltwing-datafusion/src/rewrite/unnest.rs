@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, Ident, TableAlias, TableAliasColumnDef, TableFactor};
 
-use super::{Result, not_supported};
+use super::tree::{Result, not_supported};
 
 /// The name of the function, and of its column where nothing else is said.
 const UNNEST: &str = "unnest";

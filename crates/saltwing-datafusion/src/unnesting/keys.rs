@@ -19,8 +19,9 @@ use datafusion::logical_expr::{
     LogicalPlan, LogicalPlanBuilder, Projection, SkipType, SortExpr, SubqueryAlias, Union, Values, Window, lit,
 };
 
+use super::join::{join, null_safe};
+use super::numbers::{Numbers, not_supported};
 use super::references::{is_lateral, of_plan, put_in_place};
-use super::{Numbers, not_supported, null_safe};
 
 /// The keys of one subquery.
 pub(super) struct Keys<'a> {
@@ -411,29 +412,4 @@ fn as_union(values: &Values) -> Result<LogicalPlan> {
 
 fn no_columns() -> datafusion::common::DFSchemaRef {
     Arc::new(datafusion::common::DFSchema::empty())
-}
-
-/// Two plans joined where each pair of columns is the same, NULL included.
-pub(super) fn join(
-    left: LogicalPlan,
-    right: LogicalPlan,
-    kind: JoinType,
-    pairs: Vec<(Column, Column)>,
-    filter: Option<PlanExpr>,
-) -> Result<LogicalPlan> {
-    let mut on = Vec::with_capacity(pairs.len());
-    for (l, r) in &pairs {
-        on.extend(null_safe(&left, l, &right, r)?);
-    }
-    let filter = filter.or_else(|| on.is_empty().then(|| lit(true)));
-    Ok(LogicalPlan::Join(Join::try_new(
-        Arc::new(left),
-        Arc::new(right),
-        on,
-        filter,
-        kind,
-        datafusion::logical_expr::JoinConstraint::On,
-        NullEquality::NullEqualsNothing,
-        false,
-    )?))
 }

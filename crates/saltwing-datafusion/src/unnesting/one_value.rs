@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 
 use super::left::has_subquery;
 use super::references::{outer_references, put_in_place};
-use crate::aggregate::SingleValue;
+use crate::function::aggregate::SingleValue;
 use crate::lowering::is_one_row;
 
 /// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most;

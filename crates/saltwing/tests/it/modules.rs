@@ -10,8 +10,7 @@ type Module = Vec<String>;
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
 /// Crates whose files still import each other in circles. No crate may be added.
-const WITH_CIRCLES: [&str; 6] =
-    ["saltwing", "saltwing-datafusion", "saltwing-expr", "saltwing-plan", "saltwing-store", "saltwing-types"];
+const WITH_CIRCLES: [&str; 5] = ["saltwing", "saltwing-expr", "saltwing-plan", "saltwing-store", "saltwing-types"];
 
 /// A path in the source, and the name under which a `use` imports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
