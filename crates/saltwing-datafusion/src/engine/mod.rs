@@ -50,7 +50,7 @@ use crate::physical::scan_rule::ScanRule;
 use crate::request::{Mode, QueryRequest};
 use crate::rewrite::label::Labels;
 use crate::rewrite::plan_budget;
-use crate::rewrite::{Prepared, Renaming, prepare};
+use crate::rewrite::{Findings, Prepared, Renaming, prepare};
 use crate::scan::scan_request::QueryContext;
 use crate::statement::current as current_statement;
 use crate::statement::memory_pool::StatementMemory;
@@ -187,7 +187,7 @@ impl Engine {
     fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
         let functions = FunctionNames(&self.session);
         let prepared = prepare(request, &functions, Renaming::Collisions)?;
-        let has_alias_beside_wildcard = prepared.has_alias_beside_wildcard;
+        let has_alias_beside_wildcard = prepared.found.has_alias_beside_wildcard;
         match self.plan_named(request, prepared) {
             // An alias may be the name of a column that a wildcard stands for, and DataFusion says so in several ways.
             Err(error) if has_alias_beside_wildcard && error.is_of_names() => {
@@ -200,7 +200,7 @@ impl Engine {
 
     /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
     fn plan_named(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
-        let (ambiguous, calls) = (prepared.ambiguous.clone(), prepared.calls.clone());
+        let (ambiguous, calls) = (prepared.found.ambiguous.clone(), prepared.found.calls.clone());
         self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
                 RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
@@ -214,7 +214,8 @@ impl Engine {
     }
 
     fn plan_prepared(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
-        let Prepared { query, operations, labels, names_hidden, limit_open, places, .. } = prepared;
+        let Prepared { query, found } = prepared;
+        let Findings { operations, labels, names_hidden, limit_open, places, .. } = found;
         let reading = Arc::new(QueryContext {
             snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),

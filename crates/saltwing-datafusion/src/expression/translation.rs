@@ -15,13 +15,17 @@ pub(crate) trait Leaves {
     fn leaf(&mut self, expr: &PlanExpr) -> Result<Option<Expr>, RelationalError>;
 
     /// A place to come back to.
-    fn mark(&self) -> usize;
+    fn mark(&self) -> usize {
+        0
+    }
 
     /// Whether a part that is computed elsewhere was put in since.
-    fn computed_since(&self, mark: usize) -> bool;
+    fn computed_since(&self, _mark: usize) -> bool {
+        false
+    }
 
     /// Forgets what was put in since.
-    fn forget_since(&mut self, mark: usize);
+    fn forget_since(&mut self, _mark: usize) {}
 }
 
 /// The expression as one of ours, typed by our rules; `None` where SQL has no type for it.

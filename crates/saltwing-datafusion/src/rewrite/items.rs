@@ -21,14 +21,14 @@ impl Rewriter<'_> {
         let has_wildcard = select.projection.iter().any(is_wildcard);
         // Of the result's columns labels may repeat.
         let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };
-        self.ambiguous.extend(taken.iter().cloned());
+        self.found.ambiguous.extend(taken.iter().cloned());
         let items = std::mem::take(&mut select.projection);
         for (i, item) in items.into_iter().enumerate() {
             let text = texts.and_then(|texts| texts.get(i));
             let named = self.named_item(item, text, texts.is_some(), has_wildcard, &mut taken);
             select.projection.push(named);
         }
-        if self.names_hidden && has_wildcard {
+        if self.found.names_hidden && has_wildcard {
             self.hide_columns(select)?;
         }
         Ok(())
@@ -42,15 +42,17 @@ impl Rewriter<'_> {
         beside_wildcard: bool,
         taken: &mut HashSet<String>,
     ) -> SelectItem {
-        self.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
+        self.found.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
         let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
         let (expr, name, label) = match item {
-            SelectItem::ExprWithAlias { expr, alias } => (expr, self.labels.alias(&alias.value), Some(alias.value)),
+            SelectItem::ExprWithAlias { expr, alias } => {
+                (expr, self.found.labels.alias(&alias.value), Some(alias.value))
+            }
             SelectItem::UnnamedExpr(expr) => match column_name(&expr) {
                 // A column that collides with none keeps its name, and its table's.
                 Some(name) if !beside_wildcard && taken.insert(name.clone()) => return SelectItem::UnnamedExpr(expr),
                 Some(name) => {
-                    let alias = Ident::with_quote('"', self.labels.unique(&name));
+                    let alias = Ident::with_quote('"', self.found.labels.unique(&name));
                     return SelectItem::ExprWithAlias { expr, alias };
                 }
                 None => {
@@ -60,9 +62,9 @@ impl Rewriter<'_> {
             },
             other => return other,
         };
-        let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.labels.unique(&name) };
+        let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.found.labels.unique(&name) };
         if let (true, Some(label)) = (of_result, label) {
-            self.labels.result(&internal, &label);
+            self.found.labels.result(&internal, &label);
         }
         SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', internal) }
     }

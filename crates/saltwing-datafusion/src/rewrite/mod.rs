@@ -25,15 +25,13 @@ mod unnest;
 mod visit;
 mod windows;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use saltwing_sql::expr_span;
-use saltwing_types::Span;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use sqlparser::ast::{Expr, Query, Visit, VisitMut, Visitor};
 
-use self::label::Labels;
 use self::result_select::ResultSelect;
 use self::rewriter::Rewriter;
 use self::tree::Result;
@@ -43,28 +41,13 @@ use crate::function::function_names::FunctionNames;
 use crate::request::QueryRequest;
 use crate::{RelationalError, RelationalErrorKind};
 
-pub(crate) use self::rewriter::{Places, Renaming};
+pub(crate) use self::rewriter::{Findings, Places, Renaming};
 
 /// A statement ready to be planned.
 pub(crate) struct Prepared {
     /// Its tree.
     pub(crate) query: Query,
-    /// What its calls stand for.
-    pub(crate) operations: Operations,
-    /// Its labels.
-    pub(crate) labels: Labels,
-    /// Whether it names a hidden column.
-    pub(crate) names_hidden: bool,
-    /// Whether a LIMIT or OFFSET is a parameter without a value.
-    pub(crate) limit_open: bool,
-    /// Where each table is named, in text order, by its name in lower case.
-    pub(crate) places: Places,
-    /// Names that several columns of some subquery have, in lower case: none of these is found by its name.
-    pub(crate) ambiguous: HashSet<String>,
-    /// Where functions that are not ours are called first, by their names in lower case.
-    pub(crate) calls: HashMap<String, Span>,
-    /// Whether an item with an alias stands beside a wildcard.
-    pub(crate) has_alias_beside_wildcard: bool,
+    pub(crate) found: Findings,
 }
 
 /// Makes a statement ready.
@@ -89,33 +72,16 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
         subqueries,
         functions,
         renaming,
-        has_alias_beside_wildcard: false,
-        operations: Operations::new(functions.0.clone()),
-        labels: Labels::default(),
-        names_hidden: look.names_hidden,
         ctes: look.ctes,
         catalog,
         result: ResultSelect::of(&query),
         items,
         scopes: Vec::new(),
-        limit_open: false,
-        places: Places::new(),
-        ambiguous: HashSet::new(),
-        calls: HashMap::new(),
+        found: Findings::new(Operations::new(functions.0.clone()), look.names_hidden),
     };
     match VisitMut::visit(&mut query, &mut rewriter) {
         ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(Prepared {
-            query,
-            operations: rewriter.operations,
-            labels: rewriter.labels,
-            names_hidden: rewriter.names_hidden,
-            limit_open: rewriter.limit_open,
-            places: rewriter.places,
-            ambiguous: rewriter.ambiguous,
-            calls: rewriter.calls,
-            has_alias_beside_wildcard: rewriter.has_alias_beside_wildcard,
-        }),
+        ControlFlow::Continue(()) => Ok(Prepared { query, found: rewriter.found }),
     }
 }
 

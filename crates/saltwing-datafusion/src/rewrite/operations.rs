@@ -105,7 +105,7 @@ impl Rewriter<'_> {
             self.functions.check(&name, function.over.is_some(), span)?;
         }
         if let Some(span) = span {
-            self.calls.entry(name).or_insert(span);
+            self.found.calls.entry(name).or_insert(span);
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Rewriter<'_> {
     }
 
     pub(super) fn call(&mut self, operation: Operation, args: Vec<Expr>, span: Option<Span>) -> Expr {
-        function_call(self.operations.name(operation, span), args)
+        function_call(self.found.operations.name(operation, span), args)
     }
 
     /// A constant or placeholder: as it is where DataFusion reads it as we do.

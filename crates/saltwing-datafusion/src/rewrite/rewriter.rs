@@ -31,10 +31,6 @@ pub(super) struct Rewriter<'a> {
     pub(super) subqueries: &'a [Subquery],
     pub(super) functions: &'a FunctionNames<'a>,
     pub(super) renaming: Renaming,
-    pub(super) has_alias_beside_wildcard: bool,
-    pub(super) operations: Operations,
-    pub(super) labels: Labels,
-    pub(super) names_hidden: bool,
     /// Names of WITH tables anywhere in the statement.
     pub(super) ctes: HashSet<String>,
     pub(super) catalog: &'a dyn CatalogReader,
@@ -44,8 +40,40 @@ pub(super) struct Rewriter<'a> {
     pub(super) items: &'a [SourceText],
     /// The tables in sight, from the outermost query in.
     pub(super) scopes: Vec<Scope>,
-    pub(super) limit_open: bool,
-    pub(super) places: Places,
-    pub(super) ambiguous: HashSet<String>,
-    pub(super) calls: HashMap<String, Span>,
+    pub(super) found: Findings,
+}
+
+/// What is known of a statement once it has been rewritten.
+pub(crate) struct Findings {
+    /// What its calls stand for.
+    pub(crate) operations: Operations,
+    /// Its labels.
+    pub(crate) labels: Labels,
+    /// Whether it names a hidden column.
+    pub(crate) names_hidden: bool,
+    /// Whether a LIMIT or OFFSET is a parameter without a value.
+    pub(crate) limit_open: bool,
+    /// Where each table is named, in text order, by its name in lower case.
+    pub(crate) places: Places,
+    /// Names that several columns of some subquery have, in lower case: none of these is found by its name.
+    pub(crate) ambiguous: HashSet<String>,
+    /// Where functions that are not ours are called first, by their names in lower case.
+    pub(crate) calls: HashMap<String, Span>,
+    /// Whether an item with an alias stands beside a wildcard.
+    pub(crate) has_alias_beside_wildcard: bool,
+}
+
+impl Findings {
+    pub(super) fn new(operations: Operations, names_hidden: bool) -> Self {
+        Self {
+            operations,
+            labels: Labels::default(),
+            names_hidden,
+            limit_open: false,
+            places: Places::new(),
+            ambiguous: HashSet::new(),
+            calls: HashMap::new(),
+            has_alias_beside_wildcard: false,
+        }
+    }
 }

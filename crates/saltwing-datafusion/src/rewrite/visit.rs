@@ -63,7 +63,7 @@ impl VisitorMut for Rewriter<'_> {
         lower_object(name);
         if let Some(span) = span {
             let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-            self.places.entry(parts.join(".")).or_default().push_back(span);
+            self.found.places.entry(parts.join(".")).or_default().push_back(span);
         }
         ControlFlow::Continue(())
     }
@@ -160,7 +160,7 @@ impl Rewriter<'_> {
         } else if is_placeholder {
             self.lowerer(&saltwing_bind::Scope::empty()).lower(count).map_err(LowerError::into_error)?;
             *count = Expr::value(ast::Value::Null);
-            self.limit_open = true;
+            self.found.limit_open = true;
         }
         Ok(())
     }
@@ -223,7 +223,7 @@ impl Rewriter<'_> {
         lower(&mut alias.name);
         let mut seen = HashSet::new();
         for column in &mut alias.columns {
-            self.labels.alias(&column.name.value);
+            self.found.labels.alias(&column.name.value);
             if !seen.insert(column.name.value.to_lowercase()) {
                 let error = RelationalError::from(RelationalErrorKind::DuplicateColumn(column.name.value.clone()));
                 return Err(error.at(expr_span(&Expr::Identifier(column.name.clone()))));

@@ -164,14 +164,4 @@ impl Leaves for TableColumns<'_> {
         let field = self.0.schema.index_of(&column.name).ok();
         Ok(field.and_then(|field| self.0.column(field, span_of(column))).map(Expr::Column))
     }
-
-    fn mark(&self) -> usize {
-        0
-    }
-
-    fn computed_since(&self, _: usize) -> bool {
-        false
-    }
-
-    fn forget_since(&mut self, _: usize) {}
 }

@@ -281,17 +281,8 @@ impl Keys<'_> {
             _ => keys.clone(),
         };
         let (left_keys, right_keys) = (left.keys, right.keys);
-        let joined = Join::try_new(
-            Arc::new(left.plan),
-            Arc::new(right.plan),
-            on,
-            filter,
-            join.join_type,
-            join.join_constraint,
-            join.null_equality,
-            join.null_aware,
-        )?;
-        let plan = LogicalPlan::Join(joined);
+        let (left, right) = (Arc::new(left.plan), Arc::new(right.plan));
+        let plan = LogicalPlan::Join(Join { left, right, on, filter, ..join.clone() }).recompute_schema()?;
         match join.join_type {
             Full => self.merged(plan, join, left_keys, right_keys),
             _ => Ok(Keyed { plan, keys: output }),

@@ -35,9 +35,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{
-    Aggregate, Expr as PlanExpr, Filter, Join, LogicalPlan, Operator, Projection, Sort, Window,
-};
+use datafusion::logical_expr::{Expr as PlanExpr, Filter, Join, LogicalPlan, Operator, Projection, Sort};
 
 use self::keys::Keyed;
 use self::left::{Position, Site, has_subquery, is_left, plan_of};
@@ -133,15 +131,15 @@ fn filtered(filter: Filter, numbers: &Numbers) -> Result<LogicalPlan> {
         Some(kept) => LogicalPlan::Filter(Filter::try_new(kept, Arc::new(node.wide))?),
         None => node.wide,
     };
-    with_columns_of(&node.input, wide)
+    with_columns(node.input.schema().columns(), wide)
 }
 
-/// A plan with the columns of another alone.
-fn with_columns_of(narrow: &LogicalPlan, wide: LogicalPlan) -> Result<LogicalPlan> {
-    if wide.schema().fields().len() == narrow.schema().fields().len() {
+/// A plan with these of its columns alone.
+fn with_columns(columns: Vec<Column>, wide: LogicalPlan) -> Result<LogicalPlan> {
+    if wide.schema().fields().len() == columns.len() {
         return Ok(wide);
     }
-    let columns = narrow.schema().columns().into_iter().map(PlanExpr::Column).collect();
+    let columns = columns.into_iter().map(PlanExpr::Column).collect();
     Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(wide))?))
 }
 
@@ -163,21 +161,8 @@ fn of_expressions(node: LogicalPlan, site: Site, numbers: &Numbers) -> Result<Lo
         let replaced = unnesting.without_subqueries(expr, Position::Value)?;
         Ok(Transformed::yes(name.restore(replaced)))
     })?;
-    let wide = Arc::new(unnesting.wide);
-    let plan = match replaced.data {
-        LogicalPlan::Projection(projection) => LogicalPlan::Projection(Projection::try_new(projection.expr, wide)?),
-        LogicalPlan::Aggregate(aggregate) => {
-            LogicalPlan::Aggregate(Aggregate::try_new(wide, aggregate.group_expr, aggregate.aggr_expr)?)
-        }
-        LogicalPlan::Window(window) => LogicalPlan::Window(Window::try_new(window.window_expr, wide)?),
-        LogicalPlan::Sort(sort) => LogicalPlan::Sort(Sort { expr: sort.expr, input: wide, fetch: sort.fetch }),
-        other => other,
-    };
-    if plan.schema().fields().len() == columns.len() {
-        return Ok(plan);
-    }
-    let columns = columns.into_iter().map(PlanExpr::Column).collect();
-    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?))
+    let exprs = replaced.data.expressions();
+    with_columns(columns, replaced.data.with_new_exprs(exprs, vec![unnesting.wide])?)
 }
 
 /// An order by subqueries; these name columns that stand below the items, too.
@@ -206,7 +191,7 @@ fn sorted(sort: Sort, numbers: &Numbers) -> Result<LogicalPlan> {
     });
     let wide = LogicalPlan::Projection(Projection::try_new(distinct, projection.input.clone())?);
     let wide_sort = LogicalPlan::Sort(Sort { input: Arc::new(wide), ..sort.clone() });
-    with_columns_of(&sort.input, of_expressions(wide_sort, Site::Other, numbers)?)
+    with_columns(sort.input.schema().columns(), of_expressions(wide_sort, Site::Other, numbers)?)
 }
 
 /// A join without subqueries in its condition, and with a lateral side made an ordinary one.
@@ -224,7 +209,6 @@ fn joined(mut join: Join, numbers: &Numbers) -> Result<LogicalPlan> {
     if is_lateral(&join.right) {
         return Err(not_supported());
     }
-    let schema = join.schema.clone();
     let mut left = Node::new(join.left.as_ref().clone(), Site::Other, numbers);
     let mut right = Node::new(join.right.as_ref().clone(), Site::Other, numbers);
     let mut conditions = Vec::new();
@@ -235,18 +219,9 @@ fn joined(mut join: Join, numbers: &Numbers) -> Result<LogicalPlan> {
         });
     }
     join.filter = balanced(conditions, Operator::And);
-    let joined = Join::try_new(
-        Arc::new(left.wide),
-        Arc::new(right.wide),
-        join.on,
-        join.filter,
-        join.join_type,
-        join.join_constraint,
-        join.null_equality,
-        join.null_aware,
-    )?;
-    let columns = schema.columns().into_iter().map(PlanExpr::Column).collect();
-    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(LogicalPlan::Join(joined)))?))
+    let columns = join.schema.columns();
+    (join.left, join.right) = (Arc::new(left.wide), Arc::new(right.wide));
+    with_columns(columns, LogicalPlan::Join(join).recompute_schema()?)
 }
 
 /// A condition of an outer join, each of its subqueries joined to the side whose columns it names.
@@ -280,11 +255,11 @@ fn lateral(join: Join, numbers: &Numbers) -> Result<LogicalPlan> {
     if left::is_left_lateral(&join) {
         return Ok(LogicalPlan::Join(join));
     }
-    let columns = join.schema.columns().into_iter().map(PlanExpr::Column).collect();
+    let columns = join.schema.columns();
     let node = Node::new(join.left.as_ref().clone(), Site::Other, numbers);
     let (outer, Keyed { plan, keys }) = node.keyed(&join.right)?;
     let pairs = outer.into_iter().zip(keys).collect();
     let filter = join.on.into_iter().map(|(l, r)| l.eq(r)).chain(join.filter).collect();
     let joined = join::join(node.wide, plan, join.join_type, pairs, balanced(filter, Operator::And))?;
-    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(joined))?))
+    with_columns(columns, joined)
 }
