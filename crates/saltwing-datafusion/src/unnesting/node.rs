@@ -155,7 +155,7 @@ impl<'a> Node<'a> {
         let keys = self.keys(plan)?;
         let Grouped { keyed, results } = keys.grouped(aggregate)?;
         self.join_values(keyed.plan, keys.columns.clone(), &keyed.keys)?;
-        value_of(value, aggregate, &keys.columns, &results)
+        value_of(value, aggregate, &keys.columns, results)
     }
 
     /// `x op ANY (..)` and the like as a value, which may be unknown.
