@@ -9,6 +9,7 @@ use sqlparser::ast::{
     self, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, WildcardAdditionalOptions,
 };
 
+use super::families::table_of;
 use super::label::plain;
 use super::rewriter::{Renaming, Rewriter};
 use super::tree::{Result, column_name, factor_name, lower, lower_object, not_supported};
@@ -110,17 +111,10 @@ impl Rewriter<'_> {
     /// The hidden columns of a table of the catalog.
     fn hidden_columns(&self, factor: &TableFactor) -> Vec<&'static str> {
         let TableFactor::Table { name, args: None, .. } = factor else { return Vec::new() };
-        let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-        let table = match parts.as_slice() {
-            [name] if self.ctes.contains(&name.to_lowercase()) => return Vec::new(),
-            [name] => self.catalog.resolve(None, name),
-            [schema, name] => self.catalog.resolve(Some(schema), name),
-            _ => return Vec::new(),
-        };
-        match table {
-            Ok(table) if table.def().has_hidden_key() => vec![ROW_KEY_COLUMN, ROW_ID_COLUMN],
-            Ok(_) => vec![ROW_KEY_COLUMN],
-            Err(_) => Vec::new(),
+        match table_of(name, self.catalog, &|name| self.ctes.contains(name)) {
+            Some(table) if table.def().has_hidden_key() => vec![ROW_KEY_COLUMN, ROW_ID_COLUMN],
+            Some(_) => vec![ROW_KEY_COLUMN],
+            None => Vec::new(),
         }
     }
 }
