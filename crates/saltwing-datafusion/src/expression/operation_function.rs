@@ -14,6 +14,7 @@
 //! conditions. Columns, subqueries and plain literals stay DataFusion's, too.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -50,7 +51,6 @@ fn operands_schema(fields: &[FieldRef]) -> Result<DFSchema> {
 }
 
 /// The operations of one statement, each once, by the names under which the statement's tree calls them.
-#[derive(Debug)]
 pub(crate) struct Operations {
     session: Arc<SessionState>,
     by_name: HashMap<String, Arc<ScalarUDF>>,
@@ -93,7 +93,7 @@ pub(crate) fn any_arguments() -> Signature {
 }
 
 /// An operation not yet merged with its neighbours: planned, never run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct OperationFunction {
     name: String,
     operation: Operation,
@@ -101,6 +101,12 @@ pub(crate) struct OperationFunction {
     /// Where it stands first. Not part of equality.
     span: Option<Span>,
     signature: Signature,
+}
+
+impl fmt::Debug for OperationFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.operation.fmt(f)
+    }
 }
 
 impl PartialEq for OperationFunction {
