@@ -10,22 +10,32 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr as PlanExpr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use saltwing_access::{Reservation, ScanContext};
 use saltwing_expr::{Columns, Evaluator};
-use saltwing_types::{Expr, SqlType, Value};
+use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 
 use crate::RelationalError;
-use crate::expression::operation_function::any_arguments;
 use crate::expression::sql_field::typed_field;
 use crate::statement::counted::counted;
 use crate::statement::current::current;
 
 /// Longest text of an expression in a plan, in characters.
 const TEXT_CHARS_MAX: usize = 200;
+
+/// A signature that takes arguments as they are.
+pub(crate) fn any_arguments() -> Signature {
+    Signature::user_defined(Volatility::Immutable)
+}
+
+/// The column of an expression that stands for an argument.
+pub(crate) fn argument(index: usize, name: impl Into<String>, ty: SqlType, nullable: bool) -> Expr {
+    Expr::Column(ColumnRef { index, name: name.into(), ty, nullable, span: None })
+}
 
 /// An expression over its arguments: column `i` of the expression is argument `i`.
 ///
@@ -53,6 +63,12 @@ impl ExprFunction {
         let function = Self { evaluator: Evaluator::new(expr), text, name, ty, signature: any_arguments() };
         let func = Arc::new(ScalarUDF::new_from_impl(function));
         PlanExpr::ScalarFunction(ScalarFunction::new_udf(func, args))
+    }
+
+    /// `condition` as a function of these columns too, though they change nothing: DataFusion moves a condition by its columns.
+    pub(crate) fn tied(condition: PlanExpr, columns: impl IntoIterator<Item = PlanExpr>) -> PlanExpr {
+        let args = std::iter::once(condition).chain(columns).collect();
+        Self::call(argument(0, "condition", SqlType::Boolean, true), args)
     }
 
     /// The expression that a call runs, if it is one of ours.

@@ -1,8 +1,20 @@
-//! DataFusion's constants as literals of our expression language.
+//! DataFusion's constants as literals of our expression language, and our values as its constants.
 
 use datafusion::common::ScalarValue;
-use saltwing_expr::{sql_type, value_at};
+use saltwing_expr::{ColumnBuilder, sql_type, value_at};
 use saltwing_types::{Expr, SqlType, Value};
+
+use crate::RelationalError;
+
+/// A value as DataFusion has it.
+///
+/// # Errors
+/// A value that has no place there: an instant beyond its limits.
+pub(crate) fn to_scalar(value: &Value, ty: SqlType) -> Result<ScalarValue, RelationalError> {
+    let mut column = ColumnBuilder::new(ty, 1);
+    column.append_value(value)?;
+    Ok(ScalarValue::try_from_array(&column.finish(), 0)?)
+}
 
 /// The literal that a scalar value is; `None` where SQL has no such type.
 pub(crate) fn to_literal(scalar: &ScalarValue) -> Option<Expr> {

@@ -26,13 +26,14 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::type_coercion::binary::comparison_coercion;
 use datafusion::logical_expr::{
     Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
-    ScalarUDFImpl, Signature, Volatility, lit,
+    ScalarUDFImpl, Signature, lit,
 };
-use saltwing_types::{ColumnRef, DateField, Expr, Span, SqlType, ValueError};
+use saltwing_types::{DateField, Expr, Span, SqlType, ValueError};
 use sqlparser::ast::{self, Ident};
 
 use crate::RelationalError;
 use crate::error::in_sql_types;
+use crate::expression::expr_function::{any_arguments, argument};
 use crate::expression::internal_name::internal_name;
 use crate::expression::literal::to_literal;
 use crate::expression::operation::{Operation, with_operands};
@@ -85,11 +86,6 @@ impl Operations {
     pub(crate) fn by_name(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         self.by_name.get(name).cloned()
     }
-}
-
-/// A signature that takes arguments as they are.
-pub(crate) fn any_arguments() -> Signature {
-    Signature::user_defined(Volatility::Immutable)
 }
 
 /// An operation not yet merged with its neighbours: planned, never run.
@@ -168,7 +164,8 @@ impl ScalarUDFImpl for OperationFunction {
             .zip(args.scalar_arguments)
             .map(|(field, scalar)| match scalar {
                 Some(scalar) => to_literal(scalar),
-                None => operand(field),
+                None => field_type(field)
+                    .map(|ty| argument(0, operation_text::shown(field.name()), ty, field.is_nullable())),
             })
             .collect();
         let Some(operands) = operands else {
@@ -293,16 +290,4 @@ pub(crate) fn row_of(expr: &PlanExpr) -> Option<&[PlanExpr]> {
         },
         _ => None,
     }
-}
-
-/// An operand of which only the type is known.
-fn operand(field: &Field) -> Option<Expr> {
-    let ty = field_type(field)?;
-    Some(Expr::Column(ColumnRef {
-        index: 0,
-        name: operation_text::shown(field.name()),
-        ty,
-        nullable: field.is_nullable(),
-        span: None,
-    }))
 }

@@ -10,11 +10,11 @@ use datafusion::common::{DataFusionError, NullEquality, Result};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Projection};
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, Value, text, typing};
+use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, text, typing};
 
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
-use crate::expression::expr_function::ExprFunction;
+use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::operation::compare_operator;
 use crate::expression::operation_function::row_of;
 use crate::expression::sql_field::field_type;
@@ -185,8 +185,7 @@ impl Lowerer<'_> {
     fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
         let field = expr.to_field(self.schema)?.1;
         let name = column_text(expr);
-        Ok(field_type(&field)
-            .map(|ty| Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })))
+        Ok(field_type(&field).map(|ty| argument(0, name, ty, field.is_nullable())))
     }
 
     fn as_type(&self, expr: &PlanExpr, ty: SqlType) -> Result<PlanExpr> {

@@ -19,10 +19,10 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Distinct, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, SubqueryAlias,
 };
-use saltwing_types::{ColumnRef, Expr, SqlType};
+use saltwing_types::Expr;
 
 use crate::error::span_of;
-use crate::expression::expr_function::ExprFunction;
+use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::operation::compare_op;
 use crate::expression::operation_function::{OperationFunction, row_of};
 use crate::expression::operation_text;
@@ -84,8 +84,7 @@ fn above_aggregate(predicate: PlanExpr, input: &LogicalPlan) -> PlanExpr {
         if matches!(conjunct, PlanExpr::Literal(..)) || !conjunct.column_refs().is_empty() {
             return conjunct.clone();
         }
-        let truth = ColumnRef { index: 0, name: "condition".into(), ty: SqlType::Boolean, nullable: true, span: None };
-        ExprFunction::call(Expr::Column(truth), vec![conjunct.clone(), PlanExpr::Column(column.clone())])
+        ExprFunction::tied(conjunct.clone(), [PlanExpr::Column(column.clone())])
     });
     balanced(tied.collect(), Operator::And).unwrap_or(predicate)
 }
@@ -298,7 +297,7 @@ impl Leaves for Arguments<'_> {
             self.computed.push(!is_column);
             self.args.len() - 1
         });
-        Ok(Some(Expr::Column(ColumnRef { index, name, ty, nullable, span: None })))
+        Ok(Some(argument(index, name, ty, nullable)))
     }
 
     fn mark(&self) -> usize {

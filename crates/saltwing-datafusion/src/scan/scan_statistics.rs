@@ -9,10 +9,10 @@
 
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
-use saltwing_expr::ColumnBuilder;
 use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value};
 
+use crate::expression::literal::to_scalar;
 use crate::scan::scan_request::TableUse;
 
 /// Rows that are as good as fewer.
@@ -67,10 +67,6 @@ pub(crate) fn count(rows: u64) -> usize {
 
 /// A value as DataFusion has it; what has no place there, an instant beyond its limits, is not told.
 fn bound(value: Option<&Value>, ty: SqlType) -> Precision<ScalarValue> {
-    let scalar = value.and_then(|value| {
-        let mut column = ColumnBuilder::new(ty, 1);
-        column.append_value(value).ok()?;
-        ScalarValue::try_from_array(&column.finish(), 0).ok()
-    });
+    let scalar = value.and_then(|value| to_scalar(value, ty).ok());
     scalar.map_or(Precision::Absent, Precision::Inexact)
 }

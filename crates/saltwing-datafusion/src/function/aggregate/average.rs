@@ -5,13 +5,13 @@
 
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::{Decimal256Type, UInt64Type, i256};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
-use saltwing_expr::ColumnBuilder;
 use saltwing_types::{Decimal, SqlType, Value};
 
 use super::sum::{OneSum, Summed};
 use crate::RelationalError;
+use crate::expression::literal::to_scalar;
 
 /// The average of one group, also of a moving window.
 #[derive(Debug)]
@@ -44,7 +44,6 @@ impl Accumulator for OneAverage {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let bare = SqlType::Decimal(None);
         let value = match self.sum.total() {
             None => Value::Null,
             Some((sum, scale, count)) => {
@@ -54,9 +53,7 @@ impl Accumulator for OneAverage {
                 Value::Decimal(sum.checked_div(Decimal::from(count)).map_err(RelationalError::from)?)
             }
         };
-        let mut builder = ColumnBuilder::new(bare, 1);
-        builder.append_value(&value).map_err(|error| DataFusionError::from(RelationalError::from(error)))?;
-        ScalarValue::try_from_array(&builder.finish(), 0)
+        Ok(to_scalar(&value, SqlType::Decimal(None))?)
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
