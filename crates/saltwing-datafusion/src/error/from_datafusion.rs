@@ -34,7 +34,7 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::External(inner) => translate_any(inner.as_ref()),
         DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
         DataFusionError::SchemaError(inner, _) => translate_schema(inner),
-        DataFusionError::NotImplemented(text) => RelationalErrorKind::NotSupported(text.clone()).into(),
+        DataFusionError::NotImplemented(text) => RelationalError::not_supported(text),
         DataFusionError::Plan(text) => {
             cause_in(Variant::Plan, text).unwrap_or_else(|| RelationalErrorKind::Syntax(first_line(text)).into())
         }

@@ -149,10 +149,14 @@ impl RelationalError {
         RelationalErrorKind::SeveralRows.into()
     }
 
+    pub(crate) fn not_supported(what: impl Into<String>) -> Self {
+        RelationalErrorKind::NotSupported(what.into()).into()
+    }
+
     /// A correlated subquery that cannot be made a join.
     pub(crate) fn correlated() -> Self {
-        let kind = RelationalErrorKind::NotSupported("a correlated subquery of this form".to_owned());
-        Self::from(kind).help("name the outer query in the WHERE of the subquery, or join its table instead")
+        Self::not_supported("a correlated subquery of this form")
+            .help("name the outer query in the WHERE of the subquery, or join its table instead")
     }
 
     /// Whether the names of columns may be the cause, as far as the code says.

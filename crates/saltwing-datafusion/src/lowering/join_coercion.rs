@@ -14,12 +14,12 @@ use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, text, typing};
 
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
+use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::operation::compare_operator;
 use crate::expression::operation_function::row_of;
 use crate::expression::sql_field::field_type;
 use crate::expression::translation::translate;
-use crate::{RelationalError, RelationalErrorKind};
 
 impl Lowerer<'_> {
     /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
@@ -48,7 +48,7 @@ impl Lowerer<'_> {
             };
             if has_no_common_type(a, b) {
                 let text = format!("{a} IN a subquery of {b}, without a CAST of one side to the other's type,");
-                return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).at(span).into());
+                return Err(RelationalError::not_supported(text).at(span).into());
             }
             if let Some((key, true)) = join_key(a, b) {
                 let inner =
@@ -70,7 +70,7 @@ impl Lowerer<'_> {
                 let types = self.check_comparison(CompareOp::Eq, &left, &right)?;
                 if let Some((a, b)) = types.filter(|(a, b)| has_no_common_type(*a, *b)) {
                     let text = format!("INTERSECT or EXCEPT of {a} and {b}, without a CAST,");
-                    return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+                    return Err(RelationalError::not_supported(text).into());
                 }
                 join.on.push((left, right));
                 continue;

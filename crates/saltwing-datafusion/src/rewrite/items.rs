@@ -12,7 +12,7 @@ use sqlparser::ast::{
 use super::families::table_of;
 use super::label::plain;
 use super::rewriter::{Renaming, Rewriter};
-use super::tree::{Result, column_name, factor_name, lower, lower_object, not_supported};
+use super::tree::{Result, column_name, factor_name, lower, lower_object};
 use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
@@ -89,7 +89,9 @@ impl Rewriter<'_> {
                     }
                     for (name, columns) in &hidden {
                         let Some(name) = name.clone() else {
-                            return Err(not_supported("* over a table without a name beside a hidden column"));
+                            return Err(RelationalError::not_supported(
+                                "* over a table without a name beside a hidden column",
+                            ));
                         };
                         items.push(qualified_wildcard(name, without(options.clone(), columns)));
                     }

@@ -22,7 +22,7 @@ use sqlparser::ast::{
 use super::items::without;
 use super::relations::{Column, Found, FromColumns, Relation, Relations, alias_of, left_out};
 use super::result_select::ResultSelect;
-use super::tree::{Result, broken, column_name, constraint_mut, constraint_of, not_supported, select_from};
+use super::tree::{Result, broken, column_name, constraint_mut, constraint_of, select_from};
 use crate::RelationalError;
 
 /// Names tables that have no name; no statement can write it.
@@ -295,7 +295,7 @@ impl Merging<'_> {
 /// The items that a wildcard stands for.
 fn expanded(from: &FromColumns, options: &WildcardAdditionalOptions) -> Result<Vec<SelectItem>> {
     if options.opt_ilike.is_some() || options.opt_rename.is_some() || options.opt_alias.is_some() {
-        return Err(not_supported("ILIKE, RENAME or an alias behind * over JOIN .. USING"));
+        return Err(RelationalError::not_supported("ILIKE, RENAME or an alias behind * over JOIN .. USING"));
     }
     let left_out = left_out(options);
     let replaced: Vec<_> = options.opt_replace.iter().flat_map(|replace| &replace.items).collect();

@@ -13,7 +13,8 @@ use sqlparser::ast::{
 
 use super::rewriter::Rewriter;
 use super::similar;
-use super::tree::{Result, function_call, not_supported};
+use super::tree::{Result, function_call};
+use crate::RelationalError;
 use crate::expression::internal_name::is_internal;
 use crate::expression::operation::{Operation, comparison};
 
@@ -42,7 +43,7 @@ impl Rewriter<'_> {
             Expr::SimilarTo { negated, expr, pattern, escape_char } => {
                 let Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(text), .. }) = *pattern
                 else {
-                    return Err(not_supported("SIMILAR TO with a pattern that is no literal")
+                    return Err(RelationalError::not_supported("SIMILAR TO with a pattern that is no literal")
                         .help("write ~ with a regular expression"));
                 };
                 let regexp = similar::as_regexp(&text, escape_of(escape_char)?)?;
@@ -98,7 +99,10 @@ impl Rewriter<'_> {
         let span = first.and_then(|name| expr_span(&Expr::Identifier(name.clone()))).or(span);
         // DataFusion's function of this name makes results of any size.
         if Function::by_name(&name).is_some_and(|own| own.size.is_some()) {
-            return Err(not_supported(&format!("{} with DISTINCT, named arguments and the like", name.to_uppercase())));
+            return Err(RelationalError::not_supported(&format!(
+                "{} with DISTINCT, named arguments and the like",
+                name.to_uppercase()
+            )));
         }
         // A name without brackets may be a column.
         if matches!(function.args, FunctionArguments::List(_)) && !is_internal(&name) {

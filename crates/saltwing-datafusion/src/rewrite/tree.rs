@@ -9,7 +9,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use crate::{RelationalError, RelationalErrorKind};
+use crate::RelationalError;
 
 pub(super) type Result<T> = std::result::Result<T, RelationalError>;
 
@@ -18,10 +18,6 @@ pub(super) fn broken(result: Result<()>) -> ControlFlow<RelationalError> {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     }
-}
-
-pub(super) fn not_supported(what: &str) -> RelationalError {
-    RelationalErrorKind::NotSupported(what.to_owned()).into()
 }
 
 /// In lower case, where DataFusion leaves it.

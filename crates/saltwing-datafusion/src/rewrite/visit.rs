@@ -13,7 +13,7 @@ use sqlparser::ast::{
 
 use super::families::Scope;
 use super::rewriter::Rewriter;
-use super::tree::{Result, broken, lower, lower_object, not_supported};
+use super::tree::{Result, broken, lower, lower_object};
 use super::{families, grouping, items, rows, unnest, windows};
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -127,13 +127,13 @@ impl Rewriter<'_> {
             (!query.pipe_operators.is_empty(), "|>"),
         ] {
             if present {
-                return Err(not_supported(clause));
+                return Err(RelationalError::not_supported(clause));
             }
         }
         match &mut query.limit_clause {
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
                 if !limit_by.is_empty() {
-                    return Err(not_supported("LIMIT BY"));
+                    return Err(RelationalError::not_supported("LIMIT BY"));
                 }
                 for count in limit.iter_mut().chain(offset.iter_mut().map(|o| &mut o.value)) {
                     self.row_count(count)?;
@@ -176,7 +176,7 @@ impl Rewriter<'_> {
             (select.select_modifiers.is_some(), "a modifier of SELECT"),
         ] {
             if present {
-                return Err(not_supported(clause));
+                return Err(RelationalError::not_supported(clause));
             }
         }
         for item in &mut select.projection {
@@ -204,7 +204,7 @@ impl Rewriter<'_> {
                     (json_path.is_some(), "a JSON path behind a table"),
                 ] {
                     if present {
-                        return Err(not_supported(clause));
+                        return Err(RelationalError::not_supported(clause));
                     }
                 }
                 alias.iter_mut().try_for_each(|alias| self.alias(alias))?;

@@ -42,8 +42,8 @@ use self::left::{Position, Site, has_subquery, is_left, plan_of};
 use self::node::Node;
 use self::numbers::not_supported;
 use self::references::{is_lateral, of_plan};
+use crate::RelationalError;
 use crate::expression::translation::{balanced, chain};
-use crate::{RelationalError, RelationalErrorKind};
 
 pub(crate) use self::left::without_idle_marks;
 pub(crate) use self::numbers::Numbers;
@@ -78,9 +78,9 @@ pub(crate) fn unnested(node: LogicalPlan, numbers: &Numbers) -> Result<LogicalPl
 /// The first of these columns.
 pub(crate) fn check_closed(plan: &LogicalPlan) -> Result<()> {
     let Some(column) = of_plan(plan).into_iter().next() else { return Ok(()) };
-    let kind = RelationalErrorKind::NotSupported(format!("a subquery that names {} there", column.flat_name()));
+    let error = RelationalError::not_supported(format!("a subquery that names {} there", column.flat_name()));
     let help = "behind GROUP BY a subquery may name grouped columns; LATERAL names tables to its left";
-    Err(RelationalError::from(kind).help(help).into())
+    Err(error.help(help).into())
 }
 
 /// Whether an optimized plan still has subqueries, or columns of a query around one, that DataFusion made no joins of. It runs

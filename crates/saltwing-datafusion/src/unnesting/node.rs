@@ -18,7 +18,7 @@ use super::numbers::{Numbers, not_supported};
 use super::one_value::value_of;
 use super::quantified::Quantified;
 use super::references::of_plan;
-use crate::{RelationalError, RelationalErrorKind};
+use crate::RelationalError;
 
 /// The node.
 pub(super) struct Node<'a> {
@@ -61,8 +61,7 @@ impl<'a> Node<'a> {
         let in_input = columns.iter().all(|column| self.input.schema().has_column(column));
         let outer = if in_input { &self.input } else { &self.wide };
         if !columns.is_empty() && is_volatile(outer)? {
-            let kind = RelationalErrorKind::NotSupported("a correlated subquery over rows with random values".into());
-            return Err(RelationalError::from(kind).into());
+            return Err(RelationalError::not_supported("a correlated subquery over rows with random values").into());
         }
         Ok(Keys { outer: outer.clone(), columns, numbers: self.numbers })
     }

@@ -118,8 +118,8 @@ impl Quantified {
             return Err(RelationalError::from(RelationalErrorKind::TypeMismatch(text)).into());
         }
         if values.len() > 1 && self.op != CompareOp::Eq {
-            let text = "a row value before ANY or ALL, other than = ANY and <> ALL,".to_owned();
-            return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+            let text = "a row value before ANY or ALL, other than = ANY and <> ALL,";
+            return Err(RelationalError::not_supported(text).into());
         }
         let compared = values.iter().zip(columns).map(|(value, member)| {
             let value = as_outer(value.clone(), outer)?;

@@ -24,7 +24,7 @@ use datafusion::logical_expr::{
 
 use self::average::OneAverage;
 use self::sum::{DistinctSum, Summed};
-use crate::{RelationalError, RelationalErrorKind};
+use crate::RelationalError;
 
 pub(crate) use self::single_value::SingleValue;
 
@@ -141,8 +141,7 @@ impl AggregateUDFImpl for TypedAggregate {
             // What was added in doubles is not taken off again exactly.
             Some(Summed::Doubles) | None => self.native.create_sliding_accumulator(args),
             Some(_) if args.is_distinct => {
-                let text = "SUM(DISTINCT ..) over a moving window".to_owned();
-                Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into())
+                Err(RelationalError::not_supported("SUM(DISTINCT ..) over a moving window").into())
             }
             Some(_) => self.accumulator(args),
         }
