@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_access::{Direction, Table};
+use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
 use crate::chance::Chance;
@@ -191,6 +192,15 @@ impl Cluster {
         let (start, generation) = own.map_or((Vec::new(), 0), |(start, generation)| (start.clone(), *generation));
         let next = rows.starts.range::<[u8], _>((Bound::Excluded(&start[..]), Bound::Unbounded)).next();
         Located { table, start, end: next.map(|(end, _)| end.clone()), generation }
+    }
+
+    /// The keys of each region as it is now, in key order.
+    pub(crate) fn regions(&self, table: TableId) -> Vec<KeyRange> {
+        let state = self.state.lock();
+        let starts = state.tables.get(&table).into_iter().flat_map(|rows| rows.starts.keys());
+        let starts: Vec<Vec<u8>> = std::iter::once(Vec::new()).chain(starts.cloned()).collect();
+        let ends = starts.iter().skip(1).cloned().map(Some).chain([None]);
+        starts.iter().cloned().zip(ends).filter_map(|(start, end)| KeyRange::new(start, end)).collect()
     }
 
     /// Rows of a region as of a commit, `most` at most, and whether the region has no more of these keys.

@@ -1,14 +1,14 @@
 //! A scan: pages of regions, bucket after bucket or merged.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use saltwing_access::{
-    Buckets, Direction, KeySet, Projection, RangeIter, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table,
-    TableError, Total, Totals,
+    Direction, Projection, RangeIter, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, Total,
+    Totals,
 };
 use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
 use saltwing_types::{Expr, Value};
@@ -64,27 +64,18 @@ impl RemoteScan {
         let ScanRoute { keys, direction, order, limit, first_batch } = route;
         let table = spec.table();
         let page_rows = limit.or(first_batch).map_or(PAGE_ROWS, |rows| rows.clamp(1, PAGE_ROWS as u64) as usize);
-        let of_bucket = |bucket: Option<u8>, ranges: RangeIter| BucketScan {
+        let of_bucket = |bucket: Option<u8>| BucketScan {
             link: link.clone(),
             table: table.clone(),
             bucket,
             direction,
-            ranges,
+            ranges: keys.ranges(bucket, direction),
             current: None,
             page: VecDeque::new(),
             page_rows,
             context: context.clone(),
         };
-        let buckets: VecDeque<BucketScan> = match keys {
-            KeySet::Range(keys) => {
-                let bucket = keys.bucket;
-                [of_bucket(bucket, Box::new(std::iter::once(keys.logical())))].into()
-            }
-            KeySet::Ranges { ranges, buckets } => {
-                let of = |bucket| of_bucket(bucket, ranges.ranges(bucket, direction));
-                Buckets::of(&buckets, &table.def().key).into_iter().map(of).collect()
-            }
-        };
+        let buckets: VecDeque<BucketScan> = keys.buckets(&table.def().key).into_iter().map(of_bucket).collect();
         let filtered = spec.filter().iter().flat_map(Expr::columns).collect();
         let filter = if spec.is_filtered() { Some(Filter::new(spec.filter().to_vec())?) } else { None };
         let batch_rows = first_batch.or(limit).map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS as u64) as usize);
@@ -265,8 +256,7 @@ impl BucketScan {
             Ok::<_, CallError>((region, page))
         })?;
         let last = page.last().map(|(key, _)| key.clone());
-        self.page.extend(page.into_iter().filter(|(_, row)| self.link.is_alive(&self.table, row)));
-        let (from, to) = keys;
+        let (from, to) = keys.clone();
         let rest = match (self.direction, is_last) {
             // Behind the last row of the page.
             (Direction::Forward, false) => last.map(|last| ([&last[..], &[0]].concat(), to)),
@@ -280,6 +270,28 @@ impl BucketScan {
                 (!region.start.is_empty() && region.start > from).then_some((from, Some(region.start)))
             }
         };
+        self.add_page(page, keys, rest.as_ref());
         Ok(rest)
+    }
+
+    /// Adds the rows of a page, which has those of `keys` without `rest`, with the transaction's own changes laid over them.
+    fn add_page(&mut self, page: Vec<Row>, (start, end): Keys, rest: Option<&Keys>) {
+        let (start, end) = match (self.direction, rest) {
+            (_, None) => (start, end),
+            (Direction::Forward, Some((rest, _))) => (start, Some(rest.clone())),
+            (Direction::Reverse, Some((_, rest))) => (rest.clone().unwrap_or_default(), end),
+        };
+        let mut rows: BTreeMap<Vec<u8>, Arc<StoredRow>> = page.into_iter().collect();
+        for (key, row) in self.link.own_between(&self.table, &start, end.as_deref()) {
+            match row {
+                Some(row) => drop(rows.insert(key.clone(), row.clone())),
+                None => drop(rows.remove(key)),
+            }
+        }
+        let alive = rows.into_iter().filter(|(_, row)| self.link.is_alive(&self.table, row));
+        match self.direction {
+            Direction::Forward => self.page.extend(alive),
+            Direction::Reverse => self.page.extend(alive.rev()),
+        }
     }
 }

@@ -1,17 +1,18 @@
 //! The client's side: the store of tables, and snapshots.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Bound, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use saltwing_access::{
-    AtomicScope, Capabilities, Clock, ColumnEstimate, DurabilityScope, Estimate, KeySet, PointRow, Projection,
-    RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SnapshotScope, SplitTarget, SystemClock, Table,
-    TableError, TableStore, Transaction, WriteBatch,
+    AtomicScope, Capabilities, Clock, ColumnEstimate, Direction, DurabilityScope, Estimate, KeySet, PointRow,
+    Projection, RowSource, ScanContext, ScanOrder, ScanRange, ScanRoute, ScanSpec, Snapshot, SnapshotScope,
+    SplitTarget, SystemClock, Table, TableError, TableStore, Transaction, WriteBatch,
 };
 use saltwing_expr::RowValues;
+use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
 use crate::chance::Chance;
@@ -96,6 +97,9 @@ impl Client {
     }
 }
 
+/// Changes of a transaction that are not committed yet; `None` is a row that it deleted.
+pub(crate) type OwnChanges = HashMap<TableId, BTreeMap<Vec<u8>, Option<Arc<StoredRow>>>>;
+
 /// What calls of a snapshot need.
 #[derive(Clone)]
 pub(crate) struct Link {
@@ -103,6 +107,8 @@ pub(crate) struct Link {
     /// The newest commit that is seen.
     pub(crate) at: u64,
     pub(crate) now_ms: i64,
+    /// Changes that are seen besides: they are laid over the rows that servers give.
+    own: Arc<OwnChanges>,
 }
 
 impl std::ops::Deref for Link {
@@ -132,8 +138,27 @@ impl Link {
     }
 
     fn row(&self, table: &Table, key: &[u8]) -> Option<Arc<StoredRow>> {
-        let row = self.client.retried(|| self.cluster.get(table.def().id, key, self.at));
+        let row = match self.own(table).and_then(|own| own.get(key)) {
+            Some(own) => own.clone(),
+            None => self.client.retried(|| self.cluster.get(table.def().id, key, self.at)),
+        };
         row.filter(|row| self.is_alive(table, row))
+    }
+
+    fn own(&self, table: &Table) -> Option<&BTreeMap<Vec<u8>, Option<Arc<StoredRow>>>> {
+        self.own.get(&table.def().id)
+    }
+
+    /// The own changes of the keys from `start` to `end`.
+    pub(crate) fn own_between(
+        &self,
+        table: &Table,
+        start: &[u8],
+        end: Option<&[u8]>,
+    ) -> impl Iterator<Item = (&Vec<u8>, &Option<Arc<StoredRow>>)> {
+        let own = self.own(table).filter(|_| end.is_none_or(|end| start < end));
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        own.into_iter().flat_map(move |own| own.range::<[u8], _>((Bound::Included(start), end)))
     }
 
     /// Whether a row has not expired at the snapshot's time.
@@ -226,6 +251,7 @@ fn projected(columns: &Projection, key: &[u8], row: &StoredRow) -> Result<Vec<Va
 }
 
 /// All rows as of one commit.
+#[derive(Clone)]
 pub(crate) struct RemoteSnapshot {
     link: Link,
     /// The versions of the definitions that rows may be written by.
@@ -237,7 +263,12 @@ impl RemoteSnapshot {
         let (at, definitions) = client.cluster.moment();
         // After the moment: no row that it has was dropped for a later time.
         let now_ms = client.now_ms();
-        Self { link: Link { client: client.clone(), at, now_ms }, definitions }
+        Self { link: Link { client: client.clone(), at, now_ms, own: Arc::default() }, definitions }
+    }
+
+    /// The same rows with these changes.
+    pub(crate) fn with(&self, own: OwnChanges) -> Self {
+        Self { link: Link { own: Arc::new(own), ..self.link.clone() }, definitions: self.definitions.clone() }
     }
 
     pub(crate) fn at(&self) -> u64 {
@@ -275,33 +306,34 @@ impl Snapshot for RemoteSnapshot {
         Ok(self.link.row(table, row_key).is_some())
     }
 
-    /// Bucket by bucket, where there are several.
+    /// Region by region, as they are now; a part can be read after they have changed, too.
     fn split(&self, table: &Table, route: &ScanRoute, _: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
         self.check(table)?;
-        let whole = || vec![route.clone()];
-        let (KeySet::Ranges { ranges, buckets }, None, None) = (&route.keys, route.limit, route.first_batch) else {
-            return Ok(whole());
-        };
-        let buckets: Vec<u8> = buckets.of(&table.def().key).into_iter().flatten().collect();
-        if buckets.len() < 2 || route.order == saltwing_access::ScanOrder::Merged {
-            return Ok(whole());
+        let key = &table.def().key;
+        let is_whole = matches!(route.keys, KeySet::Range(_))
+            || route.limit.or(route.first_batch).is_some()
+            || route.direction == Direction::Reverse
+            || route.order == ScanOrder::Merged && route.keys.buckets(key).len() > 1;
+        if is_whole {
+            return Ok(vec![route.clone()]);
         }
-        let of = |bucket: u8| {
-            let buckets = saltwing_access::Buckets::Some(vec![bucket]);
-            ScanRoute { keys: KeySet::Ranges { ranges: ranges.clone(), buckets }, ..route.clone() }
-        };
-        Ok(buckets.into_iter().map(of).collect())
+        let regions = self.link.cluster.regions(table.def().id).into_iter();
+        let part = |region: KeyRange| Some(ScanRoute { keys: route.keys.within(key, &region)?, ..route.clone() });
+        let parts: Vec<ScanRoute> = regions.filter_map(part).collect();
+        Ok(if parts.is_empty() { vec![route.clone()] } else { parts })
     }
 
-    fn estimate(&self, table: &Table, sample: &RangeSample) -> Result<Estimate, TableError> {
+    fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
         self.check(table)?;
         let id = table.def().id;
+        let sample = keys.sample(&table.def().key);
         let mut rows = 0;
-        for (range, of) in &sample.ranges {
+        for ScanRange { range, bucket: of } in &sample.ranges {
             let buckets = if of.is_some() { vec![*of] } else { sample.buckets.of(&table.def().key) };
             for bucket in buckets {
                 let place = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
-                rows += self.link.cluster.count(id, place.start(), place.end());
+                let own = self.link.own_between(table, place.start(), place.end()).count();
+                rows += self.link.cluster.count(id, place.start(), place.end()) + own as u64;
             }
         }
         let sum = Estimate { rows, bytes: rows * 64, is_exact: false };

@@ -9,7 +9,7 @@ use saltwing_access::{
 
 use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
 use crate::rows::stored;
-use crate::store::{Client, NAME, RemoteSnapshot};
+use crate::store::{Client, NAME, OwnChanges, RemoteSnapshot};
 
 /// Ids of tables below are the catalog's own.
 const FIRST_USER_TABLE: u32 = 100;
@@ -101,16 +101,15 @@ impl WriteBatch for RemoteBatch {
 pub(crate) struct RemoteTransaction {
     batch: RemoteBatch,
     snapshot: Arc<dyn Snapshot>,
-    latest: Arc<dyn Snapshot>,
+    latest: RemoteSnapshot,
     read_at: ReadAt,
 }
 
 impl RemoteTransaction {
     pub(crate) fn new(client: Arc<Client>) -> Self {
-        let snapshot = RemoteSnapshot::new(&client);
-        let read_at = ReadAt { commit: snapshot.at(), own: HashSet::new() };
-        let snapshot: Arc<dyn Snapshot> = Arc::new(snapshot);
-        Self { batch: RemoteBatch::new(client), latest: snapshot.clone(), snapshot, read_at }
+        let latest = RemoteSnapshot::new(&client);
+        let read_at = ReadAt { commit: latest.at(), own: HashSet::new() };
+        Self { batch: RemoteBatch::new(client), snapshot: Arc::new(latest.clone()), latest, read_at }
     }
 }
 
@@ -147,15 +146,23 @@ impl Transaction for RemoteTransaction {
         &self.snapshot
     }
 
-    fn latest(&self) -> &Arc<dyn Snapshot> {
+    fn latest(&self) -> &dyn Snapshot {
         &self.latest
+    }
+
+    fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError> {
+        let mut own = OwnChanges::new();
+        for (table, key, row) in &self.batch.changes {
+            own.entry(*table).or_default().insert(key.clone(), row.clone());
+        }
+        Ok(Arc::new(self.latest.with(own)))
     }
 
     fn commit_part(&mut self, _: Durability) -> Result<CommitNo, TableError> {
         let number = self.batch.send(Some(&self.read_at))?;
         self.read_at.own.insert(number.0);
         self.batch = RemoteBatch::new(self.batch.client.clone());
-        self.latest = Arc::new(RemoteSnapshot::new(&self.batch.client));
+        self.latest = RemoteSnapshot::new(&self.batch.client);
         Ok(number)
     }
 }

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc)]
 
+mod own_writes;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -42,6 +44,7 @@ pub fn check(open: Open<'_>) {
     a_snapshot_stays_as_it_was(open);
     the_first_committer_wins(open);
     parts_of_a_transaction_do_not_conflict(open);
+    own_writes::a_transaction_reads_its_own_writes(open);
     rows_expire(open);
     definitions_change(open);
     budgets_and_cancel_stop_a_scan(open);
@@ -117,7 +120,11 @@ pub fn read(
     route: ScanRoute,
     context: &ScanContext,
 ) -> Vec<Vec<Value>> {
-    let mut scan = scan(store, table, columns, route, context.clone());
+    rows_of(&mut *scan(store, table, columns, route, context.clone()), table, columns)
+}
+
+/// The rows that are left of a scan of these columns.
+fn rows_of(scan: &mut dyn RowSource, table: &Table, columns: &[usize]) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     while let Some(batch) = scan.next_batch().unwrap() {
         for row in 0..batch.num_rows() {

@@ -134,15 +134,10 @@ struct Shared {
 impl ScanContext {
     /// A context whose time starts now.
     pub fn new(budget: Budget) -> Self {
-        Self::on_threads(budget, Threads::ONE)
+        Self::of_statement(budget, Threads::ONE, Arc::new(Memory::new(usize::MAX)))
     }
 
-    /// As [`ScanContext::new`], for a statement for which several threads may work.
-    pub fn on_threads(budget: Budget, threads: Threads) -> Self {
-        Self::of_statement(budget, threads, Arc::new(Memory::new(usize::MAX)))
-    }
-
-    /// As [`ScanContext::on_threads`], for a statement that shares its memory with others.
+    /// As [`ScanContext::new`], for a statement for which several threads may work, and that shares its memory with others.
     pub fn of_statement(budget: Budget, threads: Threads, memory: Arc<Memory>) -> Self {
         let started = Instant::now();
         let shared = Shared {

@@ -1,16 +1,15 @@
 //! What can go wrong between rows and stores.
 
 use saltwing_rowkey::RowKeyError;
-use saltwing_store::StoreError;
-use saltwing_types::{ErrorCode, ValueError};
+use saltwing_types::{ErrorCode, StorageError, ValueError};
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The store failed.
+    /// What the store keeps its rows in failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Storage(#[from] StorageError),
     /// A row has no key, or stored bytes are no key.
     #[error(transparent)]
     RowKey(#[from] RowKeyError),
@@ -151,7 +150,7 @@ impl TableError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Store(error) => store_code(error),
+            Self::Storage(error) => error.cause.code(),
             Self::RowKey(error) => error.code(),
             Self::Value { source, .. } => source.code(),
             Self::NotNull { .. } => ErrorCode::NotNull,
@@ -167,23 +166,6 @@ impl TableError {
             Self::CommitUnknown { .. } => ErrorCode::CommitUnknown,
             Self::Batch(_) | Self::NoSuchTable(_) => ErrorCode::Bug,
         }
-    }
-}
-
-/// The code of a store's error.
-fn store_code(error: &StoreError) -> ErrorCode {
-    match error {
-        StoreError::Locked { .. } => ErrorCode::Locked,
-        StoreError::ReadOnly { .. } => ErrorCode::ReadOnly,
-        StoreError::DiskFull { .. } | StoreError::NearlyFull { .. } => ErrorCode::DiskFull,
-        StoreError::Corrupt { .. } => ErrorCode::Corrupt,
-        StoreError::KeyTooLong { .. } | StoreError::EmptyKey => ErrorCode::BadKey,
-        StoreError::BatchTooLarge { .. } => ErrorCode::StatementTooLarge,
-        StoreError::CommitUnknown { .. } => ErrorCode::CommitUnknown,
-        StoreError::NotSupported { .. } | StoreError::NewerFormat { .. } | StoreError::OtherStore { .. } => {
-            ErrorCode::NotSupported
-        }
-        _ => ErrorCode::Io,
     }
 }
 

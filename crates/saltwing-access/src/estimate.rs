@@ -1,15 +1,15 @@
 //! What a store knows of its rows without reading them.
 
-use saltwing_rowkey::KeyRange;
+use saltwing_plan::ScanRange;
 use saltwing_types::Value;
 
 use crate::Buckets;
 
-/// Some of the ranges that a scan reads, and how many there are of them.
+/// Some of the ranges of a [`KeySet`](crate::KeySet), and how many there are of them.
 #[derive(Clone, Debug)]
 pub struct RangeSample {
-    /// Ranges, without the bucket byte, and the bucket of each where it lies in one; disjoint.
-    pub ranges: Vec<(KeyRange, Option<u8>)>,
+    /// Ranges; disjoint.
+    pub ranges: Vec<ScanRange>,
     /// The number of ranges, those of the sample included; an estimate if there are many.
     pub total: u64,
     /// The buckets of a range that names none.
@@ -19,11 +19,6 @@ pub struct RangeSample {
 impl RangeSample {
     /// Ranges of a sample that are of use: more would not be looked at.
     pub const RANGES_MAX: usize = 64;
-
-    /// All of a table.
-    pub fn everything() -> Self {
-        Self { ranges: vec![(KeyRange::all(), None)], total: 1, buckets: Buckets::All }
-    }
 }
 
 /// About how much there is.

@@ -15,6 +15,7 @@ mod context;
 mod damage;
 mod error;
 mod estimate;
+pub mod keys;
 mod memory;
 mod scan;
 mod snapshot;
@@ -29,10 +30,9 @@ pub use context::{Budget, Counters, ScanContext, Threads};
 pub use damage::{Damage, Examine, Examined, Loss, ReadableRow, TakeRow};
 pub use error::TableError;
 pub use estimate::{ColumnEstimate, Estimate, RangeSample};
+pub use keys::{KeyRanges, KeySet, RangeIter};
 pub use memory::{Memory, Reservation};
-pub use scan::{
-    Buckets, KeyRegion, KeySet, RangeIter, RangeSource, RangeWalk, ScanOrder, ScanRoute, SkipFilter, SplitTarget,
-};
+pub use scan::{ScanOrder, ScanRoute, SplitTarget};
 pub use snapshot::{RowSource, Snapshot};
 pub use spec::{Compiled, Projection, ScanSpec};
 pub use store::{AtomicScope, Capabilities, PointRow, SnapshotScope, TableStore};
@@ -40,4 +40,5 @@ pub use table::Table;
 pub use totals::{Total, Totals};
 pub use transaction::{CommitNo, OldRow, RowChange, Transaction, WriteBatch};
 
-pub use saltwing_store::{Direction, Durability, DurabilityScope};
+pub use saltwing_plan::{Buckets, KeyRegion, KeyRegions, ScanRange};
+pub use saltwing_types::{Direction, Durability, DurabilityScope, StorageCause, StorageError};

@@ -6,8 +6,8 @@ use saltwing_expr::RowValues;
 use saltwing_types::Value;
 
 use crate::{
-    ColumnEstimate, Estimate, Projection, RangeSample, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table,
-    TableError, Totals,
+    ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table, TableError,
+    Totals,
 };
 
 /// All rows at one moment: it never changes, and nobody waits for it.
@@ -44,11 +44,11 @@ pub trait Snapshot: Send + Sync {
     /// [`TableError::DefinitionChanged`].
     fn split(&self, table: &Table, route: &ScanRoute, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError>;
 
-    /// About how many rows lie in some ranges: nothing is read for it.
+    /// About how many rows have one of these keys: nothing is read for it.
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`].
-    fn estimate(&self, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError>;
+    fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError>;
 
     /// What is known of the values of these columns, by index: nothing is read for it.
     ///

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_expr::RowValues;
-use saltwing_store::DurabilityScope;
-use saltwing_types::TableId;
+use saltwing_types::{DurabilityScope, TableId};
 
 use crate::{Projection, Snapshot, Table, TableError, Transaction, WriteBatch};
 

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_store::Durability;
-use saltwing_types::Value;
+use saltwing_types::{Durability, Value};
 
 use crate::{Snapshot, Table, TableError};
 
@@ -107,14 +106,21 @@ impl dyn WriteBatch + '_ {
     }
 }
 
-/// Reads and writes that belong to one snapshot: the commit fails if another commit wrote one of the keys since.
+/// Reads and writes that belong to one snapshot, over which its own writes can be read: the commit fails if another commit wrote one of the keys since.
 pub trait Transaction: WriteBatch {
     /// The snapshot of the beginning.
     fn snapshot(&self) -> &Arc<dyn Snapshot>;
 
     /// The snapshot by which rows are looked up by their keys: that of the beginning, and behind the first part what is
     /// committed by now, the parts before included.
-    fn latest(&self) -> &Arc<dyn Snapshot>;
+    fn latest(&self) -> &dyn Snapshot;
+
+    /// The rows of [`Transaction::latest`] with the changes so far: what a later statement of the same transaction reads. Changes
+    /// that are applied after that are not in it, so that a statement does not see what it writes itself.
+    ///
+    /// # Errors
+    /// The store's.
+    fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError>;
 
     /// Commits the changes so far, as one part. The transaction goes on, with the same snapshot and without changes.
     ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Durability, Projection, SystemClock, TableStore};
 use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError};
-use saltwing_store::fault::{Fault, FaultStore};
+use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::table::TableHistory;

@@ -1,10 +1,6 @@
 //! Jumping from one key prefix to the next.
 
-use std::sync::Arc;
-
-use saltwing_access::{
-    Buckets, Direction, KeySet, RangeIter, RangeSource, RangeWalk, ScanRoute, ScanSpec, SkipFilter, TableError,
-};
+use saltwing_access::{Buckets, Direction, KeySet, ScanRoute, ScanSpec, TableError};
 use saltwing_planner::TableAccess;
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
@@ -56,7 +52,7 @@ impl PrefixScans {
         loop {
             let part = self.parts.last()?;
             if let Some(rest) = &self.rest {
-                let ranges = Arc::new(Rest { ranges: self.access.first_ranges(), rest: rest.clone() });
+                let ranges = self.access.first_ranges().rest(rest.clone());
                 let keys = KeySet::Ranges { ranges, buckets: part.clone() };
                 return Some(self.access.route_over(keys, Some(rows)));
             }
@@ -112,47 +108,5 @@ impl PrefixScans {
         let values: Result<Vec<Value>, RowKeyError> =
             (0..self.prefix).map(|column| codec.decode_column(physical, &slices, column)).collect();
         codec.prefix_range(&values?)
-    }
-}
-
-/// The parts of ranges that lie in what is left.
-struct Rest {
-    ranges: Arc<dyn RangeSource>,
-    rest: KeyRange,
-}
-
-impl RangeSource for Rest {
-    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
-        let mut ranges = self.ranges.ranges(bucket, direction);
-        match (direction, self.rest.end()) {
-            (Direction::Forward, _) => ranges.skip_to(self.rest.start()),
-            (Direction::Reverse, Some(end)) => ranges.skip_to(end),
-            (Direction::Reverse, None) => {}
-        }
-        Box::new(RestOfRanges { ranges, rest: self.rest.clone() })
-    }
-
-    fn skip_filter(&self, direction: Direction) -> Option<Box<dyn SkipFilter>> {
-        self.ranges.skip_filter(direction)
-    }
-}
-
-struct RestOfRanges {
-    ranges: RangeIter,
-    rest: KeyRange,
-}
-
-impl Iterator for RestOfRanges {
-    type Item = KeyRange;
-
-    fn next(&mut self) -> Option<KeyRange> {
-        let rest = &self.rest;
-        self.ranges.find_map(|range| range.intersect(rest))
-    }
-}
-
-impl RangeWalk for RestOfRanges {
-    fn skip_to(&mut self, key: &[u8]) {
-        self.ranges.skip_to(key);
     }
 }

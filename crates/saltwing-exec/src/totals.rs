@@ -2,11 +2,11 @@
 
 use saltwing_access::{RowSource, Total, Totals};
 use saltwing_expr::RowValues;
+use saltwing_expr::sum::{average_of_integers, sum_of_integers};
 use saltwing_planner::TotalOutput;
 use saltwing_types::{Value, ValueError};
 
 use crate::ExecError;
-use crate::aggregate::{average_of_integers, sum_of_integers};
 use crate::parts::totals;
 
 /// The value of an output.

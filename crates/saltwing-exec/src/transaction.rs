@@ -102,7 +102,7 @@ impl<'a> Attempt<'a> {
 
     /// The snapshot by which rows are looked up by their keys. It has the rows of this statement's earlier parts.
     pub(crate) fn latest(&self) -> &dyn Snapshot {
-        &**self.transaction.latest()
+        self.transaction.latest()
     }
 
     /// Changes a row; `keys` gets its physical key.

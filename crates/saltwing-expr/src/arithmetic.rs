@@ -3,13 +3,13 @@
 use arrow::array::{Decimal256Array, Float64Array, Int64Array};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::i256;
-use saltwing_types::{ArithOp, Decimal, SqlType, Value, eval};
+use saltwing_types::{ArithOp, Decimal, SqlType, Value, arithmetic};
 
 use crate::arrow_type;
 use crate::bare_decimal;
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::operand::{Operand, both_valid, decimals, doubles, integers, valid, zip_map};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, append_exact};
+use crate::step::{Compute, Step, Vector, append_exact};
 use crate::{ColumnBuilder, value_at};
 
 /// `a op b`, in the type that typing gave it.
@@ -28,7 +28,7 @@ impl Compute for Arithmetic {
             return Ok(Vector::Constant(Value::Null));
         }
         if let (Vector::Constant(a), Vector::Constant(b)) = (&a, &b) {
-            return eval::arith(self.op, a, b, self.ty).map(Vector::Constant).map_err(|_| RowByRow);
+            return arithmetic::arith(self.op, a, b, self.ty).map(Vector::Constant).map_err(|_| RowByRow);
         }
         let nulls = both_valid(&a, &b);
         match self.ty {
@@ -38,13 +38,13 @@ impl Compute for Arithmetic {
             }
             SqlType::Double => {
                 let (a, b) = (doubles(&a)?, doubles(&b)?);
-                let compute = |a, b| eval::float_arith(self.op, a, b).ok().flatten();
+                let compute = |a, b| arithmetic::float_arith(self.op, a, b).ok().flatten();
                 let values = zip_checked(&a, &b, batch.rows, nulls.as_ref(), compute)?;
                 Ok(Vector::of(Float64Array::new(ScalarBuffer::from(values), nulls)))
             }
             SqlType::Decimal(None) => {
                 let (a, b) = (decimals(&a)?, decimals(&b)?);
-                let compute = |a, b| eval::decimal_arith(self.op, a, b).ok().and_then(bare_decimal::to_unscaled);
+                let compute = |a, b| arithmetic::decimal_arith(self.op, a, b).ok().and_then(bare_decimal::to_unscaled);
                 decimal_result(zip_checked(&a, &b, batch.rows, nulls.as_ref(), compute)?, nulls)
             }
             _ => self.by_values(&a, &b, batch.rows),
@@ -62,7 +62,7 @@ impl Arithmetic {
         let mut builder = ColumnBuilder::new(self.ty, rows);
         for row in 0..rows {
             let (a, b) = (value(a, row, self.a.ty)?, value(b, row, self.b.ty)?);
-            append_exact(&mut builder, &eval::arith(self.op, &a, &b, self.ty).map_err(|_| RowByRow)?)?;
+            append_exact(&mut builder, &arithmetic::arith(self.op, &a, &b, self.ty).map_err(|_| RowByRow)?)?;
         }
         Ok(Vector::Array(builder.finish()))
     }

@@ -71,7 +71,7 @@ fn limits(precision: u8, scale: i8) -> Option<(u8, u8)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generators::ALL_TYPES;
+    use crate::tests::generators::ALL_TYPES;
 
     /// What we put out comes back as a type with the same values: signedness,
     /// lengths and the name TIME are not Arrow's business.

@@ -8,8 +8,22 @@ use arrow::compute::FilterBuilder;
 use arrow::datatypes::DataType;
 use saltwing_types::{Expr, SqlType, ValueError};
 
-use crate::step::{Columnwise, RowByRow};
-use crate::{ColumnBuilder, Columns, arrow_type, value_at};
+use crate::{ColumnBuilder, arrow_type, value_at};
+
+/// Columns by [`saltwing_types::ColumnRef::index`]; `None` where no expression names one.
+///
+/// Each has [`crate::arrow_type()`] of its column's SQL type, or a type that
+/// [`crate::value_at()`] reads as it (at the cost of a copy).
+pub type Columns = [Option<ArrayRef>];
+
+/// Whole columns do not lead to the answer: some row fails, or a value between
+/// two steps has no place in a column. What to answer is found row by row.
+#[derive(Debug)]
+pub(crate) struct RowByRow;
+
+/// A result over whole columns. There are no errors in it: an error is only
+/// ever given by the scalar evaluator, which knows whether the row gets that far.
+pub(crate) type Columnwise<T> = Result<T, RowByRow>;
 
 /// A column that an expression names.
 #[derive(Clone, Debug)]

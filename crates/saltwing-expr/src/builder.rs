@@ -313,7 +313,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::generators::{ALL_TYPES, any_type, any_value};
+    use crate::tests::generators::{ALL_TYPES, any_type, any_value};
     use crate::value_at;
 
     proptest! {

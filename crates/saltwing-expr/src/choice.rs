@@ -7,8 +7,8 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::interleave;
 use saltwing_types::SqlType;
 
-use crate::batch::{Batch, nulls};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, null_mask};
+use crate::batch::{Batch, Columnwise, RowByRow, nulls};
+use crate::step::{Compute, Step, Vector, null_mask};
 
 /// CASE.
 #[derive(Debug)]

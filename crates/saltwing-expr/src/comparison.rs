@@ -11,11 +11,11 @@ use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::*;
 use saltwing_types::{CompareOp, SqlType, Value, eval};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::bits::{pack_bytes, pack_pairs};
 use crate::operand::{float_values, integer_values};
 use crate::placement::{self, float_key};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Truth, Vector, null_mask};
+use crate::step::{Compute, Step, Truth, Vector, null_mask};
 use crate::value_at;
 
 #[derive(Debug)]
@@ -101,25 +101,13 @@ fn compare_values(a: &Value, b: &Value, padded: bool) -> Option<Ordering> {
     a.compare_as(b, if padded { SqlType::Char(0) } else { SqlType::Null })
 }
 
-/// As [`CompareOp`] says of an ordering; IS DISTINCT as `<>`.
-fn satisfies(op: CompareOp, ordering: Ordering) -> bool {
-    match op {
-        CompareOp::Eq | CompareOp::NotDistinct => ordering.is_eq(),
-        CompareOp::NotEq | CompareOp::Distinct => ordering.is_ne(),
-        CompareOp::Lt => ordering.is_lt(),
-        CompareOp::LtEq => ordering.is_le(),
-        CompareOp::Gt => ordering.is_gt(),
-        CompareOp::GtEq => ordering.is_ge(),
-    }
-}
-
 /// Compares row by row; rows without an ordering (a NULL) get any answer.
 fn mask_of(
     op: CompareOp,
     rows: usize,
     compare: impl Fn(usize) -> Columnwise<Option<Ordering>>,
 ) -> Columnwise<BooleanBuffer> {
-    let answers = (0..rows).map(|row| Ok(compare(row)?.is_some_and(|ordering| satisfies(op, ordering))));
+    let answers = (0..rows).map(|row| Ok(compare(row)?.is_some_and(|ordering| op.holds(ordering))));
     Ok(answers.collect::<Columnwise<Vec<bool>>>()?.into())
 }
 
@@ -159,7 +147,7 @@ fn constant_mask(op: CompareOp, array: &ArrayRef, constant: &Value, padded: bool
             let Value::Text(text) = constant else { return None };
             let array = array.as_string_opt::<i32>()?;
             match padded {
-                true => pack_bytes(array, |v| satisfies(op, compare_padded(v.as_bytes(), text.as_bytes()))),
+                true => pack_bytes(array, |v| op.holds(compare_padded(v.as_bytes(), text.as_bytes()))),
                 false => bytes_mask(op, |test| pack_bytes(array, |v| test(v.as_bytes(), text.as_bytes()))),
             }
         }
@@ -171,7 +159,7 @@ fn constant_mask(op: CompareOp, array: &ArrayRef, constant: &Value, padded: bool
         DataType::Boolean => {
             let Value::Bool(constant) = constant else { return None };
             let values = array.as_boolean_opt()?.values();
-            match (satisfies(op, false.cmp(constant)), satisfies(op, true.cmp(constant))) {
+            match (op.holds(false.cmp(constant)), op.holds(true.cmp(constant))) {
                 (false, true) => values.clone(),
                 (true, false) => !values,
                 (true, true) => BooleanBuffer::new_set(array.len()),
@@ -227,15 +215,15 @@ fn pair_mask(op: CompareOp, a: &ArrayRef, b: &ArrayRef, padded: bool) -> Option<
                 let (a, b): (&str, &str) = (a.value(row), b.value(row));
                 if padded { compare_padded(a.as_bytes(), b.as_bytes()) } else { a.cmp(b) }
             };
-            BooleanBuffer::collect_bool(a.len(), |row| satisfies(op, compare(row)))
+            BooleanBuffer::collect_bool(a.len(), |row| op.holds(compare(row)))
         }
         (DataType::Binary, DataType::Binary) => {
             let (a, b) = (a.as_binary_opt::<i32>()?, b.as_binary_opt::<i32>()?);
-            BooleanBuffer::collect_bool(a.len(), |row| satisfies(op, a.value(row).cmp(b.value(row))))
+            BooleanBuffer::collect_bool(a.len(), |row| op.holds(a.value(row).cmp(b.value(row))))
         }
         (DataType::Boolean, DataType::Boolean) => {
             let (a, b) = (a.as_boolean_opt()?, b.as_boolean_opt()?);
-            BooleanBuffer::collect_bool(a.len(), |row| satisfies(op, a.value(row).cmp(&b.value(row))))
+            BooleanBuffer::collect_bool(a.len(), |row| op.holds(a.value(row).cmp(&b.value(row))))
         }
         _ => return None,
     })

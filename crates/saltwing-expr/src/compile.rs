@@ -4,7 +4,6 @@ use saltwing_types::like::LikePattern;
 use saltwing_types::{CompareOp, Expr, SqlType, Value, eval};
 
 use crate::arithmetic::{Arithmetic, SignChange};
-use crate::arrow_type;
 use crate::choice::Case;
 use crate::comparison::Comparison;
 use crate::conversion::Cast;
@@ -99,11 +98,11 @@ fn shape(expr: &Expr, ty: SqlType) -> Option<Step> {
         Expr::Case { whens, otherwise, ty } => {
             let whens: Vec<_> = whens.iter().map(|(c, v)| (compile(c), compile(v))).collect();
             let otherwise = otherwise.as_ref().map(|e| compile(e));
-            let fits = whens.iter().map(|(_, v)| v).chain(&otherwise).all(|v| gives(v, *ty));
+            let fits = whens.iter().map(|(_, v)| v).chain(&otherwise).all(|v| v.gives(*ty));
             fits.then(|| finish(Box::new(Case { whens, otherwise, ty: *ty }), expr, *ty, true))
         }
         Expr::Call(function, args, ty) => {
-            let call = Call { function: *function, args, ty: *ty };
+            let call = Call { function: *function, args: args.iter().map(compile).collect(), ty: *ty };
             call.compiled().map(|compute| finish(compute, expr, *ty, true))
         }
         Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => None,
@@ -114,12 +113,7 @@ fn finish(compute: Box<dyn Compute>, expr: &Expr, ty: SqlType, selective: bool) 
     Step::computed(compute, ty, expr.columns(), selective)
 }
 
-/// Whether a step's columns are columns of `ty`.
-pub(crate) fn gives(step: &Step, ty: SqlType) -> bool {
-    step.as_constant().is_some() || arrow_type(step.ty) == arrow_type(ty)
-}
-
-pub(crate) fn literal(expr: &Expr) -> Option<Value> {
+fn literal(expr: &Expr) -> Option<Value> {
     match expr {
         Expr::Literal(value, _) => Some(value.clone()),
         e if e.is_constant() => eval::eval(e, &[]).ok(),
@@ -148,15 +142,10 @@ fn unfolded(op: CompareOp, a: &[Expr], b: &[Expr]) -> Option<Expr> {
         CompareOp::NotEq => Some(Expr::Or(pairs().map(|(a, b)| compare(op, a, b)).collect())),
         CompareOp::Distinct | CompareOp::NotDistinct => None,
         _ => {
-            let strict = match op {
-                CompareOp::LtEq => CompareOp::Lt,
-                CompareOp::GtEq => CompareOp::Gt,
-                strict => strict,
-            };
             let mut reversed = pairs().rev();
             let last = reversed.next().map(|(a, b)| compare(op, a, b))?;
             Some(reversed.fold(last, |rest, (a, b)| {
-                Expr::Or(vec![compare(strict, a, b), Expr::And(vec![compare(CompareOp::Eq, a, b), rest])])
+                Expr::Or(vec![compare(op.strict(), a, b), Expr::And(vec![compare(CompareOp::Eq, a, b), rest])])
             }))
         }
     }

@@ -7,9 +7,9 @@ use saltwing_types::datetime::has_text;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, eval};
 
-use crate::batch::{Batch, shared};
+use crate::batch::{Batch, Columnwise, RowByRow, shared};
 use crate::operand::{float_values, integer_values};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, append_exact};
+use crate::step::{Compute, Step, Vector, append_exact};
 use crate::{ColumnBuilder, arrow_type, value_at, write_text};
 
 #[derive(Debug)]

@@ -4,17 +4,11 @@ use arrow::array::{ArrayRef, BooleanArray};
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{Expr, ValueError, typing};
 
-use crate::batch::{Batch, Source, sources};
+use crate::batch::{Batch, Columns, Columnwise, RowByRow, Source, sources};
 use crate::compile::{compile, makes_large_values};
 pub use crate::row_wise::METERED_BYTES;
 use crate::row_wise::{evaluate_rows, rows_that_hold};
-use crate::step::{Columnwise, RowByRow, Step};
-
-/// Columns by [`saltwing_types::ColumnRef::index`]; `None` where no expression names one.
-///
-/// Each has [`crate::arrow_type()`] of its column's SQL type, or a type that
-/// [`crate::value_at()`] reads as it (at the cost of a copy).
-pub type Columns = [Option<ArrayRef>];
+use crate::step::Step;
 
 /// An expression made ready for many batches.
 #[derive(Debug)]

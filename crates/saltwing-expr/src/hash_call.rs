@@ -4,9 +4,9 @@ use arrow::array::Int64Array;
 use arrow::buffer::ScalarBuffer;
 use saltwing_types::{Value, hash};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::operand::{Operand, Texts, integers, valid};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
+use crate::step::{Compute, Step, Vector};
 
 /// HASH of texts and integers.
 #[derive(Debug)]

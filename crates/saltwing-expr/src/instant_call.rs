@@ -8,8 +8,8 @@ use saltwing_types::datetime::has_text;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{DateField, Rounding, SqlType, Value, text};
 
-use crate::batch::Batch;
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
+use crate::batch::{Batch, Columnwise, RowByRow};
+use crate::step::{Compute, Step, Vector};
 
 /// A function of one instant; what else it takes is constant.
 #[derive(Debug)]
@@ -33,12 +33,12 @@ impl Operation {
             None => Timestamp { ms: 0, nanos: 0 },
             Some(origin) => text::instant(origin.as_constant()?)?,
         };
-        Some(Self::Cut(Rounding::Floor, Bins::of_stride(text_at(args, 0)?, origin).ok()?))
+        Some(Self::Cut(Rounding::Floor, Bins::of_stride(args.get(0)?.as_text()?, origin).ok()?))
     }
 
     /// DATE_TRUNC; `None` unless the unit is constant.
     pub(crate) fn date_trunc(args: &[Step]) -> Option<Self> {
-        Some(Self::Cut(Rounding::Floor, Bins::of_unit(DateUnit::by_name(text_at(args, 0)?).ok()?)))
+        Some(Self::Cut(Rounding::Floor, Bins::of_unit(DateUnit::by_name(args.get(0)?.as_text()?).ok()?)))
     }
 
     /// FLOOR and its kin of an instant; `None` unless unit and count are constant.
@@ -48,13 +48,9 @@ impl Operation {
             Some(Some(Value::Int(count))) => *count,
             Some(_) => return None,
         };
-        let unit = DateUnit::by_name(text_at(args, 1)?).ok()?;
+        let unit = DateUnit::by_name(args.get(1)?.as_text()?).ok()?;
         Some(Self::Cut(rounding, Bins::of_units(unit, count).ok()?))
     }
-}
-
-fn text_at(args: &[Step], index: usize) -> Option<&str> {
-    if let Value::Text(text) = args.get(index)?.as_constant()? { Some(text) } else { None }
 }
 
 impl InstantCall {

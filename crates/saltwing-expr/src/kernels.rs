@@ -2,12 +2,12 @@
 //!
 //! A function without a line here runs through [`RowCall`]. So does a call of a shape that its kernel does not know.
 
+use saltwing_types::function::Evaluation;
 use saltwing_types::regexp::{Regexp, ignores_case};
-use saltwing_types::{DateField, Expr, Function, Rounding, SqlType, Value};
+use saltwing_types::{Function, Rounding, SqlType};
 
 use crate::arithmetic::SignChange;
 use crate::choice::Coalesce;
-use crate::compile::{compile, gives, literal};
 use crate::hash_call::HashCall;
 use crate::instant_call::{InstantCall, Operation};
 use crate::pattern::RegexpMatch;
@@ -17,94 +17,89 @@ use crate::step::{Compute, Step};
 use crate::text_call::{self, TextCall};
 
 /// A call that becomes a step.
-pub(crate) struct Call<'a> {
+pub(crate) struct Call {
     pub(crate) function: Function,
-    pub(crate) args: &'a [Expr],
+    pub(crate) args: Vec<Step>,
     pub(crate) ty: SqlType,
 }
 
-/// The step's computation; `None` for a call that the kernel does not know.
-type Kernel = fn(&Call<'_>) -> Option<Box<dyn Compute>>;
+/// The step's computation; gives back a call that the kernel does not know.
+type Compiled = Result<Box<dyn Compute>, Call>;
 
 /// By function, in alphabetical order.
-static KERNELS: &[(&str, Kernel)] = &[
-    ("ABS", |call| Some(Box::new(SignChange { value: compile(call.args.first()?), ty: call.ty, negative_only: true }))),
+static KERNELS: &[(&str, fn(Call) -> Compiled)] = &[
+    ("ABS", |call| call.of_value(|value, ty| SignChange { value, ty, negative_only: true })),
     ("CEIL", |call| rounding(call, Rounding::Ceil)),
-    ("COALESCE", |call| {
-        let parts = call.steps();
-        let (fits, ty) = (parts.iter().all(|part| gives(part, call.ty)), call.ty);
-        if fits { Some(Box::new(Coalesce { parts, ty })) } else { None }
+    ("COALESCE", |call| match call.args.iter().all(|part| part.gives(call.ty)) {
+        true => Ok(Box::new(Coalesce { parts: call.args, ty: call.ty })),
+        false => Err(call),
     }),
     ("CONCAT", |call| call.text(text_call::concat)),
     ("DATE_BIN", |call| call.instant(1, Operation::date_bin)),
     ("DATE_TRUNC", |call| call.instant(1, Operation::date_trunc)),
-    ("DAYOFMONTH", |call| field(call, DateField::Day)),
-    ("DAYOFWEEK", |call| field(call, DateField::DayOfWeek)),
-    ("DAYOFYEAR", |call| field(call, DateField::DayOfYear)),
-    ("DOW", |call| field(call, DateField::Dow)),
     ("FLOOR", |call| rounding(call, Rounding::Floor)),
-    ("HASH", |call| Some(Box::new(HashCall { value: compile(call.args.first()?) }))),
-    ("HOUR", |call| field(call, DateField::Hour)),
+    ("HASH", |call| call.of_value(|value, _| HashCall { value })),
     ("LEFT", |call| call.text(text_call::left)),
     ("LENGTH", |call| call.text(text_call::length)),
     ("LOWER", |call| call.text(text_call::lower)),
-    ("MINUTE", |call| field(call, DateField::Minute)),
-    ("MONTH", |call| field(call, DateField::Month)),
-    ("QUARTER", |call| field(call, DateField::Quarter)),
     ("REGEXP_LIKE", regexp_like),
     ("REVERSE", |call| call.text(text_call::reverse)),
     ("ROUND", |call| rounding(call, Rounding::Round)),
-    ("SECOND", |call| field(call, DateField::Second)),
     ("STARTS_WITH", |call| call.text(text_call::starts_with)),
     ("SUBSTR", |call| call.text(text_call::substr)),
-    ("TRIM", |call| if call.args.len() == 1 { call.text(text_call::trim) } else { None }),
+    ("TRIM", |call| if call.args.len() == 1 { call.text(text_call::trim) } else { Err(call) }),
     ("TRUNC", |call| rounding(call, Rounding::Trunc)),
     ("UPPER", |call| call.text(text_call::upper)),
-    ("WEEK", |call| field(call, DateField::Week)),
-    ("YEAR", |call| field(call, DateField::Year)),
 ];
 
-impl Call<'_> {
+impl Call {
     /// The computation of a call; `None` where only the row evaluator knows how.
-    pub(crate) fn compiled(&self) -> Option<Box<dyn Compute>> {
+    pub(crate) fn compiled(self) -> Option<Box<dyn Compute>> {
         let place = KERNELS.binary_search_by_key(&self.function.name, |(name, _)| name).ok();
-        let kernel = place.and_then(|place| KERNELS.get(place)).map(|(_, kernel)| kernel);
-        kernel.and_then(|kernel| kernel(self)).or_else(|| RowCall::boxed(self.function, self.steps(), self.ty))
+        let compiled = match (self.function.evaluation, place.and_then(|place| KERNELS.get(place))) {
+            (Evaluation::Field(field), _) => self.instant(0, |_| Some(Operation::Field(field))),
+            (_, Some((_, kernel))) => kernel(self),
+            (_, None) => Err(self),
+        };
+        compiled.or_else(|call| RowCall::boxed(call.function, call.args, call.ty).ok_or(())).ok()
     }
 
-    fn steps(&self) -> Vec<Step> {
-        self.args.iter().map(compile).collect()
+    /// A computation of the first argument, and of the call's type.
+    fn of_value<C: Compute + 'static>(mut self, computation: impl FnOnce(Step, SqlType) -> C) -> Compiled {
+        if self.args.is_empty() { Err(self) } else { Ok(Box::new(computation(self.args.swap_remove(0), self.ty))) }
     }
 
-    fn text(&self, kernel: text_call::Kernel) -> Option<Box<dyn Compute>> {
-        Some(Box::new(TextCall { kernel, args: self.steps() }))
+    fn text(self, kernel: text_call::Kernel) -> Compiled {
+        Ok(Box::new(TextCall { kernel, args: self.args }))
     }
 
     /// An operation on the instant at an index; what else it takes must be constant.
-    fn instant(&self, index: usize, operation: impl Fn(&[Step]) -> Option<Operation>) -> Option<Box<dyn Compute>> {
-        let mut args = self.steps();
-        let operation = operation(&args)?;
-        (index < args.len()).then(|| Box::new(InstantCall::new(args.swap_remove(index), self.ty, operation)) as _)
+    fn instant(mut self, index: usize, operation: impl Fn(&[Step]) -> Option<Operation>) -> Compiled {
+        match operation(&self.args).filter(|_| index < self.args.len()) {
+            Some(operation) => Ok(Box::new(InstantCall::new(self.args.swap_remove(index), self.ty, operation))),
+            None => Err(self),
+        }
     }
 }
 
-fn field(call: &Call<'_>, field: DateField) -> Option<Box<dyn Compute>> {
-    call.instant(0, |_| Some(Operation::Field(field)))
-}
-
-fn rounding(call: &Call<'_>, rounding: Rounding) -> Option<Box<dyn Compute>> {
-    match call.args {
-        [value] => Some(Box::new(RoundedNumber { value: compile(value), ty: call.ty, rounding })),
+fn rounding(call: Call, rounding: Rounding) -> Compiled {
+    match call.args.len() {
+        1 => call.of_value(|value, ty| RoundedNumber { value, ty, rounding }),
         _ => call.instant(0, |args| Operation::units(rounding, args)),
     }
 }
 
-fn regexp_like(call: &Call<'_>) -> Option<Box<dyn Compute>> {
-    let [text, pattern, flags @ ..] = call.args else { return None };
-    let Value::Text(pattern) = literal(pattern)? else { return None };
-    let Value::Text(flags) = flags.first().map_or(Some(Value::text("")), literal)? else { return None };
-    let regexp = Regexp::parse(&pattern, ignores_case(&flags).ok()?).ok()?;
-    Some(Box::new(RegexpMatch { text: compile(text), regexp }))
+fn regexp_like(call: Call) -> Compiled {
+    match constant_pattern(&call.args) {
+        Some(regexp) => call.of_value(|text, _| RegexpMatch { text, regexp }),
+        None => Err(call),
+    }
+}
+
+/// The regular expression, where it is constant.
+fn constant_pattern(args: &[Step]) -> Option<Regexp> {
+    let flags = args.get(2).map_or(Some(""), Step::as_text)?;
+    Regexp::parse(args.get(1)?.as_text()?, ignores_case(flags).ok()?).ok()
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@
 //! | [`mod@value_at`] | single values out of columns |
 //! | [`row_values`] | values of rows, without columns |
 //! | [`text`] | values of columns as text |
+//! | [`sum`] | SUM and AVG of columns |
+//! | [`known_values`] | loops over the values of a column that are not NULL |
 //! | [`mod@evaluate`] | [`Evaluator`], [`Filter`] |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -43,11 +45,10 @@ mod comparison;
 mod compile;
 mod conversion;
 pub mod evaluate;
-#[cfg(test)]
-mod generators;
 mod hash_call;
 mod instant_call;
 mod kernels;
+pub mod known_values;
 mod logic;
 mod membership;
 mod operand;
@@ -58,13 +59,20 @@ mod row_call;
 pub mod row_values;
 mod row_wise;
 mod step;
+pub mod sum;
 pub mod text;
 mod text_call;
 pub mod value_at;
 
 pub use arrow_type::{arrow_type, sql_type};
+pub use batch::Columns;
 pub use builder::ColumnBuilder;
-pub use evaluate::{Columns, Evaluator, Filter, evaluate, filter_mask};
+pub use evaluate::{Evaluator, Filter, evaluate, filter_mask};
 pub use row_values::{ColumnCells, RowValues};
 pub use text::{text_at, write_text};
 pub use value_at::{ValueColumn, ValueRef, value_at};
+
+#[cfg(test)]
+mod tests {
+    pub(crate) mod generators;
+}

@@ -4,8 +4,8 @@ use arrow::array::{Array, BooleanArray};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::compute::{and_kleene, or_kleene};
 
-use crate::batch::Batch;
-use crate::step::{Columnwise, Compute, RowByRow, Step, Truth, Vector, null_mask};
+use crate::batch::{Batch, Columnwise, RowByRow};
+use crate::step::{Compute, Step, Truth, Vector, null_mask};
 
 /// AND or OR: one part with the deciding truth is enough.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{CompareOp, SqlType, Value, eval};
 
 use crate::arrow_type;
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::bits::{pack, pack_bytes};
 use crate::placement::{self, Place, float_key};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Truth, Vector};
+use crate::step::{Compute, Step, Truth, Vector};
 use crate::value_at::{is_of_kind, value_at};
 
 /// Up to here a list is looked through; a longer one is searched.

@@ -8,7 +8,8 @@ use arrow::datatypes::*;
 use saltwing_types::{Decimal, Value, number};
 
 use crate::bare_decimal;
-use crate::step::{Columnwise, RowByRow, Vector};
+use crate::batch::{Columnwise, RowByRow};
+use crate::step::Vector;
 
 /// A value in each row, none of them NULL where `Operand` stands beside a null mask.
 #[derive(Debug)]

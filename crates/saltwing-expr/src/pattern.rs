@@ -6,9 +6,9 @@ use saltwing_types::Value;
 use saltwing_types::like::{LikePattern, Step as PatternStep};
 use saltwing_types::regexp::Regexp;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::bits::pack_bytes;
-use crate::step::{Columnwise, Compute, RowByRow, Step, Truth, Vector};
+use crate::step::{Compute, Step, Truth, Vector};
 
 #[derive(Debug)]
 pub(crate) struct Like {

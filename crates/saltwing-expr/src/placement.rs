@@ -181,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::generators::any_value;
+    use crate::tests::generators::any_value;
     use saltwing_types::SqlType;
 
     proptest! {

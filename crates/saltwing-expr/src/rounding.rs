@@ -4,9 +4,9 @@ use arrow::array::{Float64Array, Int64Array};
 use arrow::buffer::ScalarBuffer;
 use saltwing_types::{Rounding, SqlType, Value};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::operand::{Operand, doubles, integers, valid};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
+use crate::step::{Compute, Step, Vector};
 
 /// Rounding to whole numbers; decimals and places are computed row by row.
 #[derive(Debug)]

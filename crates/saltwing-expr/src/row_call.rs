@@ -3,8 +3,8 @@
 use saltwing_types::function::{Evaluation, NullRule};
 use saltwing_types::{Function, SqlType, Value};
 
-use crate::batch::Batch;
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector, append_exact};
+use crate::batch::{Batch, Columnwise, RowByRow};
+use crate::step::{Compute, Step, Vector, append_exact};
 use crate::{ColumnBuilder, value_at};
 
 /// A call of a function that has no kernel.

@@ -4,8 +4,8 @@ use arrow::array::ArrayRef;
 use arrow::buffer::BooleanBuffer;
 use saltwing_types::{Expr, SqlType, Value, ValueError, eval};
 
-use crate::batch::{Batch, Source, sources};
-use crate::step::{Columnwise, Compute, RowByRow, Vector, append_exact};
+use crate::batch::{Batch, Columnwise, RowByRow, Source, sources};
+use crate::step::{Compute, Vector, append_exact};
 use crate::{ColumnBuilder, value_at};
 
 /// Gives rows of values, each at its column's index; NULL stands in all other places.

@@ -6,18 +6,9 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use saltwing_types::{SqlType, Value};
 
-use crate::ColumnBuilder;
-use crate::batch::{Batch, nulls, shared};
+use crate::batch::{Batch, Columnwise, RowByRow, nulls, shared};
 use crate::value_at::is_of_kind;
-
-/// Whole columns do not lead to the answer: some row fails, or a value between
-/// two steps has no place in a column. What to answer is found row by row.
-#[derive(Debug)]
-pub(crate) struct RowByRow;
-
-/// A result over whole columns. There are no errors in it: an error is only
-/// ever given by the scalar evaluator, which knows whether the row gets that far.
-pub(crate) type Columnwise<T> = Result<T, RowByRow>;
+use crate::{ColumnBuilder, arrow_type};
 
 /// How a node is computed.
 pub(crate) trait Compute: Debug + Send + Sync {
@@ -59,6 +50,16 @@ impl Step {
     /// The value, when it is the same for all rows.
     pub(crate) fn as_constant(&self) -> Option<&Value> {
         if let Node::Constant(value) = &self.node { Some(value) } else { None }
+    }
+
+    /// The text, when it is the same for all rows.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let Value::Text(text) = self.as_constant()? { Some(text) } else { None }
+    }
+
+    /// Whether the step's columns are columns of `ty`.
+    pub(crate) fn gives(&self, ty: SqlType) -> bool {
+        self.as_constant().is_some() || arrow_type(self.ty) == arrow_type(ty)
     }
 
     /// The value in each row. Never an array of Arrow's type Null: that is a constant.

@@ -246,7 +246,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::generators::{any_type, any_value, to_array};
+    use crate::tests::generators::{any_type, any_value, to_array};
 
     fn check(array: &dyn Array, ty: SqlType) -> Result<(), TestCaseError> {
         for row in 0..array.len() {

@@ -5,9 +5,9 @@ use arrow::buffer::{BooleanBuffer, NullBuffer};
 use saltwing_types::{SqlType, VALUE_BYTES_MAX, Value};
 
 use crate::ColumnBuilder;
-use crate::batch::Batch;
+use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::operand::{Operand, Texts, integers, valid};
-use crate::step::{Columnwise, Compute, RowByRow, Step, Vector};
+use crate::step::{Compute, Step, Vector};
 
 /// What a function makes of its arguments, none of which is NULL for all rows.
 pub(crate) type Kernel = fn(&[Vector], Rows) -> Columnwise<Vector>;

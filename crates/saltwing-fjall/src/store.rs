@@ -12,8 +12,8 @@ use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
-    Access, Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
-    KeyBounds, LeftOut, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Access, Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
+    LeftOut, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::commits::{Commits, Unwritten};
@@ -33,7 +33,6 @@ const BATCH_BYTES: u64 = 12 << 20;
 
 static CAPABILITIES: Capabilities = Capabilities {
     name: NAME,
-    atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: true,
     reads_without_writing: true,

@@ -1,6 +1,8 @@
 //! What a plan is: which keys are read, and what remains to be checked.
 
-use crate::{Condition, Ranges, Skip, Verdict};
+use saltwing_types::KeySchema;
+
+use crate::{Condition, OrderKind, Ranges, Skip, Verdict};
 
 /// How one table is read.
 ///
@@ -88,24 +90,13 @@ pub enum Buckets {
     Some(Vec<u8>),
 }
 
-/// Whether a scan gives the order that was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrderKind {
-    /// In key order.
-    Key,
-    /// In reverse key order.
-    Reverse,
-    /// It doesn't, or none was asked for.
-    None,
-}
-
-impl OrderKind {
-    /// The word in EXPLAIN.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Key => "key",
-            Self::Reverse => "reverse",
-            Self::None => "none",
+impl Buckets {
+    /// The buckets of a table with this key, ascending; `None` stands for those of a table without a salt.
+    pub fn of(&self, key: &KeySchema) -> Vec<Option<u8>> {
+        match (key.salt, self) {
+            (None, _) => vec![None],
+            (Some(salt), Self::All) => (0..salt.buckets).map(|bucket| Some(bucket as u8)).collect(),
+            (Some(_), Self::Some(list)) => list.iter().copied().map(Some).collect(),
         }
     }
 }

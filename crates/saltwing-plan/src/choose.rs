@@ -8,13 +8,14 @@ use saltwing_types::Expr;
 
 use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
+use crate::cover::{Cover, Fit};
 use crate::guard::{self, Judged};
 use crate::inclusion::Inclusion;
-use crate::key_box::{Cover, Fit, KeyBox};
+use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::predicates::{CoverBuilder, Want};
 use crate::product::Product;
-use crate::ranges::{ColumnTypes, Plan};
+use crate::range_plan::{ColumnTypes, Plan};
 use crate::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderKind, PlanError, PredicateUse, Ranges, Request,
     RowLimit, Skip, Use, Verdict, order, reasons, refusal,

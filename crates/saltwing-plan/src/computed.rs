@@ -16,11 +16,12 @@
 
 use std::collections::BTreeSet;
 
-use saltwing_types::{Expr, KeyColumn, KeySchema, SqlType, Value};
+use saltwing_types::{Expr, KeyColumn, SqlType, Value};
 
 use crate::column_set::ColumnSet;
-use crate::key_box::{Cover, KeyBox};
-use crate::key_space::KeySpace;
+use crate::cover::Cover;
+use crate::key_box::KeyBox;
+use crate::key_space::{KeySpace, Part};
 use crate::literal_position::Place;
 use crate::monotonicity::{Direction, monotonicity};
 use crate::predicates::TextPrefix;
@@ -31,30 +32,6 @@ use crate::span::{Cut, Span};
 pub(crate) const COMBINATIONS_MAX: usize = 10_000;
 /// Most values of a span that count as a list.
 const COUNTED_VALUES_MAX: u64 = 16;
-
-/// A computed part of a key.
-#[derive(Debug)]
-pub(crate) struct Part<'a> {
-    /// Its place in the key.
-    pub(crate) position: usize,
-    /// The places of its inputs, ascending, all behind it.
-    pub(crate) inputs: Vec<usize>,
-    /// What computes it.
-    pub(crate) expr: &'a Expr,
-}
-
-/// The computed parts of a key.
-pub(crate) fn parts(schema: &KeySchema) -> Vec<Part<'_>> {
-    (0..schema.columns.len()).filter_map(|position| part(schema, position)).collect()
-}
-
-fn part(schema: &KeySchema, position: usize) -> Option<Part<'_>> {
-    let expr = schema.columns.get(position)?.computed()?;
-    let inputs = expr.columns().into_iter().map(|column| schema.position(column));
-    let mut inputs = inputs.collect::<Option<Vec<_>>>()?;
-    inputs.sort_unstable();
-    Some(Part { position, inputs, expr })
-}
 
 /// Columns of a box whose values go together: a part, and inputs of it.
 #[derive(Clone, Debug, PartialEq)]

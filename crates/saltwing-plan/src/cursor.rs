@@ -1,24 +1,13 @@
 //! Walking through the ranges of one product, and the order of several walks.
 
 use std::cmp::Ordering;
-use std::ops;
 use std::sync::Arc;
 
-use saltwing_rowkey::{Bound, ColumnSpan, KeyRange};
-use saltwing_types::Value;
+use saltwing_rowkey::KeyRange;
+use saltwing_types::{Direction, Value};
 
-use crate::key_form::key_form;
-use crate::product::{End, Product, TailSpan};
-use crate::ranges::Plan;
-
-/// Which way ranges come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// In key order.
-    Forward,
-    /// Last first.
-    Reverse,
-}
+use crate::product::{End, Product};
+use crate::range_plan::Plan;
 
 /// A range with what is known about it.
 #[derive(Clone, Debug)]
@@ -262,104 +251,6 @@ fn partition(mut low: usize, mut high: usize, before: impl Fn(usize) -> bool) ->
         if before(middle) { low = middle + 1 } else { high = middle }
     }
     low
-}
-
-impl Plan {
-    /// A logical value in the type that the key keeps it in.
-    ///
-    /// `None` if it has no form there, which was checked when the plan was made: then all keys are read.
-    fn key_value(&self, position: usize, value: &Value) -> Option<Value> {
-        match self.columns.get(position) {
-            Some(types) if types.value != types.key => {
-                let form = key_form(value, types.value, types.key).ok();
-                debug_assert!(form.is_some(), "{value:?} has no form in key column {position}");
-                form
-            }
-            _ => Some(value.clone()),
-        }
-    }
-
-    /// The keys of one combination. The outer `None` tells that a value was refused, the inner one that no row has such a key.
-    fn range(&self, prefix: &[Value], tail: Option<&TailSpan>) -> Option<Option<KeyRange>> {
-        let Some(tail) = tail else { return self.codec.prefix_range(prefix).ok() };
-        let first = self.end_values(prefix, &tail.first)?;
-        let last = self.end_values(prefix, &tail.last)?;
-        let bound = |values: &'_ [Value], included| {
-            if included { Included(values.to_vec()) } else { Excluded(values.to_vec()) }
-        };
-        let (first, last) = (bound(&first, tail.first.included), bound(&last, tail.last.included));
-        let between = self.codec.bounds_range(first.as_bound(), last.as_bound()).ok()?;
-        // By the span alone the codec knows closer ends, which a list of values cannot
-        // name: behind NULL, and before a value that separators would follow.
-        let (Some(range), Some((lo, hi))) = (&between, &tail.values) else { return Some(between) };
-        let position = prefix.len();
-        let (lo, hi) = (self.bound_value(position, lo)?, self.bound_value(position, hi)?);
-        let span = ColumnSpan { lo: as_ref(&lo), hi: as_ref(&hi), nulls: tail.nulls };
-        let ranges = self.codec.span_ranges(prefix, &span).ok()?;
-        Some(ranges.first().and_then(|closer| closer.intersect(range)))
-    }
-
-    fn end_values(&self, prefix: &[Value], end: &End) -> Option<Vec<Value>> {
-        let tail = end.values.iter().enumerate().map(|(i, value)| self.key_value(prefix.len() + i, value));
-        prefix.iter().cloned().map(Some).chain(tail).collect()
-    }
-
-    fn bound_value(&self, position: usize, bound: &ops::Bound<Value>) -> Option<ops::Bound<Value>> {
-        Some(match bound {
-            ops::Bound::Included(value) => ops::Bound::Included(self.key_value(position, value)?),
-            ops::Bound::Excluded(value) => ops::Bound::Excluded(self.key_value(position, value)?),
-            ops::Bound::Unbounded => ops::Bound::Unbounded,
-        })
-    }
-
-    /// Start and end of the keys of a combination, in order with its neighbours' even where no row has such a key.
-    fn extent(&self, prefix: &[Value], tail: Option<&TailSpan>) -> (Vec<u8>, Option<Vec<u8>>) {
-        let (first, last) = match tail {
-            Some(tail) => match (self.end_values(prefix, &tail.first), self.end_values(prefix, &tail.last)) {
-                (Some(first), Some(last)) => (first, last),
-                _ => return (Vec::new(), None),
-            },
-            None => (prefix.to_vec(), prefix.to_vec()),
-        };
-        let (first_in, last_in) = tail.map_or((true, true), |tail| (tail.first.included, tail.last.included));
-        let start = if first_in { Bound::Included(&first) } else { Bound::Excluded(&first) };
-        let end = if last_in { Bound::Included(&last) } else { Bound::Excluded(&last) };
-        let from_start = self.codec.bounds_range(start, Bound::Unbounded).ok().flatten();
-        let to_end = self.codec.bounds_range(Bound::Unbounded, end).ok();
-        let start = from_start.map_or_else(Vec::new, |range| range.start().to_vec());
-        let end = match to_end {
-            // Refused, it counts as open.
-            None => None,
-            // No key at all lies before the end.
-            Some(None) => Some(Vec::new()),
-            Some(Some(range)) => range.end().map(<[u8]>::to_vec),
-        };
-        (start, end)
-    }
-}
-
-enum OwnedBound {
-    Included(Vec<Value>),
-    Excluded(Vec<Value>),
-}
-
-use OwnedBound::{Excluded, Included};
-
-impl OwnedBound {
-    fn as_bound(&self) -> Bound<'_> {
-        match self {
-            Included(values) => Bound::Included(values),
-            Excluded(values) => Bound::Excluded(values),
-        }
-    }
-}
-
-fn as_ref(bound: &ops::Bound<Value>) -> ops::Bound<&Value> {
-    match bound {
-        ops::Bound::Included(value) => ops::Bound::Included(value),
-        ops::Bound::Excluded(value) => ops::Bound::Excluded(value),
-        ops::Bound::Unbounded => ops::Bound::Unbounded,
-    }
 }
 
 /// A product's next range, and the rest of its walk.

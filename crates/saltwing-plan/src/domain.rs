@@ -16,10 +16,7 @@ use std::cmp::Ordering;
 
 use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{KeyColumn, SqlType, Value};
-
-use crate::literal_position::{self, Place};
-use crate::span::{Cut, Span};
+use saltwing_types::{Decimal, KeyColumn, SqlType, Value};
 
 /// The values of one key column.
 ///
@@ -120,60 +117,13 @@ impl Domain {
         }
     }
 
-    /// Where a constant that is not NULL stands; `padded` when the comparison pads with blanks (see CHAR).
-    ///
-    /// `None` when it is of another family and does not compare.
-    pub(crate) fn locate(&self, constant: &Value, padded: bool) -> Option<Place> {
-        literal_position::locate(self, constant, padded)
-    }
-
-    /// The values between two cuts in normal form: closed ends where the type
-    /// knows a value's neighbour, `Low` and `High` where nothing is left out.
-    pub(crate) fn span(&self, lo: Cut, hi: Cut) -> Option<Span> {
-        let lo = match lo {
-            Cut::After(value) if self.is_discrete() => self.next(&value).map_or(Cut::High, Cut::Before),
-            other => other,
-        };
-        let lo = match lo {
-            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
-            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
-            other => other,
-        };
-        let hi = match hi {
-            Cut::Before(value) if self.is_discrete() => self.previous(&value).map_or(Cut::Low, Cut::After),
-            other => other,
-        };
-        let hi = match hi {
-            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
-            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
-            other => other,
-        };
-        lo.compare(&hi, self).is_lt().then_some(Span { lo, hi })
-    }
-
-    /// This value alone, in normal form.
-    pub(crate) fn point(&self, value: Value) -> Span {
-        let lo = if self.is_extreme(&value, self.min()) { Cut::Low } else { Cut::Before(value.clone()) };
-        let hi = if self.is_extreme(&value, self.max()) { Cut::High } else { Cut::After(value) };
-        Span { lo, hi }
-    }
-
-    fn is_extreme(&self, value: &Value, extreme: Option<&Value>) -> bool {
+    /// Whether a value is this end of the domain.
+    pub(crate) fn is_extreme(&self, value: &Value, extreme: Option<&Value>) -> bool {
         extreme.is_some_and(|extreme| self.compare(value, extreme).is_eq())
     }
 
-    /// Whether no value lies between the end of one span and the start of another, in normal form both.
-    pub(crate) fn touches(&self, hi: &Cut, lo: &Cut) -> bool {
-        match (hi, lo) {
-            (Cut::After(a), Cut::Before(b)) if self.is_discrete() => {
-                self.next(a).is_some_and(|next| self.compare(&next, b).is_ge())
-            }
-            _ => hi.compare(lo, self).is_ge(),
-        }
-    }
-
     /// Whether every value has a neighbour that is worth telling.
-    fn is_discrete(&self) -> bool {
+    pub(crate) fn is_discrete(&self) -> bool {
         use SqlType::{Boolean, Date, Time, Timestamp, UnsignedDate, UnsignedTime, UnsignedTimestamp};
         self.ty.is_integer()
             || matches!(self.ty, Boolean | Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp)
@@ -217,50 +167,6 @@ impl Domain {
             _ => None,
         }
     }
-
-    /// Number of values in a span, for the types whose values can be counted one by one.
-    pub(crate) fn count(&self, span: &Span) -> Option<u64> {
-        if span.as_point(self).is_some() {
-            return Some(1);
-        }
-        match self.ends(span)? {
-            (Value::Bool(a), Value::Bool(b)) => Some(1 + u64::from(a != b)),
-            (Value::Int(a), Value::Int(b)) | (Value::Date(a), Value::Date(b)) => {
-                u64::try_from(i128::from(*b) - i128::from(*a) + 1).ok()
-            }
-            _ => None,
-        }
-    }
-
-    /// The values of a span one by one, in value order; for spans that [`Domain::count`] counts.
-    pub(crate) fn values(&self, span: &Span) -> Vec<Value> {
-        let Some((first, last)) = self.ends(span) else { return Vec::new() };
-        let mut values = vec![first.clone()];
-        let mut at = first.clone();
-        while self.compare(&at, last).is_lt() {
-            match self.next(&at) {
-                Some(next) => at = next,
-                None => break,
-            }
-            values.push(at.clone());
-        }
-        values
-    }
-
-    /// First and last value of a span with closed ends.
-    fn ends<'a>(&'a self, span: &'a Span) -> Option<(&'a Value, &'a Value)> {
-        let first = match &span.lo {
-            Cut::Low => self.min()?,
-            Cut::Before(value) => value,
-            _ => return None,
-        };
-        let last = match &span.hi {
-            Cut::High => self.max()?,
-            Cut::After(value) => value,
-            _ => return None,
-        };
-        Some((first, last))
-    }
 }
 
 /// Largest number of nanoseconds below a millisecond.
@@ -269,6 +175,12 @@ const NANOS_LAST: u32 = 999_999;
 /// First and last millisecond of the instants that a column can hold: those that the calendar can say.
 pub(crate) fn instants(ty: SqlType) -> (i64, i64) {
     (if ty.is_unsigned() { 0 } else { *CALENDAR_MS.start() }, *CALENDAR_MS.end())
+}
+
+/// The largest DECIMAL(p,s).
+fn largest_decimal(precision: u8, scale: u8) -> Option<Decimal> {
+    let digits = 10i128.checked_pow(precision.into())?.checked_sub(1)?;
+    Decimal::new(digits, scale.into()).ok()
 }
 
 /// Smallest and largest value of a type, where it has them.
@@ -291,7 +203,7 @@ fn extremes(ty: SqlType, empty_text: bool) -> (Option<Value>, Option<Value>) {
             Some(Value::Timestamp(Timestamp { ms: last_ms, nanos: NANOS_LAST })),
         ),
         SqlType::Decimal(Some((precision, scale))) => {
-            let max = literal_position::largest_decimal(precision, scale);
+            let max = largest_decimal(precision, scale);
             (max.map(|max| Value::Decimal(max.negated())), max.map(Value::Decimal))
         }
         SqlType::Binary(width) => {

@@ -12,13 +12,11 @@
 use saltwing_types::{KeyColumn, SqlType, Value};
 
 use crate::column_set::ColumnSet;
+use crate::cover::{Cover, Fit};
 use crate::domain::Domain;
-use crate::key_box::{Cover, Fit, KeyBox};
+use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
-use crate::{OrderKind, Refusal, Request, RowLimit, Rule, Verdict};
-
-/// Most rows, OFFSET included, that LIMIT may read of an unbounded scan.
-pub const LIMITED_ROWS_MAX: u64 = 1000;
+use crate::{LIMITED_ROWS_MAX, OrderKind, Refusal, Request, RowLimit, Rule, Verdict};
 
 /// Whether a set bounds its column.
 pub(crate) fn set_bounds(set: &ColumnSet, domain: &Domain) -> bool {

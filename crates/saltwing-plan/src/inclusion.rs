@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use saltwing_types::Value;
 
-use crate::key_box::{Cover, KeyBox};
+use crate::cover::Cover;
+use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 
 /// A cover whose boxes are found by the values of their leading column, so that

@@ -2,7 +2,6 @@
 
 use saltwing_types::{ColumnRef, Expr, KeyColumn, KeySchema, SqlType};
 
-use crate::computed::{self, Part};
 use crate::domain::Domain;
 
 /// A key schema with the domain of each of its columns.
@@ -35,7 +34,7 @@ impl<'a> KeySpace<'a> {
             .enumerate()
             .map(|(position, (key, ty))| Domain::new(key, ty, position == last))
             .collect();
-        Self { schema, domains, parts: computed::parts(schema) }
+        Self { schema, domains, parts: parts(schema) }
     }
 
     /// The computed parts, in key order.
@@ -77,4 +76,28 @@ impl<'a> KeySpace<'a> {
     pub(crate) fn position(&self, column: &ColumnRef) -> Option<usize> {
         self.schema.position(column.index)
     }
+}
+
+/// A computed part of a key.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    /// Its place in the key.
+    pub(crate) position: usize,
+    /// The places of its inputs, ascending, all behind it.
+    pub(crate) inputs: Vec<usize>,
+    /// What computes it.
+    pub(crate) expr: &'a Expr,
+}
+
+/// The computed parts of a key.
+fn parts(schema: &KeySchema) -> Vec<Part<'_>> {
+    (0..schema.columns.len()).filter_map(|position| part(schema, position)).collect()
+}
+
+fn part(schema: &KeySchema, position: usize) -> Option<Part<'_>> {
+    let expr = schema.columns.get(position)?.computed()?;
+    let inputs = expr.columns().into_iter().map(|column| schema.position(column));
+    let mut inputs = inputs.collect::<Option<Vec<_>>>()?;
+    inputs.sort_unstable();
+    Some(Part { position, inputs, expr })
 }

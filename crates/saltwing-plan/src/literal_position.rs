@@ -56,26 +56,30 @@ impl Place {
     }
 }
 
-/// See [`Domain::locate`].
-pub(crate) fn locate(domain: &Domain, constant: &Value, padded: bool) -> Option<Place> {
-    let ty = domain.ty();
-    if constant.family() != ty.family() {
-        return None;
-    }
-    match (ty, constant) {
-        (SqlType::Boolean, Value::Bool(b)) => Some(Place::At(Value::Bool(*b))),
-        (SqlType::Decimal(limits), _) => decimal(constant, limits, domain),
-        (SqlType::Char(width), Value::Text(text)) if domain.is_unpadded() && !padded => {
-            Some(unpadded_text(text, width as usize))
+impl Domain {
+    /// Where a constant that is not NULL stands; `padded` when the comparison pads with blanks (see CHAR).
+    ///
+    /// `None` when it is of another family and does not compare.
+    pub(crate) fn locate(&self, constant: &Value, padded: bool) -> Option<Place> {
+        let ty = self.ty();
+        if constant.family() != ty.family() {
+            return None;
         }
-        (SqlType::Char(width), Value::Text(text)) => Some(char_text(text, width as usize)),
-        (SqlType::Varchar(limit), Value::Text(text)) if padded => Some(padded_text(domain, text, limit)),
-        (SqlType::Varchar(limit), Value::Text(text)) => Some(varchar(domain, text, limit)),
-        (_, Value::Bytes(bytes)) => Some(binary(domain, bytes)),
-        _ if ty.is_integer() => integer(constant, ty.integer_range()?),
-        _ if ty.is_float() => float(constant, ty),
-        _ if ty.family() == TypeFamily::Instant => instant(constant, ty),
-        _ => None,
+        match (ty, constant) {
+            (SqlType::Boolean, Value::Bool(b)) => Some(Place::At(Value::Bool(*b))),
+            (SqlType::Decimal(limits), _) => decimal(constant, limits, self),
+            (SqlType::Char(width), Value::Text(text)) if self.is_unpadded() && !padded => {
+                Some(unpadded_text(text, width as usize))
+            }
+            (SqlType::Char(width), Value::Text(text)) => Some(char_text(text, width as usize)),
+            (SqlType::Varchar(limit), Value::Text(text)) if padded => Some(padded_text(self, text, limit)),
+            (SqlType::Varchar(limit), Value::Text(text)) => Some(varchar(self, text, limit)),
+            (_, Value::Bytes(bytes)) => Some(binary(self, bytes)),
+            _ if ty.is_integer() => integer(constant, ty.integer_range()?),
+            _ if ty.is_float() => float(constant, ty),
+            _ if ty.family() == TypeFamily::Instant => instant(constant, ty),
+            _ => None,
+        }
     }
 }
 
@@ -111,12 +115,6 @@ const DECIMAL_NULLABLE_DESC_DIGITS_MAX: i32 = 122;
 const DECIMAL_NEGATIVE_DIGITS_MAX: i32 = 124;
 /// Digits before the point of the smallest number above zero that a key holds, 1E-126.
 const DECIMAL_DIGITS_MIN: i32 = -125;
-
-/// The largest DECIMAL(p,s).
-pub(crate) fn largest_decimal(precision: u8, scale: u8) -> Option<Decimal> {
-    let digits = 10i128.checked_pow(precision.into())?.checked_sub(1)?;
-    Decimal::new(digits, scale.into()).ok()
-}
 
 fn decimal(constant: &Value, limits: Option<(u8, u8)>, domain: &Domain) -> Option<Place> {
     let Ok(value) = number::to_decimal(constant) else {

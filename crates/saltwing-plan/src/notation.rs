@@ -15,7 +15,7 @@ use crate::column_set::ColumnSet;
 use crate::cursor::Piece;
 use crate::domain::Domain;
 use crate::product::End;
-use crate::ranges::ColumnTypes;
+use crate::range_plan::ColumnTypes;
 use crate::span::{Cut, Span};
 
 /// A range by its typed ends.

@@ -2,9 +2,31 @@
 
 use saltwing_types::SortOrder;
 
-use crate::key_box::Cover;
+use crate::OrderItem;
+use crate::cover::Cover;
 use crate::key_space::KeySpace;
-use crate::{OrderItem, OrderKind};
+
+/// Whether a scan gives the order that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderKind {
+    /// In key order.
+    Key,
+    /// In reverse key order.
+    Reverse,
+    /// It doesn't, or none was asked for.
+    None,
+}
+
+impl OrderKind {
+    /// The word in EXPLAIN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Reverse => "reverse",
+            Self::None => "none",
+        }
+    }
+}
 
 /// How a scan gives an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

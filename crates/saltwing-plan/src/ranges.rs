@@ -14,33 +14,16 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
-use saltwing_rowkey::{KeyRange, RowKeyCodec};
+use saltwing_rowkey::KeyRange;
 
-use crate::cursor::{Cursor, Direction, Entry, Piece};
+use crate::cursor::{Cursor, Entry, Piece};
 use crate::notation;
 use crate::product::Product;
-use saltwing_types::SqlType;
+use crate::range_plan::Plan;
+use saltwing_types::Direction;
 
 /// Most ranges that [`Ranges::total`] makes in order to count them.
 const COUNTED_MAX: u128 = 20_000;
-
-/// A key column as ranges are made of it: the values' type, and the key's.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ColumnTypes {
-    pub(crate) value: SqlType,
-    pub(crate) key: SqlType,
-}
-
-/// What ranges are made of.
-pub(crate) struct Plan {
-    pub(crate) codec: Arc<RowKeyCodec>,
-    pub(crate) columns: Vec<ColumnTypes>,
-    pub(crate) products: Arc<[Product]>,
-    /// Whether every range is one key.
-    pub(crate) points: bool,
-    /// Whether each range lies in one bucket that its values tell.
-    pub(crate) bucketed: bool,
-}
 
 /// The byte ranges of logical keys that an access reads, sorted and disjoint.
 ///
@@ -57,6 +40,13 @@ pub struct ScanRange {
     pub range: KeyRange,
     /// The one bucket; `None`: any of them, or the table has none.
     pub bucket: Option<u8>,
+}
+
+/// A range that is read in every bucket.
+impl From<KeyRange> for ScanRange {
+    fn from(range: KeyRange) -> Self {
+        Self { range, bucket: None }
+    }
 }
 
 impl Ranges {
@@ -79,12 +69,12 @@ impl Ranges {
     /// Ranges that touch are merged but for two cases: whole keys, and neighbours in different buckets.
     /// Nothing, when the ranges are not known.
     pub fn iter(&self) -> RangeIter {
-        RangeIter::new(self.plan.clone(), Direction::Forward, Merging::Buckets, false)
+        self.walk(Direction::Forward)
     }
 
-    /// As [`Ranges::iter`], last range first.
-    pub fn iter_reverse(&self) -> RangeIter {
-        RangeIter::new(self.plan.clone(), Direction::Reverse, Merging::Buckets, false)
+    /// As [`Ranges::iter`], in this direction.
+    pub fn walk(&self, direction: Direction) -> RangeIter {
+        RangeIter::new(self.plan.clone(), direction, Merging::Buckets, false)
     }
 
     /// Whether there is no range at all.

@@ -8,10 +8,11 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{CompareOp, Expr, SortOrder, SqlType, Value};
 
 use crate::column_set::ColumnSet;
-use crate::computed::{COMBINATIONS_MAX, Effect, Part};
+use crate::computed::{COMBINATIONS_MAX, Effect};
+use crate::cover::Cover;
 use crate::guard;
-use crate::key_box::{Cover, KeyBox};
-use crate::key_space::KeySpace;
+use crate::key_box::KeyBox;
+use crate::key_space::{KeySpace, Part};
 use crate::predicates::{CoverBuilder, Want};
 
 /// What a condition that narrows the ranges is to the key: "equality on key column 1".

@@ -5,12 +5,11 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
-use crate::computed::{self, Part};
-use crate::guard::LIMITED_ROWS_MAX;
-use crate::key_box::Cover;
-use crate::key_space::KeySpace;
+use crate::computed;
+use crate::cover::Cover;
+use crate::key_space::{KeySpace, Part};
 use crate::predicates::{CoverBuilder, Want};
-use crate::{Condition, OrderKind, Request, RowLimit, reasons};
+use crate::{Condition, LIMITED_ROWS_MAX, OrderKind, Request, RowLimit, reasons};
 
 /// Everything that the error of a refused access needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

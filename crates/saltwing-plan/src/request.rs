@@ -44,6 +44,9 @@ pub struct OrderItem {
     pub nulls_first: bool,
 }
 
+/// Most rows, OFFSET included, that LIMIT may read of an unbounded scan.
+pub const LIMITED_ROWS_MAX: u64 = 1000;
+
 /// `LIMIT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLimit {

@@ -24,10 +24,9 @@ mod stretch;
 use std::sync::Arc;
 
 use saltwing_rowkey::{Bound, KeySlices, RowKeyCodec};
-use saltwing_types::Value;
+use saltwing_types::{Direction, Value};
 
 use crate::column_set::ColumnSet;
-use crate::cursor::Direction;
 use crate::domain::Domain;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
@@ -111,14 +110,9 @@ impl Skip {
         &self.plan.text
     }
 
-    /// The regions as a scan in key order meets them.
-    pub fn forward(&self) -> KeyRegions {
-        KeyRegions::new(self.plan.clone(), Direction::Forward)
-    }
-
-    /// As [`Skip::forward`], against the key order.
-    pub fn reverse(&self) -> KeyRegions {
-        KeyRegions::new(self.plan.clone(), Direction::Reverse)
+    /// The regions as a scan in this direction meets them.
+    pub fn regions(&self, direction: Direction) -> KeyRegions {
+        KeyRegions::new(self.plan.clone(), direction)
     }
 }
 

@@ -67,16 +67,7 @@ impl Span {
     /// Smallest and largest values of a type stand as `Low` and `High`, so a
     /// span that holds an extreme alone needs the domain to say which it is.
     pub(crate) fn as_point<'a>(&'a self, domain: &'a Domain) -> Option<&'a Value> {
-        let lo = match &self.lo {
-            Cut::Low => domain.min()?,
-            Cut::Before(value) => value,
-            _ => return None,
-        };
-        let hi = match &self.hi {
-            Cut::High => domain.max()?,
-            Cut::After(value) => value,
-            _ => return None,
-        };
+        let (lo, hi) = domain.ends(self)?;
         domain.compare(lo, hi).is_eq().then_some(lo)
     }
 
@@ -125,5 +116,92 @@ impl Span {
     /// Whether every value inside `self` is inside `other`.
     pub(crate) fn is_within(&self, other: &Span, domain: &Domain) -> bool {
         self.lo.compare(&other.lo, domain).is_ge() && self.hi.compare(&other.hi, domain).is_le()
+    }
+}
+
+impl Domain {
+    /// The values between two cuts in normal form: closed ends where the type
+    /// knows a value's neighbour, `Low` and `High` where nothing is left out.
+    pub(crate) fn span(&self, lo: Cut, hi: Cut) -> Option<Span> {
+        let lo = match lo {
+            Cut::After(value) if self.is_discrete() => self.neighbour(&value, true).map_or(Cut::High, Cut::Before),
+            other => other,
+        };
+        let lo = match lo {
+            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
+            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
+            other => other,
+        };
+        let hi = match hi {
+            Cut::Before(value) if self.is_discrete() => self.neighbour(&value, false).map_or(Cut::Low, Cut::After),
+            other => other,
+        };
+        let hi = match hi {
+            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
+            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
+            other => other,
+        };
+        lo.compare(&hi, self).is_lt().then_some(Span { lo, hi })
+    }
+
+    /// This value alone, in normal form.
+    pub(crate) fn point(&self, value: Value) -> Span {
+        let lo = if self.is_extreme(&value, self.min()) { Cut::Low } else { Cut::Before(value.clone()) };
+        let hi = if self.is_extreme(&value, self.max()) { Cut::High } else { Cut::After(value) };
+        Span { lo, hi }
+    }
+
+    /// Whether no value lies between the end of one span and the start of another, in normal form both.
+    pub(crate) fn touches(&self, hi: &Cut, lo: &Cut) -> bool {
+        match (hi, lo) {
+            (Cut::After(a), Cut::Before(b)) if self.is_discrete() => {
+                self.neighbour(a, true).is_some_and(|next| self.compare(&next, b).is_ge())
+            }
+            _ => hi.compare(lo, self).is_ge(),
+        }
+    }
+
+    /// Number of values in a span, for the types whose values can be counted one by one.
+    pub(crate) fn count(&self, span: &Span) -> Option<u64> {
+        if span.as_point(self).is_some() {
+            return Some(1);
+        }
+        match self.ends(span)? {
+            (Value::Bool(a), Value::Bool(b)) => Some(1 + u64::from(a != b)),
+            (Value::Int(a), Value::Int(b)) | (Value::Date(a), Value::Date(b)) => {
+                u64::try_from(i128::from(*b) - i128::from(*a) + 1).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The values of a span one by one, in value order; for spans that [`Domain::count`] counts.
+    pub(crate) fn values(&self, span: &Span) -> Vec<Value> {
+        let Some((first, last)) = self.ends(span) else { return Vec::new() };
+        let mut values = vec![first.clone()];
+        let mut at = first.clone();
+        while self.compare(&at, last).is_lt() {
+            match self.neighbour(&at, true) {
+                Some(next) => at = next,
+                None => break,
+            }
+            values.push(at.clone());
+        }
+        values
+    }
+
+    /// First and last value of a span with closed ends.
+    fn ends<'a>(&'a self, span: &'a Span) -> Option<(&'a Value, &'a Value)> {
+        let first = match &span.lo {
+            Cut::Low => self.min()?,
+            Cut::Before(value) => value,
+            _ => return None,
+        };
+        let last = match &span.hi {
+            Cut::High => self.max()?,
+            Cut::After(value) => value,
+            _ => return None,
+        };
+        Some((first, last))
     }
 }

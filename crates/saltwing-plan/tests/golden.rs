@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 use saltwing_plan::{AccessKind, Buckets, Condition, KeyRegion, OrderItem, OrderKind, Request, RowLimit, choose};
 use saltwing_types::text::hex;
-use saltwing_types::{Expr, SortOrder, Value};
+use saltwing_types::{Direction, Expr, SortOrder, Value};
 
 use support::{Table, golden, parser};
 
@@ -70,7 +70,7 @@ fn plan(lines: &[&str]) -> Result<String, String> {
         writeln!(text, "skip      {}", skip.text()).unwrap();
         for row in rows {
             let key = row_key(row, &table)?;
-            let (mut forward, mut reverse) = (skip.forward(), skip.reverse());
+            let (mut forward, mut reverse) = (skip.regions(Direction::Forward), skip.regions(Direction::Reverse));
             writeln!(text, "at        {row}: {}, back {}", stretch(forward.at(&key)), stretch(reverse.at(&key)))
                 .unwrap();
         }

@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use saltwing_plan::{Access, AccessKind, Buckets, Condition, KeyRegion, ScanRange, Use};
-use saltwing_types::{CompareOp, Expr, SqlType, Value, typing};
+use saltwing_types::{CompareOp, Direction, Expr, SqlType, Value, typing};
 
 use support::{Table, parser};
 
@@ -61,7 +61,7 @@ fn ten_thousand_rows_with_a_gap() {
     let skip = access.skip.unwrap();
     assert!(skip.text().len() < 200, "{}", skip.text());
     let key = |row: [i64; 3]| table.codec.encode_logical(&row.map(Value::Int)).unwrap();
-    let (mut forward, mut reverse) = (skip.forward(), skip.reverse());
+    let (mut forward, mut reverse) = (skip.regions(Direction::Forward), skip.regions(Direction::Reverse));
     for i in (0..10_000).step_by(7) {
         let c = i * 7_919 % 10_007;
         let wanted = key([2 * i, 5, c]);
@@ -80,7 +80,7 @@ fn a_product_is_streamed() {
     assert_eq!((access.kind, access.exact), (AccessKind::Point, true));
     assert_eq!(access.ranges.total(), Some(125_000_000));
     assert_eq!(access.spans().unwrap()[1], "[(0, 4990, 10) .. (0, 4990, 10)]");
-    let last = access.ranges.iter_reverse().next().unwrap().range;
+    let last = access.ranges.walk(Direction::Reverse).next().unwrap().range;
     assert_eq!(last.start(), table.codec.encode_logical(&[4990, 0, 4990].map(Value::Int)).unwrap());
 
     // A scan seeks from one key that is there to the next range: it never walks through all of them.
@@ -90,7 +90,7 @@ fn a_product_is_streamed() {
         .collect();
     let wanted: Vec<&Vec<u8>> = keys.iter().filter(|key| access.ranges.contains(key)).collect();
     for reverse in [false, true] {
-        let mut ranges = if reverse { access.ranges.iter_reverse() } else { access.ranges.iter() };
+        let mut ranges = if reverse { access.ranges.walk(Direction::Reverse) } else { access.ranges.iter() };
         let (mut found, mut seeks) = (Vec::new(), 0);
         while let Some(ScanRange { range, .. }) = ranges.next() {
             seeks += 1;

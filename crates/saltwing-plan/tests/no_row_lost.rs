@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 use saltwing_plan::{Access, AccessKind, Condition, OrderItem, OrderKind, Request, ScanRange, choose};
 use saltwing_rowkey::KeyRange;
-use saltwing_types::{SortOrder, Value};
+use saltwing_types::{Direction, SortOrder, Value};
 
 use support::Table;
 use support::brute_force::{Stored, check_rows, holds};
@@ -31,7 +31,7 @@ fn check_ranges(access: &Access, keys: &[&[u8]]) -> Result<(), TestCaseError> {
     for pair in ranges.windows(2) {
         prop_assert!(pair[0].range.end().is_some_and(|end| end <= pair[1].range.start()), "{:?}", pair);
     }
-    let mut reverse: Vec<ScanRange> = access.ranges.iter_reverse().collect();
+    let mut reverse: Vec<ScanRange> = access.ranges.walk(Direction::Reverse).collect();
     reverse.reverse();
     prop_assert_eq!(&reverse, &ranges);
     let listed = access.ranges.first(usize::MAX).unwrap();
@@ -61,7 +61,7 @@ fn check_ranges(access: &Access, keys: &[&[u8]]) -> Result<(), TestCaseError> {
         let found: Vec<_> = skipped.map(|s| clip(&s, &from)).collect();
         let expected: Vec<_> = ranges.iter().skip(1).map(|s| clip(s, &from)).filter(Option::is_some).collect();
         prop_assert_eq!(found, expected, "skip to {:02x?}", key);
-        let mut skipped = access.ranges.iter_reverse();
+        let mut skipped = access.ranges.walk(Direction::Reverse);
         skipped.skip_to(key);
         let found: Vec<_> = skipped.map(|s| clip(&s, &to)).collect();
         let expected: Vec<_> = ranges.iter().rev().map(|s| clip(s, &to)).filter(Option::is_some).collect();

@@ -5,7 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use saltwing_plan::{Access, Condition, KeyRegion, ScanRange, Skip};
-use saltwing_types::{Value, number};
+use saltwing_types::{Direction, Value, number};
 
 use support::brute_force::{Stored, holds};
 use support::{Table, parser};
@@ -143,7 +143,7 @@ fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) 
     if reverse {
         inside.reverse();
     }
-    let mut skip_filter = if reverse { skip.reverse() } else { skip.forward() };
+    let mut skip_filter = if reverse { skip.regions(Direction::Reverse) } else { skip.regions(Direction::Forward) };
     let mut wanted = Vec::new();
     let mut rest = inside.as_slice();
     while let Some(first) = rest.first() {

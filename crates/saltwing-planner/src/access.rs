@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Direction, KeySet, RangeSample, RangeSource, ScanOrder, ScanRoute, ScanSpec, Table, TableError};
+use saltwing_access::{Direction, KeyRanges, KeySet, ScanOrder, ScanRoute, ScanSpec, Table, TableError};
 use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
     RowLimit, Use, choose,
@@ -10,7 +10,6 @@ use saltwing_plan::{
 use saltwing_types::{Expr, Span};
 
 use crate::error::Result;
-use crate::planned_ranges::PlannedRanges;
 use crate::refused::HintVerb;
 
 /// What a statement asks of one table.
@@ -170,7 +169,7 @@ impl TableAccess {
     }
 
     /// The ranges that [`TableAccess::route`] reads.
-    pub fn first_ranges(&self) -> Arc<dyn RangeSource> {
+    pub fn first_ranges(&self) -> KeyRanges {
         self.planned(self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first))
     }
 
@@ -181,8 +180,8 @@ impl TableAccess {
     }
 
     /// Ranges of this access, with what is skipped inside them.
-    fn planned(&self, ranges: &Ranges) -> Arc<dyn RangeSource> {
-        Arc::new(PlannedRanges::new(ranges.clone(), self.access.skip.clone()))
+    fn planned(&self, ranges: &Ranges) -> KeyRanges {
+        KeyRanges::planned(ranges).skipping(self.access.skip.clone())
     }
 
     /// Which way its rows are read.
@@ -199,22 +198,14 @@ impl TableAccess {
     }
 
     /// The buckets that are read.
-    pub fn buckets(&self) -> saltwing_access::Buckets {
-        match &self.access.buckets {
-            Buckets::All => saltwing_access::Buckets::All,
-            Buckets::Some(list) => saltwing_access::Buckets::Some(list.clone()),
-        }
+    pub fn buckets(&self) -> Buckets {
+        self.access.buckets.clone()
     }
 
-    /// Some of the ranges, by which the rows in all of them are estimated; `None` before parameters have values.
-    pub fn range_sample(&self) -> Option<RangeSample> {
-        let all = &self.access.ranges;
-        let most = all.total_max()?;
-        let mut made = all.iter().map(|range| (range.range, range.bucket));
-        let ranges: Vec<_> = made.by_ref().take(RangeSample::RANGES_MAX).collect();
-        let has_more = ranges.len() == RangeSample::RANGES_MAX && made.next().is_some();
-        let total = if has_more { u64::try_from(most).unwrap_or(u64::MAX) } else { ranges.len() as u64 };
-        Some(RangeSample { ranges, total, buckets: self.buckets() })
+    /// All keys that are read, in no order; `None` before parameters have values.
+    pub fn keys(&self) -> Option<KeySet> {
+        let ranges = &self.access.ranges;
+        ranges.is_known().then(|| KeySet::Ranges { ranges: KeyRanges::planned(ranges), buckets: self.buckets() })
     }
 
     /// The conditions that each row is checked for.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use saltwing_access::Table;
+use saltwing_access::keys::{KeyList, RangeList};
+use saltwing_access::{ScanRange, Table};
 use saltwing_types::Value;
 
-use crate::key_access::{KeyAccess, RangeList};
+use crate::key_access::KeyAccess;
 use crate::key_template::is_plain_value;
-use crate::row_list::RowList;
 
 impl KeyAccess {
     /// The rows in which these columns equal one of these rows of values; NULL equals nothing.
@@ -34,7 +34,7 @@ impl KeyAccess {
         };
         let rows = rows.into_iter().filter(|row| !row.iter().any(Value::is_null));
         if places.len() == key.columns.len() {
-            let rows = RowList::new(codec.bucket_bytes(), rows.collect::<Vec<_>>().into_iter(), |row, out| {
+            let rows = KeyList::new(codec.bucket_bytes(), rows.collect::<Vec<_>>().into_iter(), |row, out| {
                 out.extend_from_slice(&leading(row)?.row_key()?);
                 Some(())
             })?;
@@ -42,7 +42,7 @@ impl KeyAccess {
         }
         let range = |row| {
             let keys = leading(row)?.prefix_range()?;
-            Some((keys.bucket, keys.logical()))
+            Some(ScanRange { bucket: keys.bucket, range: keys.logical() })
         };
         let ranges = rows.map(range).collect::<Option<Vec<_>>>()?;
         Some(Self::List(Arc::new(RangeList::new(ranges))))

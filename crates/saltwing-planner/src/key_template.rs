@@ -17,11 +17,11 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use saltwing_access::Table;
+use saltwing_access::keys::{KeyList, RangeList};
 use saltwing_rowkey::PlainKey;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
-use crate::key_access::{KeyAccess, RangeList};
-use crate::row_list::RowList;
+use crate::key_access::KeyAccess;
 use saltwing_bind::BoundSelect;
 
 /// Where a value comes from.
@@ -187,7 +187,7 @@ impl KeyTemplate {
     pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyAccess> {
         let Some(list) = &self.list else { return self.one(table, values, &[]) };
         if self.equal == table.def().key.columns.len() {
-            let rows = RowList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
+            let rows = KeyList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
                 out.extend_from_slice(&self.leading(table, values, row)?.row_key()?);
                 Some(())
             })?;

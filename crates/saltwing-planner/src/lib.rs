@@ -19,11 +19,9 @@ mod guard;
 mod key_access;
 mod key_list;
 mod key_template;
-mod planned_ranges;
 mod prefix;
 mod refused;
 mod request;
-mod row_list;
 mod select;
 mod template;
 

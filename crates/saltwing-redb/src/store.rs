@@ -11,8 +11,8 @@ use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
-    Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
-    KeyBounds, LeftOut, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, LeftOut,
+    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::TableRange;
@@ -25,7 +25,6 @@ pub const NAME: &str = "redb";
 
 static CAPABILITIES: Capabilities = Capabilities {
     name: NAME,
-    atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: true,
     reads_without_writing: true,

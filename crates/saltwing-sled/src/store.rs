@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use saltwing_store::directory::{Directory, guard_opening};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
-    Announced, AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX,
-    KeyBounds, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, Mutation,
+    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
 };
 
 use crate::cursor::SpaceRange;
@@ -22,7 +22,6 @@ pub const NAME: &str = "sled";
 
 static CAPABILITIES: Capabilities = Capabilities {
     name: NAME,
-    atomic: AtomicScope::Batch,
     snapshots: false,
     persistent: true,
     reads_without_writing: false,

@@ -20,7 +20,7 @@ fn outcome(sql: &str) -> String {
         Ok(statements) => {
             for parsed in statements {
                 support::assert_prints_itself(&parsed.statement);
-                writeln!(out, "{}", parsed.statement).unwrap();
+                writeln!(out, "{}", support::print::text(&parsed.statement)).unwrap();
                 describe(&mut out, &parsed.statement);
                 if !parsed.parameters.is_empty() {
                     let numbers: Vec<String> = parsed.parameters.iter().map(|it| it.number.to_string()).collect();
@@ -55,7 +55,8 @@ fn describe(out: &mut String, statement: &Statement) {
 
 fn describe_hints(out: &mut String, hints: &[Hint]) {
     for hint in hints {
-        writeln!(out, "hint {hint} at {}:{}", hint.span.start.line, hint.span.start.column).unwrap();
+        writeln!(out, "hint {} at {}:{}", support::print::text(hint), hint.span.start.line, hint.span.start.column)
+            .unwrap();
     }
 }
 

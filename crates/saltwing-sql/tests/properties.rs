@@ -351,9 +351,9 @@ proptest! {
     #[test]
     fn pieces_are_the_statements(statements in vec(statement(), 1..4)) {
         let sql = statements.join(" ; -- ;\n");
-        let whole: Vec<String> = parse(&sql).unwrap().iter().map(|it| it.statement.to_string()).collect();
+        let whole: Vec<String> = parse(&sql).unwrap().iter().map(|it| support::print::text(&it.statement)).collect();
         let pieces: Vec<String> =
-            split_statements(&sql).map(|piece| parse_one(piece.text).unwrap().statement.to_string()).collect();
+            split_statements(&sql).map(|piece| support::print::text(&parse_one(piece.text).unwrap().statement)).collect();
         prop_assert_eq!(whole, pieces);
     }
 }

@@ -14,7 +14,10 @@ use sqlparser::ast::{BinaryOperator, Expr, SetExpr, UnaryOperator, Value};
 fn refused(sql: &str, code: ErrorCode, place: &str) {
     match parse(sql) {
         Ok(read) => {
-            panic!("{sql}\nis read as\n{}", read.first().map(|it| it.statement.to_string()).unwrap_or_default())
+            panic!(
+                "{sql}\nis read as\n{}",
+                read.first().map(|it| support::print::text(&it.statement)).unwrap_or_default()
+            )
         }
         Err(error) => {
             assert_eq!(error.code(), code, "{sql}: {error}");
@@ -33,7 +36,10 @@ fn refused(sql: &str, code: ErrorCode, place: &str) {
 fn reads_as(sql: &str, printed: &str) {
     match parse_one(sql) {
         Ok(parsed) => {
-            assert_eq!(parsed.statement.to_string().split_whitespace().collect::<Vec<_>>().join(" "), printed)
+            assert_eq!(
+                support::print::text(&parsed.statement).split_whitespace().collect::<Vec<_>>().join(" "),
+                printed
+            )
         }
         Err(error) => panic!("{sql}: {error}"),
     }
@@ -189,8 +195,8 @@ fn not_null_belongs_to_the_column() {
         panic!("no table")
     };
     for column in &table.columns {
-        assert_eq!(column.not_null, Some(true), "{column}");
-        assert!(matches!(column.default.as_ref().unwrap().expr, Expr::Value(_)), "{column}");
+        assert_eq!(column.not_null, Some(true), "{column:?}");
+        assert!(matches!(column.default.as_ref().unwrap().expr, Expr::Value(_)), "{column:?}");
     }
 }
 
@@ -244,7 +250,7 @@ fn what_phoenix_has_and_we_do_not_is_named() {
     ] {
         match parse_one(sql).unwrap().statement {
             Statement::Unsupported(it) => assert_eq!(it.what, what),
-            other => panic!("{sql} is read as {other}"),
+            other => panic!("{sql} is read as {other:?}"),
         }
     }
 }
@@ -269,7 +275,7 @@ fn the_table_that_people_paste() {
     assert_eq!(second.span, Span::on_line(5, 9, 21));
     let caret = saltwing_sql::render_caret(sql, second.name.span());
     assert_eq!(caret.lines().nth(1).unwrap(), "        ^^^^^");
-    let options: Vec<String> = table.options.iter().map(ToString::to_string).collect();
+    let options: Vec<String> = table.options.iter().map(support::print::text).collect();
     assert_eq!(
         options.join(" "),
         "DATA_BLOCK_ENCODING='FAST_DIFF' COMPRESSION='SNAPPY' COLUMN_ENCODED_BYTES=NONE \
@@ -288,7 +294,7 @@ fn trees_are_what_the_relational_engine_takes() {
         panic!("no query")
     };
     assert_eq!(query.query.to_string(), "SELECT a FROM t WHERE a = $1 AND b = $2 OR c = $1 LIMIT 3");
-    assert_eq!(query.hints.iter().map(ToString::to_string).collect::<Vec<_>>(), ["FULL_SCAN(t)"]);
+    assert_eq!(query.hints.iter().map(support::print::text).collect::<Vec<_>>(), ["FULL_SCAN(t)"]);
     assert!(query.query.fetch.is_none());
     let SetExpr::Select(select) = *query.query.body else { panic!("no SELECT") };
     assert!(select.optimizer_hints.is_empty());

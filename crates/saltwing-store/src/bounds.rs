@@ -2,24 +2,7 @@
 
 use std::ops::Bound;
 
-/// The way a cursor travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From small keys to large ones.
-    Forward,
-    /// From large keys to small ones.
-    Reverse,
-}
-
-impl Direction {
-    /// Whether a cursor reaches key `a` before key `b`.
-    pub fn is_before(self, a: &[u8], b: &[u8]) -> bool {
-        match self {
-            Self::Forward => a < b,
-            Self::Reverse => a > b,
-        }
-    }
-}
+use saltwing_types::Direction;
 
 /// Keys from `start`, included, to `end`, excluded.
 ///

@@ -7,7 +7,7 @@
 //! | function | holds |
 //! |---|---|
 //! | [`run`] | random steps against a model, reopened between them; the edges of keys and batches; writers at the same time |
-//! | [`run_faults`] | every single fault of [`crate::fault`], one run each |
+//! | [`run_faults`] | every single fault of [`crate::conformance::fault`], one run each |
 //! | [`synced_before_acknowledged`], [`announced_writes_share_a_sync`], [`sync_is_a_system_call`] | the order of write, sync and acknowledgement |
 //! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
 //! | [`survives_kill`], [`clears_survive_kill`], [`reclaims_survive_kill`], [`second_process_is_refused`] | two processes, one of them killed |
@@ -20,6 +20,7 @@
 
 mod directories;
 mod edges;
+pub mod fault;
 mod faults;
 mod files;
 mod model;
@@ -30,7 +31,7 @@ mod suite;
 
 use std::sync::Arc;
 
-use crate::fault::FaultStore;
+use crate::conformance::fault::FaultStore;
 use crate::trace::Event;
 use crate::{Durability, OrderedKv, Space, Trace, WriteBatch};
 

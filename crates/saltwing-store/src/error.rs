@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use saltwing_types::{StorageCause, StorageError};
+
 /// An error of a store, with what it was about.
 ///
 /// [`StoreError::code`] is the stable word that users see. After an error of
@@ -205,23 +207,33 @@ impl StoreError {
         }
     }
 
-    /// Whether the same call may succeed if it is made again unchanged.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Locked { .. })
+    /// The cause, as the border of tables knows it.
+    pub fn cause(&self) -> StorageCause {
+        match self {
+            Self::Locked { .. } => StorageCause::Locked,
+            Self::ReadOnly { .. } => StorageCause::ReadOnly,
+            Self::NewerFormat { .. } | Self::OtherStore { .. } | Self::NotSupported { .. } => {
+                StorageCause::NotSupported
+            }
+            Self::NotADatabase { .. } | Self::Missing { .. } | Self::Io { .. } => StorageCause::Io,
+            Self::Poisoned { .. } => StorageCause::Poisoned,
+            Self::DiskFull { .. } => StorageCause::DeviceFull,
+            Self::NearlyFull { .. } => StorageCause::DeviceNearlyFull,
+            Self::Corrupt { .. } => StorageCause::Corrupt,
+            Self::EmptyKey | Self::KeyTooLong { .. } => StorageCause::BadKey,
+            Self::BatchTooLarge { .. } => StorageCause::BatchTooLarge,
+            Self::CommitUnknown { .. } => StorageCause::CommitUnknown,
+        }
     }
 
     /// The stable word under which users know this error.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Locked { .. } => "locked",
-            Self::ReadOnly { .. } => "read_only",
-            Self::NewerFormat { .. } | Self::OtherStore { .. } | Self::NotSupported { .. } => "not_supported",
-            Self::NotADatabase { .. } | Self::Missing { .. } | Self::Io { .. } | Self::Poisoned { .. } => "io",
-            Self::DiskFull { .. } | Self::NearlyFull { .. } => "disk_full",
-            Self::Corrupt { .. } => "corrupt",
-            Self::EmptyKey | Self::KeyTooLong { .. } => "bad_key",
-            Self::BatchTooLarge { .. } => "statement_too_large",
-            Self::CommitUnknown { .. } => "commit_unknown",
-        }
+        self.cause().code().as_str()
+    }
+}
+
+impl From<StoreError> for StorageError {
+    fn from(error: StoreError) -> Self {
+        Self::new(error.cause(), error)
     }
 }

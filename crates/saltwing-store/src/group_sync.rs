@@ -23,8 +23,8 @@ use std::sync::OnceLock;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::StoreError;
 use crate::trace::{Event, Trace};
-use crate::{Announced, StoreError};
 
 /// The writers of one store that want their writes on the disk.
 #[derive(Default)]
@@ -175,6 +175,47 @@ impl Round<'_> {
 impl Drop for Round<'_> {
     fn drop(&mut self) {
         self.end_write();
+    }
+}
+
+/// A write that was [announced](crate::OrderedKv::announce). Dropped without [`Announced::wait`], when the write failed, it
+/// leaves the sync to the others.
+#[must_use]
+pub struct Announced<'s> {
+    round: Option<Round<'s>>,
+    wait: Wait<'s>,
+}
+
+type Wait<'s> = Box<dyn FnOnce(Option<Round<'s>>) -> Result<(), StoreError> + Send + 's>;
+
+impl<'s> Announced<'s> {
+    /// A write whose sync nobody shares.
+    pub fn alone(sync: impl FnOnce() -> Result<(), StoreError> + Send + 's) -> Self {
+        Self { round: None, wait: Box::new(|_| sync()) }
+    }
+
+    /// A write in a round of others; `wait` waits for its sync.
+    pub fn in_round(round: Round<'s>, wait: impl FnOnce(Round<'s>) -> Result<(), StoreError> + Send + 's) -> Self {
+        Self { round: Some(round), wait: Box::new(|round| round.map_or(Ok(()), wait)) }
+    }
+
+    /// The same with another error of the wait.
+    pub fn map_err(self, translate: impl FnOnce(StoreError) -> StoreError + Send + 's) -> Self {
+        let wait = self.wait;
+        Self { round: self.round, wait: Box::new(|round| wait(round).map_err(translate)) }
+    }
+
+    /// Says that the write has ended: nobody waits for it any more.
+    pub fn written(&mut self) {
+        self.round.iter_mut().for_each(Round::written);
+    }
+
+    /// Waits until the write is on the disk.
+    ///
+    /// # Errors
+    /// As [`OrderedKv::sync`](crate::OrderedKv::sync).
+    pub fn wait(self) -> Result<(), StoreError> {
+        (self.wait)(self.round)
     }
 }
 

@@ -23,8 +23,8 @@
 //!
 //! # Left to others
 //! Locking a directory and telling whose it is: [`directory`]. Which commits were on the disk: [`commit_number`],
-//! [`watermark`]. Ends of logs that a crash has torn: [`torn`]. Room on the device: [`device`]. Faults on demand:
-//! [`fault`]. Order of rows, versions, expiry: the crates above.
+//! [`watermark`]. Ends of logs that a crash has torn: [`torn`]. Room on the device: [`device`].
+//! Order of rows, versions, expiry: the crates above.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -32,30 +32,33 @@ pub mod backup;
 mod batch;
 mod bounds;
 mod bytes;
+mod capabilities;
 pub mod commit_number;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod device;
 pub mod directory;
 mod error;
-pub mod fault;
 pub mod group_sync;
 mod memory;
 mod range_cursor;
+mod space;
 mod store;
 pub mod torn;
 pub mod trace;
 pub mod watermark;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
-pub use bounds::{Direction, KeyBounds};
+pub use bounds::KeyBounds;
 pub use bytes::Bytes;
+pub use capabilities::{Capabilities, KEY_BYTES_MAX};
 pub use directory::{Access, OpenOptions};
 pub use error::{Holder, StoreError};
+pub use group_sync::Announced;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
-pub use store::{
-    Announced, AtomicScope, Capabilities, Cursor, Durability, DurabilityScope, KEY_BYTES_MAX, LeftOut, OrderedKv,
-    Snapshot, Space,
-};
+pub use space::Space;
+pub use store::{Cursor, LeftOut, OrderedKv, Snapshot};
 pub use trace::Trace;
+
+pub use saltwing_types::{Direction, Durability, DurabilityScope};

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use parking_lot::RwLock;
 
-use crate::store::KEY_BYTES_MAX;
 use crate::{
-    AtomicScope, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KeyBounds, Mutation, OrderedKv,
+    Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, Mutation, OrderedKv,
     Snapshot, Space, StoreError, WriteBatch,
 };
 
 static CAPABILITIES: Capabilities = Capabilities {
     name: "memory",
-    atomic: AtomicScope::Batch,
     snapshots: true,
     persistent: false,
     reads_without_writing: false,
@@ -188,7 +186,7 @@ mod tests {
 
     use super::MemoryStore;
     use crate::conformance;
-    use crate::fault::{Fault, FaultStore};
+    use crate::conformance::fault::{Fault, FaultStore};
     use crate::{Durability, OrderedKv, Space, WriteBatch};
 
     fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {

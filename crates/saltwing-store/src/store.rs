@@ -1,91 +1,8 @@
 //! The contract: [`OrderedKv`], [`Snapshot`], [`Cursor`].
 
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::group_sync::Round;
-use crate::{Bytes, Direction, KeyBounds, StoreError, WriteBatch};
-
-/// The longest key that the embedded stores take, in bytes.
-pub const KEY_BYTES_MAX: usize = 65_535;
-
-/// One sorted map of a store, by number.
-///
-/// Spaces are few and shared by all tables; who uses a number for what is said
-/// by the crate above. A space exists as soon as something was written to it;
-/// one that does not exist reads as empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Space(u8);
-
-impl Space {
-    /// The space with this number.
-    pub const fn new(id: u8) -> Self {
-        Self(id)
-    }
-
-    /// Its number.
-    pub const fn id(self) -> u8 {
-        self.0
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "space {}", self.0)
-    }
-}
-
-/// What a batch is atomic over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicScope {
-    /// Only over one key: a crash may leave some of a batch's mutations.
-    Row,
-    /// Over the whole batch, across spaces.
-    Batch,
-}
-
-/// What an acknowledged [`Durability::Synced`] write survives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DurabilityScope {
-    /// Nothing: it is gone with the process.
-    None,
-    /// A killed process; not a power cut, nor a crash of the operating system.
-    Process,
-    /// A power cut, as far as the device keeps what it was asked to sync.
-    Power,
-}
-
-/// What a store can do, as data: no caller asks which store it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Capabilities {
-    /// `fjall`, `redb`, `sled` or `memory`.
-    pub name: &'static str,
-    /// What [`OrderedKv::write`] is atomic over.
-    pub atomic: AtomicScope,
-    /// Whether [`OrderedKv::snapshot`] works, and a cursor sees one moment only.
-    pub snapshots: bool,
-    /// Whether anything is there after the process ends.
-    pub persistent: bool,
-    /// Whether [`Access::ReadOnly`](crate::Access) writes nothing into the directory, needs no permission to, and goes
-    /// beside other readers. If not, a reader has the directory alone, and the store may write to it.
-    pub reads_without_writing: bool,
-    /// What an acknowledged synced write survives.
-    pub durability: DurabilityScope,
-    /// The longest key that can be written, in bytes.
-    pub key_bytes_max: usize,
-}
-
-/// What an acknowledged write has survived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// Promises order, not survival: a crash may take the last so many of these
-    /// writes, never one without all later ones.
-    Buffered,
-    /// On the disk before it is acknowledged, as far as [`Capabilities::durability`] says. Writers at the same time
-    /// share one sync (group commit).
-    Synced,
-}
+use crate::{Announced, Bytes, Capabilities, Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 
 /// A part of a store's own files that [`Access::Salvage`](crate::Access) has left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,47 +122,6 @@ pub trait OrderedKv: Send + Sync + 'static {
     }
 }
 
-/// A write that was [announced](OrderedKv::announce). Dropped without [`Announced::wait`], when the write failed, it
-/// leaves the sync to the others.
-#[must_use]
-pub struct Announced<'s> {
-    round: Option<Round<'s>>,
-    wait: Wait<'s>,
-}
-
-type Wait<'s> = Box<dyn FnOnce(Option<Round<'s>>) -> Result<(), StoreError> + Send + 's>;
-
-impl<'s> Announced<'s> {
-    /// A write whose sync nobody shares.
-    pub fn alone(sync: impl FnOnce() -> Result<(), StoreError> + Send + 's) -> Self {
-        Self { round: None, wait: Box::new(|_| sync()) }
-    }
-
-    /// A write in a round of others; `wait` waits for its sync.
-    pub fn in_round(round: Round<'s>, wait: impl FnOnce(Round<'s>) -> Result<(), StoreError> + Send + 's) -> Self {
-        Self { round: Some(round), wait: Box::new(|round| round.map_or(Ok(()), wait)) }
-    }
-
-    /// The same with another error of the wait.
-    pub fn map_err(self, translate: impl FnOnce(StoreError) -> StoreError + Send + 's) -> Self {
-        let wait = self.wait;
-        Self { round: self.round, wait: Box::new(|round| wait(round).map_err(translate)) }
-    }
-
-    /// Says that the write has ended: nobody waits for it any more.
-    pub fn written(&mut self) {
-        self.round.iter_mut().for_each(Round::written);
-    }
-
-    /// Waits until the write is on the disk.
-    ///
-    /// # Errors
-    /// As [`OrderedKv::sync`].
-    pub fn wait(self) -> Result<(), StoreError> {
-        (self.wait)(self.round)
-    }
-}
-
 /// One moment of a store, consistent across its spaces. Keep it for a statement or
 /// a transaction, not for hours: what it sees cannot be reclaimed.
 pub trait Snapshot: Send + Sync {
@@ -272,62 +148,4 @@ pub trait Cursor: Send {
     /// one yielded changes nothing. Any bytes will do, empty ones included. It
     /// costs about as much as a new cursor.
     fn seek(&mut self, key: &[u8]) -> Result<(), StoreError>;
-}
-
-impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
-    fn capabilities(&self) -> &Capabilities {
-        (**self).capabilities()
-    }
-
-    fn notices(&self) -> &[String] {
-        (**self).notices()
-    }
-
-    fn left_out(&self) -> &[LeftOut] {
-        (**self).left_out()
-    }
-
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        (**self).get(space, key)
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        (**self).cursor(space, bounds, direction)
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        (**self).snapshot()
-    }
-
-    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
-        (**self).write(batch, durability)
-    }
-
-    fn clear(&self, space: Space) -> Result<(), StoreError> {
-        (**self).clear(space)
-    }
-
-    fn reclaim(&self) -> Result<(), StoreError> {
-        (**self).reclaim()
-    }
-
-    fn room(&self) -> Option<u64> {
-        (**self).room()
-    }
-
-    fn place(&self) -> PathBuf {
-        (**self).place()
-    }
-
-    fn sync(&self) -> Result<(), StoreError> {
-        (**self).sync()
-    }
-
-    fn announce(&self) -> Announced<'_> {
-        (**self).announce()
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        (**self).close()
-    }
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use saltwing_access::{Buckets, Durability, RangeSample, SystemClock, Table, TableStore};
+use saltwing_access::{Durability, KeyRanges, KeySet, SystemClock, Table, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::directory::{Access, OpenOptions};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Space};
@@ -114,8 +114,7 @@ fn look_everywhere(tables: &EmbeddedTables, table: &Table) {
     for look in 0..LOOKS {
         let phone = (mixed(look) % 100_000_000) as i64;
         let range = KeyRange::new(key(phone), Some(key(phone + 1))).unwrap();
-        let sample = RangeSample { ranges: vec![(range, None)], total: 1, buckets: Buckets::All };
-        view.estimate(table, &sample).unwrap();
+        view.estimate(table, &KeySet::everywhere(KeyRanges::from_iter([range]))).unwrap();
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_access::{
     AtomicScope, Capabilities, Clock, Examine, Examined, PointRow, Projection, ScanContext, Snapshot, SnapshotScope,
-    Table, TableError, TableStore, TakeRow, Transaction, WriteBatch,
+    StorageError, Table, TableError, TableStore, TakeRow, Transaction, WriteBatch,
 };
 use saltwing_store::OrderedKv;
 use saltwing_types::TableId;
@@ -130,7 +130,7 @@ impl EmbeddedTables {
     /// The store's.
     pub fn close(&self) -> Result<(), TableError> {
         let merged = self.committer.packed.merge_surplus();
-        self.committer.packed.kv().close()?;
+        self.committer.packed.kv().close().map_err(StorageError::from)?;
         merged
     }
 }

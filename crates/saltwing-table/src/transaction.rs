@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{CommitNo, Durability, RowChange, Snapshot, Table, TableError, Transaction, WriteBatch};
+use saltwing_access::{
+    CommitNo, Durability, RowChange, Snapshot, StorageError, Table, TableError, Transaction, WriteBatch,
+};
 use saltwing_store::Announced;
 
 use crate::commit::{CommitLog, ReadToken};
@@ -27,8 +29,8 @@ impl Committer {
     /// remembered.
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
         let (rows, token) = self.packed.moment(|| self.log.begin());
-        let snapshot: Arc<dyn Snapshot> = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
-        EmbeddedTransaction { batch: self.batch(), latest: snapshot.clone(), snapshot, token }
+        let latest = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
+        EmbeddedTransaction { batch: self.batch(), snapshot: latest.clone(), latest, view: None, token }
     }
 
     fn write_set(&self) -> WriteSet {
@@ -59,7 +61,7 @@ impl Committer {
         let record = || self.log.record(keys(), read_at);
         let (number, announced) = self.packed.write(&records, durability, check, record)?;
         // Outside the lock, so that commits at the same time share one sync.
-        announced.map_or(Ok(()), Announced::wait)?;
+        announced.map_or(Ok(()), Announced::wait).map_err(StorageError::from)?;
         Ok(number)
     }
 
@@ -127,7 +129,9 @@ impl WriteBatch for EmbeddedBatch {
 pub(crate) struct EmbeddedTransaction {
     batch: EmbeddedBatch,
     snapshot: Arc<dyn Snapshot>,
-    latest: Arc<dyn Snapshot>,
+    latest: Arc<EmbeddedSnapshot>,
+    /// `latest` with the first records of the batch, and how many these are.
+    view: Option<(Arc<EmbeddedSnapshot>, usize)>,
     token: ReadToken,
 }
 
@@ -154,9 +158,9 @@ impl WriteBatch for EmbeddedTransaction {
     }
 
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
-        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, token } = *self;
+        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, token } = *self;
         // What the snapshots alone still see can be given back.
-        drop((snapshot, latest));
+        drop((snapshot, latest, view));
         match writes.is_empty() {
             true => Ok(token.at()),
             false => committer.commit(&writes, Some(&token), durability),
@@ -169,8 +173,18 @@ impl Transaction for EmbeddedTransaction {
         &self.snapshot
     }
 
-    fn latest(&self) -> &Arc<dyn Snapshot> {
-        &self.latest
+    fn latest(&self) -> &dyn Snapshot {
+        &*self.latest
+    }
+
+    fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError> {
+        let records = self.batch.writes.finished_records();
+        let (mut view, seen) = self.view.take().unwrap_or_else(|| (self.latest.clone(), 0));
+        if let Some(new) = records.get(seen..).filter(|new| !new.is_empty()) {
+            view = Arc::new(view.with(new));
+        }
+        self.view = Some((view.clone(), records.len()));
+        Ok(view)
     }
 
     fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError> {
@@ -178,6 +192,7 @@ impl Transaction for EmbeddedTransaction {
         let number = committer.commit(writes, Some(&self.token), durability)?;
         *writes = committer.write_set();
         self.latest = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
+        self.view = None;
         Ok(number)
     }
 }

@@ -127,6 +127,11 @@ impl WriteSet {
         &self.tables
     }
 
+    /// The rows as the store takes them, in records to which none is added any more.
+    pub(crate) fn finished_records(&mut self) -> &[Record] {
+        self.records.finished()
+    }
+
     /// The rows as the store takes them.
     pub(crate) fn records(&self) -> Vec<Record> {
         self.records.records()

@@ -8,14 +8,13 @@ use std::sync::atomic::Ordering;
 
 use saltwing_access::conformance::{self, context, everything, read, row, scan, table_def};
 use saltwing_access::{
-    Buckets, Budget, Direction, Durability, KeySet, Projection, RangeIter, RangeSource, RangeWalk, ScanContext,
-    ScanRoute, Table, TableStore,
+    Budget, Direction, Durability, KeyRanges, KeySet, Projection, ScanContext, ScanRoute, Table, TableStore,
 };
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{EmbeddedTables, LayoutOptions};
 use saltwing_types::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, Value};
-use support::{ManualClock, Ranges};
+use support::ManualClock;
 
 #[test]
 fn the_storage_conforms() {
@@ -28,8 +27,8 @@ fn the_storage_conforms_with_tiny_blocks() {
     conformance::check(&|clock| Arc::new(open(clock)));
 }
 
-fn in_ranges(ranges: impl RangeSource + 'static) -> KeySet {
-    KeySet::Ranges { ranges: Arc::new(ranges), buckets: Buckets::All }
+fn in_ranges(ranges: impl IntoIterator<Item = KeyRange>) -> KeySet {
+    KeySet::everywhere(KeyRanges::from_iter(ranges))
 }
 
 #[test]
@@ -111,7 +110,7 @@ fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
         let points: Vec<KeyRange> = (0..100_000).map(|k| KeyRange::point(logical(k))).collect();
         let direction = if reverse { Direction::Reverse } else { Direction::Forward };
         let context = context();
-        let route = ScanRoute { keys: in_ranges(Ranges(points)), direction, ..everything() };
+        let route = ScanRoute { keys: in_ranges(points), direction, ..everything() };
         let rows = read(&store, &table, &[0], route, &context);
         let mut expected: Vec<_> = [5, 40_000, 40_001, 99_999].map(|k| vec![Value::Int(k)]).into();
         if reverse {
@@ -123,36 +122,16 @@ fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
     }
 }
 
-/// The same range for ever.
-struct Endless(KeyRange);
-
-impl Iterator for Endless {
-    type Item = KeyRange;
-
-    fn next(&mut self) -> Option<KeyRange> {
-        Some(self.0.clone())
-    }
-}
-
-impl RangeWalk for Endless {}
-
-impl RangeSource for Endless {
-    fn ranges(&self, _bucket: Option<u8>, _direction: Direction) -> RangeIter {
-        Box::new(Endless(self.0.clone()))
-    }
-}
-
 #[test]
 fn a_scan_that_finds_nothing_stops_in_time() {
     let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
     let table = store.open_table(Table::new(Arc::new(table_def(0, false, None))).unwrap());
     let mut writes = store.batch();
-    writes.put(&table, row(1, None, Some(0), None, None)).unwrap();
+    writes.put(&table, row(1_000_000, None, Some(0), None, None)).unwrap();
     writes.commit(Durability::Buffered).unwrap();
-    let absent = KeyRange::point(table.codec().encode_logical(&[Value::Int(0), Value::Null]).unwrap());
-    let context =
-        ScanContext::new(Budget { time_max: Some(std::time::Duration::from_millis(20)), ..Budget::default() });
-    let route = ScanRoute { keys: in_ranges(Endless(absent)), ..everything() };
+    let absent = |k| KeyRange::point(table.codec().encode_logical(&[Value::Int(k), Value::Null]).unwrap());
+    let route = ScanRoute { keys: in_ranges((0..1_000_000).map(absent)), ..everything() };
+    let context = ScanContext::new(Budget { time_max: Some(std::time::Duration::from_millis(2)), ..Budget::default() });
     let mut scan = scan(&store, &table, &[0], route, context);
     assert_eq!(scan.next_batch().unwrap_err().code().as_str(), "timeout");
 }

@@ -11,7 +11,7 @@
 
 use crate::rounding::Rounding;
 use crate::value::Timestamp;
-use crate::{Function, SqlType, Value, ValueError, text};
+use crate::{SqlType, Value, ValueError, text};
 
 const NANOS_PER_MS: i128 = 1_000_000;
 const MS_PER_DAY: i64 = 86_400_000;
@@ -238,11 +238,6 @@ impl DateField {
             Self::Minute => "MINUTE",
             Self::Second => "SECOND",
         }
-    }
-
-    /// The field that a function takes, if it takes one.
-    pub fn of_function(function: Function) -> Option<Self> {
-        Self::ALL.into_iter().find(|field| field.function_name() == function.name)
     }
 
     /// The name in `EXTRACT(field FROM ..)`.

@@ -2,15 +2,13 @@
 
 use std::cmp::Ordering;
 
+use crate::arithmetic::{arith, negate};
 use crate::function::Evaluation;
 use crate::like::LikePattern;
 use crate::sql_type::TypeFamily;
-use crate::value::Timestamp;
-use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, datetime, number, text};
+use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, number, text};
 
 type Computed = Result<Value, ValueError>;
-
-const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
 /// The value of `expr` for `row`, which [`crate::ColumnRef::index`] counts in.
 ///
@@ -95,23 +93,12 @@ pub fn compare(op: CompareOp, a: &Value, b: &Value, ty: SqlType) -> Option<bool>
     match op {
         CompareOp::Distinct => Some(!not_distinct(a, b, ty)),
         CompareOp::NotDistinct => Some(not_distinct(a, b, ty)),
-        _ => a.compare_as(b, ty).map(|ordering| ordering_satisfies(op, ordering)),
+        _ => a.compare_as(b, ty).map(|ordering| op.holds(ordering)),
     }
 }
 
 fn not_distinct(a: &Value, b: &Value, ty: SqlType) -> bool {
     a.compare_as(b, ty).map_or(a.is_null() && b.is_null(), Ordering::is_eq)
-}
-
-fn ordering_satisfies(op: CompareOp, ordering: Ordering) -> bool {
-    match op {
-        CompareOp::Eq | CompareOp::NotDistinct => ordering.is_eq(),
-        CompareOp::NotEq | CompareOp::Distinct => ordering.is_ne(),
-        CompareOp::Lt => ordering.is_lt(),
-        CompareOp::LtEq => ordering.is_le(),
-        CompareOp::Gt => ordering.is_gt(),
-        CompareOp::GtEq => ordering.is_ge(),
-    }
 }
 
 /// Row values: for `=` and `<>` a known difference decides over an unknown; for
@@ -123,10 +110,10 @@ fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<
             Some(Ordering::Equal) => {}
             None if matches!(op, CompareOp::Eq | CompareOp::NotEq) => unknown = true,
             None => return Ok(None),
-            Some(ordering) => return Ok(Some(ordering_satisfies(op, ordering))),
+            Some(ordering) => return Ok(Some(op.holds(ordering))),
         }
     }
-    Ok((!unknown).then(|| ordering_satisfies(op, Ordering::Equal)))
+    Ok((!unknown).then(|| op.holds(Ordering::Equal)))
 }
 
 /// AND (`decides` false) and OR (`decides` true): one deciding operand is enough,
@@ -206,104 +193,6 @@ fn whole(value: &Value) -> Option<i128> {
         Value::Int(i) => Some((*i).into()),
         Value::Decimal(d) => d.unscaled_at(0),
         _ => None,
-    }
-}
-
-/// Arithmetic on two values, in the type that [`crate::typing::arith`] gave.
-///
-/// # Errors
-/// [`ValueError::OutOfRange`] on overflow, [`ValueError::DivisionByZero`].
-pub fn arith(op: ArithOp, a: &Value, b: &Value, ty: SqlType) -> Computed {
-    if a.is_null() || b.is_null() {
-        return Ok(Value::Null);
-    }
-    let overflow = || ValueError::OutOfRange {
-        value: format!("{} {} {}", text::literal(a, SqlType::Null), op.as_str(), text::literal(b, SqlType::Null)),
-        target: ty.to_string(),
-    };
-    match (ty.family(), a, b) {
-        (TypeFamily::Instant, instant, days) if text::instant(instant).is_some() => add_days(op, instant, days, ty),
-        (TypeFamily::Instant, days, instant) => add_days(op, instant, days, ty),
-        (_, Value::Int(a), Value::Int(b)) => int_arith(op, *a, *b)?.map(Value::Int).ok_or_else(overflow),
-        _ if ty.is_float() => {
-            let (a, b) = (number::to_f64(a), number::to_f64(b));
-            float_arith(op, a, b)?.map(Value::Double).ok_or_else(overflow)
-        }
-        _ => decimal_arith(op, number::to_decimal(a)?, number::to_decimal(b)?).map(Value::Decimal),
-    }
-}
-
-/// Integer arithmetic; `None` on overflow.
-///
-/// # Errors
-/// [`ValueError::DivisionByZero`].
-pub fn int_arith(op: ArithOp, a: i64, b: i64) -> Result<Option<i64>, ValueError> {
-    Ok(match op {
-        ArithOp::Add => a.checked_add(b),
-        ArithOp::Sub => a.checked_sub(b),
-        ArithOp::Mul => a.checked_mul(b),
-        ArithOp::Div | ArithOp::Rem if b == 0 => return Err(ValueError::DivisionByZero),
-        ArithOp::Div => a.checked_div(b),
-        // The smallest integer modulo -1 is 0, not an overflow.
-        ArithOp::Rem => Some(a.checked_rem(b).unwrap_or(0)),
-    })
-}
-
-/// Float arithmetic; `None` where finite numbers would give an infinity.
-///
-/// # Errors
-/// [`ValueError::DivisionByZero`].
-pub fn float_arith(op: ArithOp, a: f64, b: f64) -> Result<Option<f64>, ValueError> {
-    let result = match op {
-        ArithOp::Add => a + b,
-        ArithOp::Sub => a - b,
-        ArithOp::Mul => a * b,
-        ArithOp::Div | ArithOp::Rem if b == 0.0 => return Err(ValueError::DivisionByZero),
-        ArithOp::Div => a / b,
-        ArithOp::Rem => a % b,
-    };
-    Ok((result.is_finite() || !a.is_finite() || !b.is_finite()).then_some(result))
-}
-
-/// Decimal arithmetic to 38 digits.
-///
-/// # Errors
-/// [`ValueError::DivisionByZero`], [`ValueError::OutOfRange`].
-pub fn decimal_arith(op: ArithOp, a: Decimal, b: Decimal) -> Result<Decimal, ValueError> {
-    match op {
-        ArithOp::Add => a.checked_add(b),
-        ArithOp::Sub => a.checked_sub(b),
-        ArithOp::Mul => a.checked_mul(b),
-        ArithOp::Div => a.checked_div(b),
-        ArithOp::Rem => a.checked_rem(b),
-    }
-}
-
-fn add_days(op: ArithOp, instant: &Value, days: &Value, ty: SqlType) -> Computed {
-    let overflow = || ValueError::DatetimeOverflow {
-        value: format!("{} {} {} days", text::literal(instant, ty), op.as_str(), text::literal(days, SqlType::Null)),
-        target: ty.to_string(),
-    };
-    let at = text::instant(instant).ok_or_else(overflow)?;
-    let nanos = number::to_decimal(days)?.checked_mul(Decimal::from(NANOS_PER_DAY))?.truncate(0);
-    let nanos = if op == ArithOp::Sub { nanos.negated() } else { nanos };
-    let total = nanos.unscaled_at(0).and_then(|n| n.checked_add(i128::from(at.ms) * 1_000_000 + i128::from(at.nanos)));
-    let total = total.ok_or_else(overflow)?;
-    let ms = i64::try_from(total.div_euclid(1_000_000)).ok().filter(|&ms| datetime::has_text(ms));
-    let ms = ms.ok_or_else(overflow)?;
-    let at = Timestamp { ms, nanos: total.rem_euclid(1_000_000) as u32 };
-    Ok(if ty.is_timestamp() { Value::Timestamp(at) } else { Value::Date(at.ms) })
-}
-
-pub(crate) fn negate(value: Value, ty: SqlType) -> Computed {
-    match value {
-        Value::Null => Ok(Value::Null),
-        Value::Int(i) => i
-            .checked_neg()
-            .map(Value::Int)
-            .ok_or_else(|| ValueError::OutOfRange { value: format!("-({i})"), target: ty.to_string() }),
-        Value::Decimal(d) => Ok(Value::Decimal(d.negated())),
-        other => Ok(Value::Double(-number::to_f64(&other))),
     }
 }
 

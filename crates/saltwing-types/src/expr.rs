@@ -10,7 +10,7 @@
 use std::fmt;
 
 use crate::function::Volatility;
-use crate::{Function, Span, SqlType, Value, text};
+use crate::{ArithOp, CompareOp, Function, Span, SqlType, Value, text};
 
 /// A column of the row that an expression is computed over.
 #[derive(Clone, Debug)]
@@ -30,96 +30,6 @@ pub struct ColumnRef {
 impl PartialEq for ColumnRef {
     fn eq(&self, other: &Self) -> bool {
         self.index == other.index && self.ty == other.ty
-    }
-}
-
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CompareOp {
-    /// `=`
-    Eq,
-    /// `<>`
-    NotEq,
-    /// `<`
-    Lt,
-    /// `<=`
-    LtEq,
-    /// `>`
-    Gt,
-    /// `>=`
-    GtEq,
-    /// `IS DISTINCT FROM`: never unknown
-    Distinct,
-    /// `IS NOT DISTINCT FROM`: never unknown
-    NotDistinct,
-}
-
-impl CompareOp {
-    /// The operator with its sides exchanged: `a < b` is `b > a`.
-    pub fn swapped(self) -> Self {
-        match self {
-            Self::Lt => Self::Gt,
-            Self::LtEq => Self::GtEq,
-            Self::Gt => Self::Lt,
-            Self::GtEq => Self::LtEq,
-            same => same,
-        }
-    }
-
-    /// The operator that holds exactly when this one is false (unknown stays unknown).
-    pub fn negated(self) -> Self {
-        match self {
-            Self::Eq => Self::NotEq,
-            Self::NotEq => Self::Eq,
-            Self::Lt => Self::GtEq,
-            Self::LtEq => Self::Gt,
-            Self::Gt => Self::LtEq,
-            Self::GtEq => Self::Lt,
-            Self::Distinct => Self::NotDistinct,
-            Self::NotDistinct => Self::Distinct,
-        }
-    }
-
-    /// As written in SQL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Eq => "=",
-            Self::NotEq => "<>",
-            Self::Lt => "<",
-            Self::LtEq => "<=",
-            Self::Gt => ">",
-            Self::GtEq => ">=",
-            Self::Distinct => "IS DISTINCT FROM",
-            Self::NotDistinct => "IS NOT DISTINCT FROM",
-        }
-    }
-}
-
-/// Arithmetic on two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ArithOp {
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-    /// `%`
-    Rem,
-}
-
-impl ArithOp {
-    /// As written in SQL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Sub => "-",
-            Self::Mul => "*",
-            Self::Div => "/",
-            Self::Rem => "%",
-        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
 //! | [`datetime`], [`calendar`] | instants as text and back; units of time |
 //! | [`text`] | values as text and back |
+//! | [`arithmetic`] | [`ArithOp`] on values |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
 //! | [`function`] | [`Function`]: the registry of scalar functions |
 //! | [`hash`], [`regexp`], [`like`], [`rounding`] | what functions and operators compute with |
@@ -20,6 +21,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+pub mod arithmetic;
 mod byte_size;
 pub mod calendar;
 pub mod datetime;
@@ -32,10 +34,12 @@ pub mod hash;
 pub mod key_expression;
 pub mod like;
 pub mod number;
+mod operator;
 pub mod regexp;
 pub mod rounding;
 pub mod span;
 pub mod sql_type;
+mod storage;
 mod suggestion;
 pub mod table;
 pub mod text;
@@ -47,11 +51,13 @@ pub use byte_size::parse_bytes;
 pub use calendar::DateField;
 pub use decimal::Decimal;
 pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError, with_causes};
-pub use expr::{ArithOp, ColumnRef, CompareOp, Expr};
+pub use expr::{ColumnRef, Expr};
 pub use function::{Function, ScalarFunction};
+pub use operator::{ArithOp, CompareOp};
 pub use rounding::{Rounding, round_number};
 pub use span::{Position, Span};
 pub use sql_type::SqlType;
+pub use storage::{Direction, Durability, DurabilityScope, StorageCause, StorageError};
 pub use suggestion::suggest;
 pub use table::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
 pub use value::Value;

@@ -10,10 +10,11 @@ use crate::sql_type::TypeFamily;
 use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, like, number};
 
 mod call;
+mod rewrite;
 
 pub use call::{call, call_named, regexp};
 
-pub(crate) type Typed = Result<Expr, ValueError>;
+type Typed = Result<Expr, ValueError>;
 
 /// A numeric literal: an integer is a BIGINT, or a DECIMAL beyond 64 bits; with
 /// a point a DECIMAL; with an exponent a DOUBLE.
@@ -215,12 +216,12 @@ fn meet(a: Expr, b: Expr) -> Result<(Expr, Expr), ValueError> {
     }
 }
 
-pub(crate) fn type_name(e: &Expr) -> String {
+fn type_name(e: &Expr) -> String {
     e.sql_type().map_or_else(|| "a parameter".into(), |ty| ty.to_string())
 }
 
 /// A literal or parameter as `ty` sees it; anything else as it is.
-pub(crate) fn meet_type(e: Expr, ty: SqlType) -> Typed {
+fn meet_type(e: Expr, ty: SqlType) -> Typed {
     match e {
         Expr::Literal(value, own) => {
             let (value, ty) = number::meet(value, own, ty)?;

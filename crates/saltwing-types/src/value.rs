@@ -67,6 +67,11 @@ impl Value {
         Value::Text(text.into())
     }
 
+    /// The text of a text value.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+
     /// SQL's comparison of two values of one family; numbers of different kinds
     /// are compared by value, without rounding an integer or a decimal.
     ///

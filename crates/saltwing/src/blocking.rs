@@ -6,10 +6,10 @@
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::copy::CopyProgress;
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::params::IntoParams;
+use crate::progress::CopyProgress;
 use crate::rows::{no_row, only_row};
 use crate::session::{Prepared, Session};
 use crate::{ArrowRows, Error, FromRow, Row, Stats};

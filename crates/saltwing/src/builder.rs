@@ -1,23 +1,26 @@
 //! How a database is opened.
 
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use saltwing_access::{Clock, Durability, SystemClock, TableStore, Threads};
+use saltwing_access::{Clock, Durability, SystemClock, Threads};
 use saltwing_plan::Policy;
 use saltwing_store::directory::{self, Found};
 use saltwing_store::{BATCH_BYTES_MAX, MemoryStore, OrderedKv};
 use saltwing_table::LayoutOptions;
 use saltwing_types::ErrorCode;
 
+use crate::Error;
+use crate::file_access::FileAccess;
 use crate::machine_memory::machine_memory;
-use crate::settings::COMMIT_BYTES;
-use crate::{Database, Error, FileAccess};
 
 /// Memory for the store's cache unless said otherwise.
 const CACHE_BYTES: u64 = 256 << 20;
+/// What [`Settings::commit_bytes_max`] takes: a batch of the store takes as much, with some room for its keys.
+pub(crate) const COMMIT_BYTES: RangeInclusive<usize> = 1..=1_000_000_000;
 /// Bytes of encoded rows that one commit may hold unless said otherwise.
 const COMMIT_BYTES_MAX: usize = 256 << 20;
 const _: () = assert!(*COMMIT_BYTES.end() < BATCH_BYTES_MAX);
@@ -277,25 +280,6 @@ impl Builder {
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
-    }
-
-    /// Opens the database.
-    ///
-    /// # Errors
-    /// [`ErrorCode::Locked`] when it is open already, unless all are readers; [`ErrorCode::NotSupported`] for a
-    /// newer format or another store; [`ErrorCode::Corrupt`]; [`ErrorCode::Io`].
-    pub fn open(self) -> Result<Database, Error> {
-        let kv = self.open_store()?;
-        Database::start(kv, self)
-    }
-
-    /// Opens a database over a store of tables that is not one of this crate's own. Of the options, those about files, the
-    /// layout of rows and the clock do not count. COMPACT, SHOW STORAGE, backups and checks are not possible.
-    ///
-    /// # Errors
-    /// As [`Builder::open`], and those of the store.
-    pub fn open_over(self, tables: Arc<dyn TableStore>) -> Result<Database, Error> {
-        Database::over(tables, self)
     }
 
     pub(crate) fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {

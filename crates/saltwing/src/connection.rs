@@ -7,10 +7,10 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use crate::blocking;
-use crate::copy::CopyProgress;
 use crate::description::Description;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
+use crate::progress::CopyProgress;
 use crate::rows::{no_row, several_rows};
 use crate::session::{Prepared, Session};
 use crate::{ArrowRows, Error, FromRow, Rows, Settings};
@@ -149,7 +149,7 @@ impl Connection {
         let session = self.session.fork();
         let cancel = CancelOnDrop(Some(session.clone()));
         let (sender, receiver) = async_channel::bounded(1);
-        session.database().spawn_blocking({
+        session.shared().spawn_blocking({
             let session = session.clone();
             move || {
                 // A receiver that is gone has cancelled.
@@ -174,7 +174,7 @@ impl Connection {
         }
         let (mut source, columns) = (outcome.source, outcome.columns.clone());
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
-        self.session.database().spawn_blocking(move || {
+        self.session.shared().spawn_blocking(move || {
             while let Some(batch) = source.next_blocking(&columns).transpose() {
                 let failed = batch.is_err();
                 if sender.send_blocking(batch).is_err() || failed {

@@ -1,22 +1,17 @@
 //! A database.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::Path;
+use std::sync::Arc;
 
-use saltwing_access::{Memory, TableStore};
-use saltwing_catalog::Catalog;
-use saltwing_store::{Capabilities, DurabilityScope, OrderedKv};
+use saltwing_access::{Capabilities, DurabilityScope, TableStore};
+use saltwing_store::OrderedKv;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
-use tokio::runtime::Runtime;
 
 use crate::session::Session;
-use crate::statement_cache::StatementCache;
+use crate::shared::Shared;
 use crate::sweeper::Sweeper;
 use crate::{Builder, Connection, Error};
-
-/// Stack of the library's own threads: relational planning is recursive.
-const THREAD_STACK_BYTES: usize = 16 << 20;
 
 /// An open database. Cheap to clone; it closes when the last clone, connection and result are gone.
 #[derive(Clone)]
@@ -24,22 +19,25 @@ pub struct Database {
     pub(crate) shared: Arc<Shared>,
 }
 
-pub(crate) struct Shared {
-    pub(crate) tables: Arc<dyn TableStore>,
-    /// The same, where it is the storage of this process: merges, sweeps, checks and backups are its alone.
-    storage: Option<Arc<EmbeddedTables>>,
-    pub(crate) catalog: Arc<Catalog>,
-    pub(crate) options: Builder,
-    /// Where the database lies, without links.
-    pub(crate) directory: Option<PathBuf>,
-    /// What running statements use.
-    pub(crate) memory: Arc<Memory>,
-    pub(crate) statements: StatementCache,
-    notices: Vec<String>,
-    runtime: OnceLock<Runtime>,
-    #[cfg(feature = "datafusion")]
-    pub(crate) engine: Arc<saltwing_datafusion::Engine>,
-    sweeper: Option<Sweeper>,
+impl Builder {
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Locked`] when it is open already, unless all are readers; [`ErrorCode::NotSupported`] for a
+    /// newer format or another store; [`ErrorCode::Corrupt`]; [`ErrorCode::Io`].
+    pub fn open(self) -> Result<Database, Error> {
+        let kv = self.open_store()?;
+        Database::start(kv, self)
+    }
+
+    /// Opens a database over a store of tables that is not one of this crate's own. Of the options, those about files, the
+    /// layout of rows and the clock do not count. COMPACT, SHOW STORAGE, backups and checks are not possible.
+    ///
+    /// # Errors
+    /// As [`Builder::open`], and those of the store.
+    pub fn open_over(self, tables: Arc<dyn TableStore>) -> Result<Database, Error> {
+        Database::over(tables, self)
+    }
 }
 
 impl Database {
@@ -71,11 +69,11 @@ impl Database {
 
     pub(crate) fn start(kv: Arc<dyn OrderedKv>, options: Builder) -> Result<Self, Error> {
         let mut notices = kv.notices().to_vec();
-        notices.extend(durability_notice(kv.capabilities()));
         let directory = options.path.as_ref().map(std::fs::canonicalize).transpose().map_err(|error| {
             Error::new(ErrorCode::Io, format!("the database's directory cannot be looked at: {error}"))
         })?;
         let storage = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
+        notices.extend(durability_notice(storage.capabilities()));
         let mut shared = Shared::over(storage.clone(), options)?;
         let (options, catalog) = (&shared.options, &shared.catalog);
         if !options.readonly {
@@ -105,7 +103,7 @@ impl Database {
 
     /// A connection: settings of its own over the one database.
     pub fn connect(&self) -> Connection {
-        Connection { session: Session::new(self.clone()) }
+        Connection { session: Session::new(self.shared.clone()) }
     }
 
     /// What the user should know about the opened database, one sentence each: what opening it mended, such as the end of a
@@ -140,80 +138,6 @@ impl Database {
             _ => Ok(()),
         }
     }
-
-    /// The library's own threads, started when they are first needed.
-    pub(crate) fn runtime(&self) -> Result<&Runtime, Error> {
-        if let Some(runtime) = self.shared.runtime.get() {
-            return Ok(runtime);
-        }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(self.shared.options.threads.count.max(2))
-            .thread_name("saltwing")
-            .thread_stack_size(THREAD_STACK_BYTES)
-            .enable_time()
-            .build()
-            .map_err(|error| Error::new(ErrorCode::Io, format!("the library's threads cannot be started: {error}")))?;
-        // Another thread may have been first: then this one is shut down again.
-        if let Err(second) = self.shared.runtime.set(runtime) {
-            second.shutdown_background();
-        }
-        self.shared.runtime.get().ok_or_else(|| Error::new(ErrorCode::Bug, "the library's threads are gone"))
-    }
-
-    pub(crate) fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        drop(self.runtime()?.spawn_blocking(work));
-        Ok(())
-    }
-}
-
-impl Shared {
-    /// A database over the tables of a store, without storage of this process.
-    fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
-        let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
-        let memory = Arc::new(Memory::new(options.memory_limit));
-        Ok(Self {
-            #[cfg(feature = "datafusion")]
-            engine: crate::relational::engine(&options, &memory)?,
-            tables,
-            storage: None,
-            catalog,
-            options,
-            directory: None,
-            memory,
-            statements: StatementCache::default(),
-            notices: Vec::new(),
-            runtime: OnceLock::new(),
-            sweeper: None,
-        })
-    }
-
-    /// The storage of this process.
-    ///
-    /// # Errors
-    /// [`ErrorCode::NotSupported`] if the database is over another store of tables.
-    pub(crate) fn storage(&self, what: &str) -> Result<&Arc<EmbeddedTables>, Error> {
-        self.storage.as_ref().ok_or_else(|| {
-            let store = self.tables.capabilities().name;
-            Error::new(ErrorCode::NotSupported, format!("{what} is not possible on the store {store}"))
-        })
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // A sweep works on the storage that is closed below.
-        self.sweeper = None;
-        // A runtime must not be waited for where it may be dropped: in async code.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-        if let Some(storage) = self.storage.as_ref().filter(|_| !self.options.readonly) {
-            // Nothing acknowledged depends on this: it makes the next opening fast.
-            if let Err(error) = storage.close() {
-                tracing::error!(error = %error, "the database was not closed in order");
-            }
-        }
-    }
 }
 
 /// Says so if a power cut may take what the store acknowledged as synced.
@@ -234,7 +158,7 @@ mod faults;
 #[cfg(test)]
 mod tests {
     use saltwing_store::MemoryStore;
-    use saltwing_store::fault::{Call, Fault, FaultStore};
+    use saltwing_store::conformance::fault::{Call, Fault, FaultStore};
 
     use super::*;
 
@@ -317,7 +241,7 @@ mod tests {
             let connection = database.connect().blocking();
             connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", ()).unwrap();
             (0..40).for_each(|k| drop(connection.execute(&format!("UPSERT INTO t VALUES ({k}, 'a')"), ()).unwrap()));
-            let failure = saltwing_store::fault::Failure::once(Call::Write, 1);
+            let failure = saltwing_store::conformance::fault::Failure::once(Call::Write, 1);
             kv.faults().set(Fault::Fail(failure));
             let done = connection.execute(sql, ()).unwrap();
             assert_eq!((kv.faults().failed(), done.notices.len()), (1, 1), "{sql}: {:?}", done.notices);

@@ -10,7 +10,7 @@ use saltwing_exec::{ExecError, Unfinished};
 use saltwing_planner::{PlannerError, RefusedScans};
 use saltwing_sql::SqlError;
 use saltwing_store::StoreError;
-use saltwing_types::{ErrorCode, Span, ValueError, with_causes};
+use saltwing_types::{ErrorCode, Span, StorageCause, StorageError, ValueError, with_causes};
 
 use crate::error_subject::Subject;
 
@@ -292,7 +292,7 @@ impl<E: Into<Error>> From<Unfinished<E>> for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
-        TableError::from(error).into()
+        TableError::from(StorageError::from(error)).into()
     }
 }
 
@@ -319,17 +319,16 @@ pub(crate) fn table_help(error: &TableError) -> Option<String> {
             Some(help.into())
         }
         TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
-        TableError::Store(StoreError::NearlyFull { .. }) => {
-            Some("delete rows, or make room on the device: then writes go on".into())
-        }
-        TableError::Store(StoreError::DiskFull { .. }) => {
-            Some("make room on the device, close the database and open it again".into())
-        }
+        TableError::Storage(error) => match error.cause {
+            StorageCause::DeviceNearlyFull => Some("delete rows, or make room on the device: then writes go on".into()),
+            StorageCause::DeviceFull => Some("make room on the device, close the database and open it again".into()),
+            StorageCause::BatchTooLarge => {
+                Some("SET autocommit_rows = 100000 commits in parts; or write in several statements".into())
+            }
+            _ => None,
+        },
         TableError::Corrupt { .. } | TableError::CorruptBlock { .. } | TableError::CorruptLayout(_) => {
             Some(DAMAGE_HELP.into())
-        }
-        TableError::Store(StoreError::BatchTooLarge { .. }) => {
-            Some("SET autocommit_rows = 100000 commits in parts; or write in several statements".into())
         }
         _ => None,
     }

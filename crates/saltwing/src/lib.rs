@@ -40,24 +40,31 @@ mod connection;
 mod convert;
 mod copy;
 mod database;
+mod describe;
 mod description;
 mod error;
 mod error_subject;
 mod explain;
+mod file_access;
+mod kept_plan;
 mod machine_memory;
 mod maintenance;
 mod metrics;
 mod outcome;
 mod params;
+mod progress;
 #[cfg(feature = "datafusion")]
 mod relational;
 #[cfg(not(feature = "datafusion"))]
 #[path = "without_relational.rs"]
 mod relational;
+#[cfg(feature = "datafusion")]
+mod relational_engine;
 mod rows;
 mod run;
 mod session;
 mod settings;
+mod shared;
 mod show;
 mod show_functions;
 mod statement_cache;
@@ -68,13 +75,15 @@ mod sweeper;
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
 pub use convert::FromValue;
-pub use copy::{CopyProgress, CopyReport, FileAccess, SkippedLine};
+pub use copy::{CopyReport, SkippedLine};
 pub use database::Database;
 pub use description::Description;
 pub use error::Error;
+pub use file_access::FileAccess;
 pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedTable};
 pub use outcome::{ExecResult, Stats};
 pub use params::{IntoParams, Params};
+pub use progress::CopyProgress;
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 

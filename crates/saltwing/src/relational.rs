@@ -4,38 +4,25 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use futures_util::StreamExt;
-use parking_lot::Mutex;
-use saltwing_access::{Memory, ScanContext, Threads};
+use saltwing_access::ScanContext;
 use saltwing_bind::{Params, ResultColumn, candidates};
 use saltwing_datafusion::{
-    Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind,
-    Template,
+    Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
+use crate::Error;
 use crate::error::table_help;
 use crate::error_subject::Subject;
 use crate::explain::Explained;
+use crate::kept_plan::{KeptPlan, PlanSlot};
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
-use crate::{Builder, Error};
 
 /// Batches that wait for a reader.
 const BATCHES_AHEAD: usize = 2;
-
-/// The engine of a database.
-pub(crate) fn engine(options: &Builder, memory: &Arc<Memory>) -> Result<Arc<Engine>, Error> {
-    let Threads { count, rows_min } = options.threads;
-    let config = EngineConfig {
-        partitions: count,
-        divided_rows_min: rows_min,
-        memory: memory.clone(),
-        ..EngineConfig::default()
-    };
-    Ok(Arc::new(Engine::new(&config)?))
-}
 
 impl From<RelationalError> for Error {
     fn from(error: RelationalError) -> Self {
@@ -152,7 +139,7 @@ impl Session {
     }
 
     fn plan_in(&self, run: &QueryRun<'_>, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {
-        let shared = &self.database().shared;
+        let shared = self.shared();
         let PlanMode { mode, samples } = mode;
         let settings = self.settings();
         let recursion =
@@ -176,7 +163,7 @@ impl Session {
     /// Runs a plan on the library's threads; batches wait in the channel for whoever reads them.
     fn pump(&self, planned: Arc<Planned>) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
-        self.database().runtime()?.spawn(async move {
+        self.shared().runtime()?.spawn(async move {
             let mut stream = match planned.stream() {
                 Ok(stream) => stream,
                 Err(error) => {
@@ -212,35 +199,6 @@ fn is_known_before_values(code: ErrorCode) -> bool {
 struct PlanMode<'a> {
     mode: Mode,
     samples: &'a [Value],
-}
-
-/// The plan that is kept for a statement, if there is one.
-#[derive(Default)]
-pub(crate) struct KeptPlan(Mutex<(u64, PlanSlot)>);
-
-/// What is known of a statement's plan on one version of the catalog.
-#[derive(Clone, Default)]
-enum PlanSlot {
-    /// It did not run yet.
-    #[default]
-    New,
-    /// It ran, and was planned for that run.
-    SeenOnce,
-    /// It runs by this.
-    Template(Arc<Template>),
-    /// It is planned for each run.
-    Never,
-}
-
-impl KeptPlan {
-    fn of(&self, version: u64) -> PlanSlot {
-        let known = self.0.lock();
-        if known.0 == version { known.1.clone() } else { PlanSlot::New }
-    }
-
-    fn put(&self, version: u64, kept: PlanSlot) {
-        *self.0.lock() = (version, kept);
-    }
 }
 
 /// A query ready to run.

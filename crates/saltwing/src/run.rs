@@ -51,11 +51,11 @@ pub(crate) enum Purpose {
 
 impl Session {
     pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
-        self.database().shared.catalog.snapshot()
+        self.shared().catalog.snapshot()
     }
 
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
-        let catalog = &self.database().shared.catalog;
+        let catalog = &self.shared().catalog;
         match statement {
             Statement::Query(query) => self.run_query(query, params).map(Outcome::Rows),
             Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
@@ -128,7 +128,7 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        Ok(self.query_run_on(self.database().shared.tables.snapshot()?, statement, params))
+        Ok(self.query_run_on(self.shared().tables.snapshot()?, statement, params))
     }
 
     pub(crate) fn query_run_on<'a>(
@@ -189,7 +189,7 @@ impl Session {
             let is_kept = settings.executor == ExecutorChoice::Auto && known.is_relational();
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
-        let tables = &self.database().shared.tables;
+        let tables = &self.shared().tables;
         if let Some(row_key) = plan.point_key(part.as_ref())
             && settings.allows_unmetered_get()
         {
@@ -404,7 +404,7 @@ impl Session {
 
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
         self.writable()?;
-        let shared = &self.database().shared;
+        let shared = self.shared();
         let exists = resolve(&*shared.catalog.snapshot(), &create.table).is_ok();
         if exists && create.if_not_exists {
             let notices = vec![format!("table {} exists already", create.table)];
@@ -431,14 +431,14 @@ impl Session {
             Ok(altered.def)
         };
         let schema = name.schema.as_ref().map(|s| s.text.as_str());
-        let altered = self.database().shared.catalog.alter_table(schema, &name.name.text, change);
+        let altered = self.shared().catalog.alter_table(schema, &name.name.text, change);
         altered.map_err(|error| error.at(Some(name.span())))?;
         Ok(ExecResult { rows_affected: 0, notices }.into())
     }
 
     fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {
         self.writable()?;
-        let catalog = &self.database().shared.catalog;
+        let catalog = &self.shared().catalog;
         let mut notices = Vec::new();
         for name in &drop.tables {
             match catalog.drop_table(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text) {
@@ -457,13 +457,13 @@ impl Session {
 
     pub(crate) fn writer(&self) -> Writer<'_> {
         let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
-        let shared = &self.database().shared;
+        let shared = self.shared();
         let limits = CommitLimits { bytes_max, part_rows };
         Writer { store: &*shared.tables, durability, limits, memory: &shared.memory }
     }
 
     pub(crate) fn writable(&self) -> Result<(), Error> {
-        if self.database().shared.options.readonly {
+        if self.shared().options.readonly {
             return Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only"));
         }
         Ok(())

@@ -10,18 +10,19 @@ use saltwing_sql::statement::{Hint, Set};
 use saltwing_sql::{Statement, parse};
 use saltwing_types::ErrorCode;
 
-use crate::copy::CopyProgress;
+use crate::Error;
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
+use crate::progress::CopyProgress;
 use crate::settings::{Setting, Settings};
+use crate::shared::Shared;
 use crate::statement_cache::CachedStatement;
-use crate::{Database, Error};
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
 pub(crate) struct Session {
-    database: Database,
+    shared: Arc<Shared>,
     settings: Arc<Mutex<Settings>>,
     /// Where the context of the statement that runs is found, for cancel.
     slot: Arc<Slot>,
@@ -64,15 +65,15 @@ impl Slots {
 pub(crate) type ProgressReport = Box<dyn Fn(CopyProgress) + Send + Sync>;
 
 impl Session {
-    pub(crate) fn new(database: Database) -> Self {
-        let settings = Settings::new(&database.shared.options);
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let settings = Settings::new(&shared.options);
         let slots = Slots::default();
         let slot = slots.add();
-        Self { database, settings: Arc::new(Mutex::new(settings)), slot, slots, progress: Arc::default() }
+        Self { shared, settings: Arc::new(Mutex::new(settings)), slot, slots, progress: Arc::default() }
     }
 
-    pub(crate) fn database(&self) -> &Database {
-        &self.database
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// The same connection, with a running statement of its own: for cancel by future.
@@ -111,7 +112,7 @@ impl Session {
         let settings = self.settings();
         let budget =
             Budget { rows_max: settings.rows_max, bytes_max: settings.bytes_max, time_max: settings.statement_timeout };
-        let shared = &self.database.shared;
+        let shared = &self.shared;
         let context = ScanContext::of_statement(budget, shared.options.threads, shared.memory.clone());
         *self.slot.context.lock() = Some(context.clone());
         if self.slot.abandoned.load(SeqCst) {
@@ -133,7 +134,7 @@ impl Session {
 
     /// What may override a refusal of a statement with these hints.
     pub(crate) fn guard(&self, hints: &[Hint]) -> Guard {
-        let options = &self.database.shared.options;
+        let options = &self.shared.options;
         Guard {
             hints: hints.to_vec(),
             verb: HintVerb::default(),
@@ -144,7 +145,7 @@ impl Session {
     }
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
-        self.run_parsed(&*self.database.shared.statements.get(sql)?, params)
+        self.run_parsed(&*self.shared.statements.get(sql)?, params)
     }
 
     fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
@@ -185,7 +186,7 @@ impl Session {
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
-        let statement = self.database.shared.statements.get(sql)?;
+        let statement = self.shared.statements.get(sql)?;
         let described = self.describe_statement(&statement.parsed.statement, statement.parameter_count);
         let description = described.map_err(|error| error.in_sql(&statement.text))?;
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
@@ -194,12 +195,12 @@ impl Session {
     /// `SET name = value`.
     pub(crate) fn set(&self, set: &Set) -> Result<(), Error> {
         let setting = Setting::named(&set.name.text).map_err(|error| error.at(Some(set.name.span)))?;
-        setting.set(set, &mut self.settings.lock(), &self.database.shared)
+        setting.set(set, &mut self.settings.lock(), &self.shared)
     }
 
     /// The value of a setting.
     pub(crate) fn setting(&self, setting: &Setting) -> String {
-        setting.show(&mut self.settings.lock(), &self.database.shared)
+        setting.show(&mut self.settings.lock(), &self.shared)
     }
 }
 

@@ -10,8 +10,9 @@ use saltwing_planner::Guard;
 use saltwing_sql::statement::{OptionValue, Set};
 use saltwing_types::{ErrorCode, parse_bytes};
 
-use crate::database::Shared;
-use crate::{Builder, Error};
+use crate::Error;
+use crate::builder::{Builder, COMMIT_BYTES};
+use crate::shared::Shared;
 
 /// Which executor runs queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,9 +124,6 @@ enum Field<'s> {
     Durability(&'s mut Durability),
     Executor(&'s mut ExecutorChoice),
 }
-
-/// What [`Settings::commit_bytes_max`] takes: a batch of the store takes as much, with some room for its keys.
-pub(crate) const COMMIT_BYTES: RangeInclusive<usize> = 1..=1_000_000_000;
 
 /// All settings.
 pub const SETTINGS: [Setting; 14] = [

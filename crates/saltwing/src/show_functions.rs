@@ -38,7 +38,7 @@ impl Session {
     #[cfg(feature = "datafusion")]
     fn engine_functions(&self) -> Vec<Listed> {
         let is_form = |name: &str| FORMS.iter().any(|form| form.name == name);
-        let added = self.database().shared.engine.functions().into_iter().filter(|function| {
+        let added = self.shared().engine.functions().into_iter().filter(|function| {
             function.kind != "scalar" || Function::by_name(&function.name).is_none() && !is_form(&function.name)
         });
         let listed = added.map(|function| Listed {

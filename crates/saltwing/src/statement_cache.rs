@@ -19,7 +19,7 @@ use saltwing_sql::{Parsed, Statement, parameter_count, parse_one};
 use saltwing_types::Value;
 
 use crate::Error;
-use crate::relational::KeptPlan;
+use crate::kept_plan::KeptPlan;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;

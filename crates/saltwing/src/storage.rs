@@ -146,7 +146,7 @@ impl Session {
             Some(name) => vec![resolve(&*catalog, name)?],
             None => catalog.tables(),
         };
-        let stats = self.database().shared.storage("SHOW STORAGE")?.storage_stats();
+        let stats = self.shared().storage("SHOW STORAGE")?.storage_stats();
         // A table that was dropped meanwhile has no numbers any more.
         let numbers = |table: Arc<Table>| {
             let found = stats.tables.iter().find(|storage| storage.table == table.def().id)?.clone();
@@ -163,7 +163,7 @@ impl Session {
         let catalog = self.catalog();
         let tables = compact.tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
         for table in tables {
-            self.database().shared.storage("COMPACT")?.compact(table.def().id, &context)?;
+            self.shared().storage("COMPACT")?.compact(table.def().id, &context)?;
         }
         Ok(ExecResult::default().into())
     }

@@ -9,6 +9,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::explain::Explained;
+use crate::kept_plan::KeptPlan;
 use crate::outcome::RowsOutcome;
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
@@ -29,10 +30,6 @@ impl RelationalPlan {
         match *self {}
     }
 }
-
-/// None is kept.
-#[derive(Default)]
-pub(crate) struct KeptPlan {}
 
 impl Session {
     pub(crate) fn run_kept(&self, _: &QueryStatement, _: &[Value], _: &KeptPlan) -> Result<Option<RowsOutcome>, Error> {

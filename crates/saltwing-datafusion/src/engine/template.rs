@@ -18,7 +18,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_access::{Budget, RangeSample, ScanContext, Snapshot, Table};
+use saltwing_access::{Budget, KeySet, ScanContext, Snapshot, Table};
 use saltwing_planner::{Guard, has_parameter, is_bindable};
 use saltwing_types::Value;
 
@@ -102,7 +102,7 @@ impl Template {
 
 /// About how many rows a table has; few are alike.
 fn rows_of(snapshot: &dyn Snapshot, table: &Table) -> Result<u64, RelationalError> {
-    Ok(snapshot.estimate(table, &RangeSample::everything())?.rows.max(SMALL_ROWS))
+    Ok(snapshot.estimate(table, &KeySet::all())?.rows.max(SMALL_ROWS))
 }
 
 /// The plan over scans for another reading, and with nothing left of the run before; without values parameters stay as

@@ -28,7 +28,8 @@ use datafusion::logical_expr::{
     Cast, ColumnarValue, Expr as PlanExpr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
     ScalarUDFImpl, Signature, lit,
 };
-use saltwing_types::{DateField, Expr, Span, SqlType, ValueError};
+use saltwing_types::function::Evaluation;
+use saltwing_types::{Expr, Span, SqlType, ValueError};
 use sqlparser::ast::{self, Ident};
 
 use crate::RelationalError;
@@ -226,8 +227,12 @@ impl OperationFunction {
                 "CONCAT" => call("array_concat", args),
                 "REVERSE" => call("array_reverse", args),
                 "LENGTH" => call("cardinality", args),
-                _ => DateField::of_function(*function)
-                    .and_then(|field| call("date_part", std::iter::once(lit(field.name())).chain(args).collect())),
+                _ => match function.evaluation {
+                    Evaluation::Field(field) => {
+                        call("date_part", std::iter::once(lit(field.name())).chain(args).collect())
+                    }
+                    _ => None,
+                },
             },
             Operation::Plain => args.into_iter().next(),
             Operation::Constant(_) | Operation::Row => None,

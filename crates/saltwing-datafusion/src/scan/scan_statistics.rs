@@ -32,7 +32,7 @@ pub(crate) fn rows_of(of: &TableUse, access: &TableAccess) -> Option<u64> {
 /// About how many rows lie in its ranges.
 pub(crate) fn rows_read(of: &TableUse, access: &TableAccess) -> Option<u64> {
     // A definition that is too old is told where the rows are read.
-    Some(of.reading.snapshot().ok()?.estimate(&of.table, &access.range_sample()?).ok()?.rows)
+    Some(of.reading.snapshot().ok()?.estimate(&of.table, &access.keys()?).ok()?.rows)
 }
 
 /// The statistics of so many rows of these columns.

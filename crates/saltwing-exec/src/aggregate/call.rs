@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, NullArray, UInt32Array};
 use arrow::compute::{filter, take};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, i256};
 use saltwing_access::Memory;
 use saltwing_bind::{AggregateCall, AggregateFunction};
+use saltwing_expr::sum::{FloatTotal, SumKind};
 use saltwing_expr::{Columns, Filter, arrow_type};
 use saltwing_types::{SqlType, ValueError};
 
@@ -15,7 +16,8 @@ use super::count::{Counted, Counts};
 use super::extreme::{self, End};
 use super::group_table::GroupTable;
 use super::grouping::{Assigned, canonical};
-use super::sum::{Decimals, Floats, Integers, Sums, Wanted};
+use super::sum::{Sums, Wanted};
+
 use crate::ExecError;
 use crate::output::Output;
 
@@ -143,11 +145,11 @@ pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, 
         (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
         (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
         (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
-        (_, DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale)) => {
-            Box::new(Sums::new(Decimals { scale }, wanted))
-        }
-        (_, DataType::Float32 | DataType::Float64) => Box::new(Sums::new(Floats, wanted)),
-        _ if ty.is_integer() => Box::new(Sums::new(Integers, wanted)),
-        _ => return Err(unexpected(ty)),
+        (_, data_type) => match SumKind::of(&data_type) {
+            Some(kind @ SumKind::Integers) => Box::new(Sums::<i128>::new(kind, wanted)),
+            Some(kind @ SumKind::Decimals(_)) => Box::new(Sums::<i256>::new(kind, wanted)),
+            Some(kind @ SumKind::Floats) => Box::new(Sums::<FloatTotal>::new(kind, wanted)),
+            None => return Err(unexpected(ty)),
+        },
     })
 }

@@ -12,9 +12,10 @@ use arrow::datatypes::{
     BinaryType, ByteArrayType, DataType, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, TimeUnit, TimestampMillisecondType, TimestampNanosecondType, Utf8Type,
 };
+use saltwing_expr::known_values::{each_slice, each_value};
 use saltwing_types::{SqlType, ValueError};
 
-use super::accumulator::{Accumulator, each_row, each_slice, unexpected, wrong_array};
+use super::accumulator::{Accumulator, unexpected, wrong_array};
 
 /// Which end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,8 @@ impl<T: ArrowPrimitiveType<Native: Ranked>> Accumulator for Extremes<T> {
 
     fn add_rows(&mut self, groups: &[u32], values: &dyn Array) -> Result<(), ValueError> {
         let values = values.as_primitive_opt::<T>().ok_or_else(|| wrong_array(values))?;
-        each_row(values, groups, |group, value| {
+        each_value(values, groups, |group, value| {
+            let group = group as usize;
             if let Some(place) = self.found.get_mut(group) {
                 *place = Some(place.map_or(value, |known| choose(self.end, known, value)));
             }

@@ -26,4 +26,3 @@ mod sum;
 mod tests;
 
 pub(crate) use grouped::{AggregatePlan, GroupedRows};
-pub(crate) use sum::{average_of_integers, sum_of_integers};

@@ -6,8 +6,8 @@ use saltwing_types::{ArithOp, CompareOp, Decimal, SqlType, Value, eval};
 use arrow::array::Array;
 
 use super::*;
-use crate::generators::expressions::{COLUMN_TYPES, Choices, Kind, column};
-use crate::generators::{any_columns, to_array};
+use crate::tests::generators::expressions::{COLUMN_TYPES, Choices, Kind, column};
+use crate::tests::generators::{any_columns, to_array};
 use crate::value_at::is_of_kind;
 use crate::{ColumnBuilder, arrow_type, value_at};
 

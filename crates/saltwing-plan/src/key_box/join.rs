@@ -16,8 +16,8 @@ const COMPARED_BOXES_MAX: usize = 64;
 /// {a = 1}, {a = 2}                      ->  {a in {1, 2}}
 /// {a = 1, b = 2}, {a = 1, b > 5}        ->  {a = 1, b in {2}, (5 ..]}
 /// ```
-pub(super) fn join(mut boxes: Vec<KeyBox>, space: &KeySpace) -> Vec<KeyBox> {
-    if boxes.iter().any(|b| b.sets.is_empty()) {
+pub(crate) fn join(mut boxes: Vec<KeyBox>, space: &KeySpace) -> Vec<KeyBox> {
+    if boxes.iter().any(KeyBox::is_full) {
         return vec![KeyBox::default()];
     }
     let mut positions: Vec<usize> = boxes.iter().flat_map(|b| b.sets.iter().map(|(position, _)| *position)).collect();
@@ -69,7 +69,7 @@ fn join_by(boxes: Vec<KeyBox>, position: usize, space: &KeySpace) -> Vec<KeyBox>
         }
         joined.push(rest);
     }
-    if joined.iter().any(|b| b.sets.is_empty()) { vec![KeyBox::default()] } else { joined }
+    if joined.iter().any(KeyBox::is_full) { vec![KeyBox::default()] } else { joined }
 }
 
 fn drop_inner(boxes: &mut Vec<KeyBox>, space: &KeySpace) {

@@ -116,7 +116,7 @@ fn a_constant_is_placed_as_sql_compares_it() {
             let values: Vec<Value> = values.filter(|value| can_hold(&key, is_last, value)).collect();
             for constant in &constants {
                 for padded in [false, true] {
-                    let Some(place) = locate(&domain, constant, padded) else {
+                    let Some(place) = domain.locate(constant, padded) else {
                         assert_ne!(constant.family(), ty.family(), "{constant:?} {ty}");
                         continue;
                     };

@@ -3,7 +3,7 @@
 use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
-use crate::key_box::Cover;
+use crate::cover::Cover;
 use crate::predicates::{CoverBuilder, Outcomes, Want};
 
 impl CoverBuilder<'_> {

@@ -11,7 +11,7 @@
 use saltwing_types::function::Evaluation;
 use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
-use crate::key_box::Cover;
+use crate::cover::Cover;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Want};
 
@@ -55,16 +55,10 @@ impl CoverBuilder<'_> {
 
 /// The outcome of a comparison of two conditions' outcomes.
 fn compared(op: CompareOp, a: Option<bool>, b: Option<bool>) -> Option<bool> {
-    match (op, a, b) {
-        (CompareOp::NotDistinct, ..) => Some(a == b),
-        (CompareOp::Distinct, ..) => Some(a != b),
-        (CompareOp::Eq, Some(a), Some(b)) => Some(a == b),
-        (CompareOp::NotEq, Some(a), Some(b)) => Some(a != b),
-        (CompareOp::Lt, Some(a), Some(b)) => Some(!a & b),
-        (CompareOp::LtEq, Some(a), Some(b)) => Some(a <= b),
-        (CompareOp::Gt, Some(a), Some(b)) => Some(a & !b),
-        (CompareOp::GtEq, Some(a), Some(b)) => Some(a >= b),
-        _ => None,
+    match op {
+        CompareOp::NotDistinct => Some(a == b),
+        CompareOp::Distinct => Some(a != b),
+        _ => Some(op.holds(a?.cmp(&b?))),
     }
 }
 

@@ -3,8 +3,8 @@
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
 
 use crate::column_set::ColumnSet;
+use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_box::Cover;
 use crate::literal_position::Place;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Outcomes, Want};

@@ -4,8 +4,8 @@ use saltwing_types::eval::eval;
 use saltwing_types::{Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
+use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_box::Cover;
 use crate::literal_position::Place;
 use crate::predicates::Want;
 
@@ -54,6 +54,15 @@ impl Constant {
             Self::Null => None,
             Self::Value { value, padded } => Some((domain.locate(value, *padded)?, false)),
             Self::Parameter(index) => Some((Place::At(domain.sample(*index)), true)),
+        }
+    }
+
+    /// Its text, and whether that is made up for a parameter; `None` for NULL and for another family.
+    pub(super) fn text(&self, domain: &Domain) -> Option<(String, bool)> {
+        match self {
+            Self::Null => None,
+            Self::Value { value, .. } => Some((value.as_text()?.to_owned(), false)),
+            Self::Parameter(index) => Some((domain.sample(*index).as_text()?.to_owned(), true)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use saltwing_types::{CompareOp, Expr};
 
 use crate::column_set::ColumnSet;
-use crate::key_box::Cover;
+use crate::cover::Cover;
 use crate::predicates::constant::{Constant, marked};
 use crate::predicates::key_function::KeyFunction;
 use crate::predicates::{CoverBuilder, Outcomes, Want};

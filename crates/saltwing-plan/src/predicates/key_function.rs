@@ -24,7 +24,6 @@ use crate::monotonicity::{Direction, Monotonicity, monotonicity};
 use crate::predicates::CoverBuilder;
 use crate::predicates::compare::satisfying;
 use crate::predicates::constant::{Constant, unknown};
-use crate::predicates::is_ordering;
 use crate::predicates::prefix::{TextPrefix, char_place, trimmed_place};
 use crate::predicates::text_of_key::KeyText;
 use crate::span::Cut;
@@ -92,7 +91,7 @@ impl Located {
             }
         };
         let set = match (&self.equal, self.parts.as_slice()) {
-            (Some(value), _) if !is_ordering(op) => equality(op, value.clone(), domain),
+            (Some(value), _) if !op.is_ordering() => equality(op, value.clone(), domain),
             (_, [part]) => of(part),
             (_, parts) => ColumnSet::union(&parts.iter().map(of).collect::<Vec<_>>(), domain),
         };
@@ -108,7 +107,7 @@ impl Located {
     /// than those asked for may be among them.
     pub(super) fn doubt(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> Option<ColumnSet> {
         match self.equal {
-            Some(_) if !is_ordering(op) => Some(ColumnSet::EMPTY),
+            Some(_) if !op.is_ordering() => Some(ColumnSet::EMPTY),
             _ if self.loose => None,
             _ => Some(self.failing.intersect(set, domain)),
         }
@@ -203,23 +202,15 @@ impl KeyFunction {
             (_, Constant::Null) => None,
             (Some(Image::KeyText(key_text)), constant) => locate_text(*key_text, op, constant, domain),
             (None, constant) => constant.place(domain).map(|(place, made_up)| Located::whole(place, made_up)),
-            (Some(Image::Prefix(prefix)), Constant::Value { value: Value::Text(text), .. }) => {
-                Some(Located::whole(prefix.locate(text, false, domain), prefix.made_up))
+            (Some(Image::Prefix(prefix)), _) => {
+                let (text, typical) = constant.text(domain)?;
+                Some(Located::whole(prefix.locate(&text, typical, domain), typical || prefix.made_up))
             }
-            (Some(Image::Prefix(prefix)), Constant::Parameter(index)) => match domain.sample(*index) {
-                Value::Text(text) => Some(Located::whole(prefix.locate(&text, true, domain), true)),
-                _ => None,
-            },
             // The function falls where blanks meet control characters: an ordering says nothing.
-            (Some(Image::TrimmedEnd), _) if is_ordering(op) => None,
-            (Some(Image::TrimmedEnd), Constant::Value { value: Value::Text(text), .. }) => {
-                Some(Located::whole(trimmed_place(text, domain), false))
+            (Some(Image::TrimmedEnd), _) if op.is_ordering() => None,
+            (Some(Image::TrimmedEnd), _) => {
+                constant.text(domain).map(|(text, typical)| Located::whole(trimmed_place(&text, domain), typical))
             }
-            (Some(Image::TrimmedEnd), Constant::Parameter(index)) => match domain.sample(*index) {
-                Value::Text(text) => Some(Located::whole(trimmed_place(&text, domain), true)),
-                _ => None,
-            },
-            (Some(Image::Prefix(_) | Image::TrimmedEnd), Constant::Value { .. }) => None,
             (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value, domain),
             (Some(Image::Curve(curve)), Constant::Parameter(index)) => {
                 let value = curve.value(&domain.sample(*index))?;
@@ -234,10 +225,10 @@ fn locate_text(key_text: KeyText, op: CompareOp, constant: &Constant, domain: &D
     let whole_text = matches!((key_text, domain.ty()), (KeyText::Whole(_), SqlType::Char(_)));
     match constant {
         // CHAR goes without its padding here, and so nearly as texts do.
-        Constant::Value { value: Value::Text(text), padded: false } if is_ordering(op) && whole_text => {
+        Constant::Value { value: Value::Text(text), padded: false } if op.is_ordering() && whole_text => {
             Some(Located::whole(char_place(text, domain), false))
         }
-        _ if is_ordering(op) => None,
+        _ if op.is_ordering() => None,
         Constant::Value { value: Value::Text(text), padded: false } => {
             let equal = key_text.value(text, domain)?;
             Some(Located { equal: Some(equal), ..Located::whole(Place::Gap(Cut::High), false) })

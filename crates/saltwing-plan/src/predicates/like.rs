@@ -7,8 +7,8 @@ use saltwing_types::like::{LikePattern, Step};
 use saltwing_types::{Expr, Value};
 
 use crate::column_set::ColumnSet;
+use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_box::Cover;
 use crate::predicates::constant::Constant;
 use crate::predicates::prefix::{beginning_with, case_variants, equal_to};
 use crate::predicates::{CoverBuilder, Want};

@@ -22,53 +22,17 @@ mod prefix;
 mod regexp;
 mod row_value;
 mod text_of_key;
+mod want;
 
 pub(crate) use prefix::TextPrefix;
+use saltwing_types::Expr;
 use saltwing_types::function::KeyProperty;
-use saltwing_types::{CompareOp, Expr};
+pub(crate) use want::Want;
 
 use crate::column_set::ColumnSet;
-use crate::key_box::{Cover, Fit, KeyBox};
+use crate::cover::{Cover, Fit};
+use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
-
-/// Which outcomes of a condition are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Want {
-    /// TRUE.
-    pub(crate) yes: bool,
-    /// FALSE.
-    pub(crate) no: bool,
-    /// Unknown.
-    pub(crate) unknown: bool,
-}
-
-impl Want {
-    /// What WHERE keeps.
-    pub(crate) const TRUE: Want = Want { yes: true, no: false, unknown: false };
-    /// FALSE alone.
-    pub(crate) const FALSE: Want = Want { yes: false, no: true, unknown: false };
-    /// Unknown alone.
-    pub(crate) const UNKNOWN: Want = Want { yes: false, no: false, unknown: true };
-
-    /// What is wanted of `x` where this is wanted of `NOT x`.
-    pub(crate) fn swapped(self) -> Self {
-        Self { yes: self.no, no: self.yes, unknown: self.unknown }
-    }
-
-    /// The outcomes not wanted.
-    pub(crate) fn complement(self) -> Self {
-        Self { yes: !self.yes, no: !self.no, unknown: !self.unknown }
-    }
-
-    /// Whether this outcome, `None` for unknown, is wanted.
-    pub(crate) fn has(self, outcome: Option<bool>) -> bool {
-        match outcome {
-            Some(true) => self.yes,
-            Some(false) => self.no,
-            None => self.unknown,
-        }
-    }
-}
 
 /// Reads conditions as boxes over the columns of one key.
 pub(crate) struct CoverBuilder<'a> {
@@ -144,9 +108,4 @@ struct Outcomes<'f> {
     /// Of the set made of the wanted ones those values for which the test may fail; `None`
     /// where any of them may have another outcome.
     doubt: &'f dyn Fn(&ColumnSet) -> Option<ColumnSet>,
-}
-
-/// Whether a comparison orders its sides.
-fn is_ordering(op: CompareOp) -> bool {
-    matches!(op, CompareOp::Lt | CompareOp::LtEq | CompareOp::Gt | CompareOp::GtEq)
 }

@@ -3,7 +3,7 @@
 use saltwing_types::{Expr, SqlType};
 
 use crate::column_set::ColumnSet;
-use crate::key_box::{Cover, Fit};
+use crate::cover::{Cover, Fit};
 use crate::predicates::compare::column_of;
 use crate::predicates::{CoverBuilder, Outcomes, Want};
 

@@ -13,8 +13,8 @@ use saltwing_types::function::KeyProperty;
 use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
 use crate::column_set::ColumnSet;
+use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_box::Cover;
 use crate::literal_position::Place;
 use crate::predicates::compare::satisfying;
 use crate::predicates::constant::marked;
@@ -82,22 +82,16 @@ pub(super) fn char_place(text: &str, domain: &Domain) -> Place {
 /// The place of a text among values of a column that equal it without the blanks at their ends: each is the text and blanks,
 /// and so lies below the text with the character that follows the blank.
 pub(super) fn trimmed_place(text: &str, domain: &Domain) -> Place {
+    let behind = format!("{text}!");
     let (lo, hi) = match domain.ty() {
-        SqlType::Char(width) => {
+        SqlType::Char(width) if text.is_ascii() && text.len() < width as usize => {
             let width = width as usize;
-            match text.is_ascii() && text.len() < width {
-                true => {
-                    let padded = Value::Text(format!("{text:<width$}"));
-                    (Cut::Before(padded), Cut::Before(Value::Text(format!("{:\0<width$}", format!("{text}!")))))
-                }
-                false => (Cut::Low, Cut::High),
-            }
+            (Cut::Before(Value::Text(format!("{text:<width$}"))), before_filled(&behind, width))
         }
-        _ if text.is_empty() => (Cut::Low, Cut::High),
-        _ => {
-            let cut = |text: &str| domain.locate(&Value::text(text), false).as_ref().map(Place::before);
-            (cut(text).unwrap_or(Cut::Low), cut(&format!("{text}!")).unwrap_or(Cut::High))
+        SqlType::Varchar(_) if !text.is_empty() => {
+            (before_text(text, domain).unwrap_or(Cut::Low), before_text(&behind, domain).unwrap_or(Cut::High))
         }
+        _ => (Cut::Low, Cut::High),
     };
     Place::Approximate { lo, hi }
 }
@@ -201,10 +195,14 @@ pub(super) fn beginning_with(prefix: &str, domain: &Domain) -> (ColumnSet, bool)
 
 /// Around the values of a VARCHAR column that begin with a text.
 fn beginnings(prefix: &str, domain: &Domain) -> (Cut, Cut) {
-    let cut = |text: &str| domain.locate(&Value::text(text), false).as_ref().map(Place::before);
-    let lo = if prefix.is_empty() { Cut::Low } else { cut(prefix).unwrap_or(Cut::Low) };
-    let hi = successor(prefix, char::MAX).and_then(|end| cut(&end)).unwrap_or(Cut::High);
+    let lo = if prefix.is_empty() { Cut::Low } else { before_text(prefix, domain).unwrap_or(Cut::Low) };
+    let hi = successor(prefix, char::MAX).and_then(|end| before_text(&end, domain)).unwrap_or(Cut::High);
     (lo, hi)
+}
+
+/// Below the values of a VARCHAR column that are not below a text.
+fn before_text(text: &str, domain: &Domain) -> Option<Cut> {
+    domain.locate(&Value::text(text), false).as_ref().map(Place::before)
 }
 
 /// In CHAR(n) the smallest value that begins with 'ab' goes on with NUL bytes,
@@ -219,10 +217,14 @@ fn char_beginning_with(prefix: &str, width: usize, domain: &Domain) -> (ColumnSe
 
 /// Around the values of a CHAR column that begin with an ASCII text of at most its width.
 fn char_beginnings(prefix: &str, width: usize) -> (Cut, Cut) {
-    let filled = |text: &str| Value::Text(format!("{text}{}", "\0".repeat(width.saturating_sub(text.len()))));
-    let lo = if prefix.is_empty() { Cut::Low } else { Cut::Before(filled(prefix)) };
-    let hi = successor(prefix, '\u{7f}').map_or(Cut::High, |end| Cut::Before(filled(&end)));
+    let lo = if prefix.is_empty() { Cut::Low } else { before_filled(prefix, width) };
+    let hi = successor(prefix, '\u{7f}').map_or(Cut::High, |end| before_filled(&end, width));
     (lo, hi)
+}
+
+/// Below the smallest value of a CHAR column that begins with an ASCII text: it goes on with NUL bytes.
+fn before_filled(text: &str, width: usize) -> Cut {
+    Cut::Before(Value::Text(format!("{text:\0<width$}")))
 }
 
 /// The smallest text above all that begin with `prefix`, of characters up to `last`.

@@ -5,7 +5,7 @@
 use saltwing_types::regexp::{self, RegexpRest};
 use saltwing_types::{Expr, Value};
 
-use crate::key_box::Cover;
+use crate::cover::Cover;
 use crate::predicates::constant::Constant;
 use crate::predicates::prefix::{beginning_with, equal_to};
 use crate::predicates::{CoverBuilder, Want};

@@ -12,16 +12,17 @@
 
 use saltwing_types::{CompareOp, Expr, Value};
 
-use crate::key_box::{Cover, Fit, KeyBox};
+use crate::cover::{Cover, Fit};
+use crate::key_box::KeyBox;
 use crate::literal_position::Place;
 use crate::predicates::constant::Constant;
-use crate::predicates::{CoverBuilder, Want, is_ordering};
+use crate::predicates::{CoverBuilder, Want};
 use crate::row_list::RowList;
 
 impl CoverBuilder<'_> {
     pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: Want) -> Cover {
         let pairs: Vec<(&Expr, &Expr)> = a.iter().zip(b).collect();
-        if is_ordering(op) {
+        if op.is_ordering() {
             let mut parts = Vec::new();
             if want.yes {
                 parts.push(self.row_order(op, &pairs));
@@ -130,16 +131,11 @@ impl CoverBuilder<'_> {
 
     /// The rows for which the order holds.
     fn row_order(&self, op: CompareOp, pairs: &[(&Expr, &Expr)]) -> Cover {
-        let strict = match op {
-            CompareOp::LtEq => CompareOp::Lt,
-            CompareOp::GtEq => CompareOp::Gt,
-            other => other,
-        };
         let last = pairs.len().saturating_sub(1);
         let mut equal_so_far = Cover::everything();
         let mut terms = Vec::with_capacity(pairs.len());
         for (i, pair) in pairs.iter().enumerate() {
-            let decided = self.pair(if i == last { op } else { strict }, *pair, Want::TRUE);
+            let decided = self.pair(if i == last { op } else { op.strict() }, *pair, Want::TRUE);
             let opaque = decided.fit == Fit::Loose && decided.is_full();
             terms.push(equal_so_far.intersect(&decided, self.space));
             // An opaque pair holds all that the later pairs could add.

@@ -14,10 +14,9 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_types::Value;
+use saltwing_types::{Direction, Value};
 
 use crate::column_set::ColumnSet;
-use crate::cursor::Direction;
 use crate::domain::Domain;
 use crate::row_list::compare_in_key;
 

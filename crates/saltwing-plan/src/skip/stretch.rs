@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use saltwing_types::Value;
+use saltwing_types::{Direction, Value};
 
 use crate::column_set::ColumnSet;
-use crate::cursor::Direction;
 use crate::domain::Domain;
 use crate::product::{End, set_first, set_last, span_first, span_last};
 use crate::span::Span;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saltwing_plan::{Access, Buckets, Condition, KeyRegion, ScanRange, Skip, Use};
-use saltwing_types::{Value, eval};
+use saltwing_types::{Direction, Value, eval};
 
 /// A row, its logical key and its bucket.
 pub struct Stored {
@@ -69,7 +69,8 @@ fn check_skip(access: &Access, skip: &Skip, conditions: &[Condition], stored: &[
     let mut sorted: Vec<&Stored> = stored.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
     for reverse in [false, true] {
-        let mut skip_filter = if reverse { skip.reverse() } else { skip.forward() };
+        let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+        let mut skip_filter = skip.regions(direction);
         for (i, from) in sorted.iter().enumerate() {
             let (is_wanted, place) = match skip_filter.at(&from.key) {
                 KeyRegion::Match(place) => (true, place),

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub mod print;
+
 use saltwing_sql::statement::{
     ColumnSpec, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement, TableChange,
 };
@@ -158,12 +160,12 @@ fn query(it: &mut QueryStatement) {
 
 /// Checks that a statement prints as text that is read back as the same statement.
 pub fn assert_prints_itself(statement: &Statement) {
-    let text = statement.to_string();
+    let text = print::text(statement);
     let again = match saltwing_sql::parse_one(&text) {
         Ok(parsed) => parsed.statement,
         Err(error) => panic!("{text}\nis printed, and not read back: {error}"),
     };
-    assert_eq!(again.to_string(), text, "printed twice");
+    assert_eq!(print::text(&again), text, "printed twice");
     assert!(
         placeless(again.clone()) == placeless(statement.clone()),
         "{text}\nis read back as\n{again:#?}\nnot as\n{statement:#?}"

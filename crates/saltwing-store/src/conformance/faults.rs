@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
+use crate::conformance::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
 use crate::{Bytes, Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
 
 const SPACES: [Space; 2] = [Space::new(1), Space::new(2)];
@@ -12,7 +12,7 @@ type Content = BTreeMap<(Space, Bytes), Bytes>;
 type Faulty = FaultStore<Arc<dyn OrderedKv>>;
 
 /// Runs a script once to count, then once for each fault: every kind of call, refused or of unknown outcome; see the
-/// [module](crate::fault). `fresh` as for [`run`](super::run).
+/// [module](crate::conformance::fault). `fresh` as for [`run`](super::run).
 pub fn run_faults<O>(fresh: impl Fn() -> O)
 where
     O: Fn() -> Arc<dyn OrderedKv>,

@@ -10,7 +10,7 @@ macro_rules! store_contract_tests {
         use std::path::Path;
         use std::sync::Arc;
 
-        use saltwing_store::fault::{Fault, FaultStore};
+        use saltwing_store::conformance::fault::{Fault, FaultStore};
         use saltwing_store::{Access, OpenOptions, OrderedKv, StoreError, Trace, conformance};
 
         fn open(path: &Path, options: OpenOptions) -> Result<Arc<dyn OrderedKv>, StoreError> {

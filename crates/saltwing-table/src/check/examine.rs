@@ -8,9 +8,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{Clock, Damage, ScanContext, TableError};
-use saltwing_store::{
-    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
-};
+use saltwing_store::OrderedKv;
 use saltwing_types::TableId;
 
 use crate::check::image::Image;
@@ -50,45 +48,5 @@ impl EmbeddedTables {
         read: impl FnOnce(Arc<dyn OrderedKv>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.packed().at_one_moment(read)
-    }
-}
-
-/// A snapshot as a store that cannot be written.
-pub(crate) struct SnapshotKv {
-    pub(crate) capabilities: Capabilities,
-    pub(crate) snapshot: Box<dyn Snapshot>,
-}
-
-fn refused<T>() -> Result<T, StoreError> {
-    Err(StoreError::ReadOnly { path: "a snapshot".into() })
-}
-
-impl OrderedKv for SnapshotKv {
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.snapshot.get(space, key)
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        self.snapshot.cursor(space, bounds, direction)
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        Err(StoreError::NotSupported { what: "snapshots", store: "a snapshot" })
-    }
-
-    fn write(&self, _: WriteBatch, _: Durability) -> Result<(), StoreError> {
-        refused()
-    }
-
-    fn clear(&self, _: Space) -> Result<(), StoreError> {
-        refused()
-    }
-
-    fn sync(&self) -> Result<(), StoreError> {
-        Ok(())
     }
 }

@@ -15,17 +15,16 @@
 //! 3. Every record that is left out or made anew is told.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use saltwing_access::{Damage, Loss, TableError};
+use saltwing_access::{Damage, Loss, StorageError, TableError};
 use saltwing_store::{
-    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError,
-    WriteBatch,
+    Bytes, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
 use saltwing_types::TableId;
 
 use crate::check::orphans;
+use crate::check::read_only::ReadOnlyKv;
 use crate::format::delta_record;
 use crate::format::directory_format::{StoredEntry, read_run};
 use crate::format::meta::{Cursor as Place, Meta};
@@ -76,7 +75,10 @@ impl Image {
         let Reading { below, mended, damages, .. } = reading;
         let kv: Arc<dyn OrderedKv> = match mended.spaces.is_empty() {
             true => below,
-            false => Arc::new(Overlay { below, mended }),
+            false => {
+                let (capabilities, name) = (below.capabilities().clone(), "the readable part of a damaged database");
+                Arc::new(ReadOnlyKv { capabilities, content: Box::new(Overlay { below, mended }), name })
+            }
         };
         Ok(Self { kv, damages })
     }
@@ -109,7 +111,7 @@ impl Reading<'_> {
                 }
                 None => Err(TableError::CorruptLayout("the record of generations, which is missing,")),
             },
-            Err(error) => Err(error.into()),
+            Err(error) => Err(StorageError::from(error).into()),
         };
         match found {
             Ok(meta) => Ok(meta),
@@ -325,16 +327,16 @@ impl Mended {
         for mutation in good.into_mutations() {
             part.push(mutation);
             if part.bytes() > 1 << 24 {
-                self.store.write(std::mem::take(&mut part), Durability::Buffered)?;
+                self.store.write(std::mem::take(&mut part), Durability::Buffered).map_err(StorageError::from)?;
             }
         }
-        self.store.write(part, Durability::Buffered)?;
+        self.store.write(part, Durability::Buffered).map_err(StorageError::from)?;
         self.spaces.push(space);
         Ok(())
     }
 }
 
-/// A store with some spaces in the places of those of another one; nothing can be written.
+/// A store with some spaces in the places of those of another one.
 struct Overlay {
     below: Arc<dyn OrderedKv>,
     mended: Mended,
@@ -346,36 +348,12 @@ impl Overlay {
     }
 }
 
-fn refused<T>() -> Result<T, StoreError> {
-    Err(StoreError::ReadOnly { path: PathBuf::from("the readable part of a damaged database") })
-}
-
-impl OrderedKv for Overlay {
-    fn capabilities(&self) -> &Capabilities {
-        self.below.capabilities()
-    }
-
+impl Snapshot for Overlay {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         self.of(space).get(space, key)
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
         self.of(space).cursor(space, bounds, direction)
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        Err(StoreError::NotSupported { what: "snapshots", store: "the readable part of a damaged database" })
-    }
-
-    fn write(&self, _: WriteBatch, _: Durability) -> Result<(), StoreError> {
-        refused()
-    }
-
-    fn clear(&self, _: Space) -> Result<(), StoreError> {
-        refused()
-    }
-
-    fn sync(&self) -> Result<(), StoreError> {
-        Ok(())
     }
 }

@@ -4,4 +4,5 @@ pub(crate) mod examine;
 pub(crate) mod image;
 pub(crate) mod one_moment;
 pub(crate) mod orphans;
+pub(crate) mod read_only;
 pub(crate) mod verify;

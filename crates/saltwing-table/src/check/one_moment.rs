@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use saltwing_access::TableError;
-use saltwing_store::{
-    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
-};
+use saltwing_access::{StorageError, TableError};
+use saltwing_store::{Bytes, Cursor, Direction, KeyBounds, OrderedKv, Snapshot, Space, StoreError};
 
-use crate::check::examine::SnapshotKv;
+use crate::check::read_only::ReadOnlyKv;
 use crate::engine::storage_engine::StorageEngine;
 use crate::format::spaces::{delta_space, id_of};
 
@@ -19,8 +17,8 @@ impl StorageEngine {
     ) -> Result<T, E> {
         let capabilities = self.kv.capabilities().clone();
         if capabilities.snapshots {
-            let snapshot = self.kv.snapshot().map_err(|error| E::from(error.into()))?;
-            return read(Arc::new(SnapshotKv { capabilities, snapshot }));
+            let content = self.kv.snapshot().map_err(|error| E::from(StorageError::from(error).into()))?;
+            return read(Arc::new(ReadOnlyKv { capabilities, content, name: "a snapshot" }));
         }
         // Merges alone change anything but the active generation, to which commits add records with growing numbers.
         let _no_merge = self.merging.lock();
@@ -28,7 +26,8 @@ impl StorageEngine {
             let commits = self.commits.lock();
             (delta_space(commits.active), commits.next_record)
         };
-        read(Arc::new(Until { kv: self.kv.clone(), active, next_record }))
+        let content = Box::new(Until { kv: self.kv.clone(), active, next_record });
+        read(Arc::new(ReadOnlyKv { capabilities, content, name: "a moment of a store" }))
     }
 }
 
@@ -59,11 +58,7 @@ impl Cursor for UntilCursor {
     }
 }
 
-impl OrderedKv for Until {
-    fn capabilities(&self) -> &Capabilities {
-        self.kv.capabilities()
-    }
-
+impl Snapshot for Until {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         self.kv.get(space, key)
     }
@@ -74,21 +69,5 @@ impl OrderedKv for Until {
             true => Ok(Box::new(UntilCursor { cursor, next_record: self.next_record })),
             false => Ok(cursor),
         }
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        self.kv.snapshot()
-    }
-
-    fn write(&self, _: WriteBatch, _: Durability) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly { path: "a moment of a store".into() })
-    }
-
-    fn clear(&self, _: Space) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly { path: "a moment of a store".into() })
-    }
-
-    fn sync(&self) -> Result<(), StoreError> {
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{RwLock, RwLockReadGuard};
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{Bytes, Space};
 use smallvec::SmallVec;
 
@@ -14,6 +14,7 @@ use crate::engine::overflow::OverflowValue;
 use crate::format::directory_format::StoredEntry;
 use crate::format::fix_part::FixPart;
 use crate::format::overflow::OverflowSource;
+use crate::format::prefetch::PrefetchStep;
 use crate::format::spaces::{FIX, VAR, part_key};
 use crate::format::summary::Summary;
 use crate::format::var_part::VarPart;
@@ -45,43 +46,17 @@ struct Parts {
     bytes: usize,
 }
 
-/// The parts of a block that are in memory. Looking at one brings what it looks at nearer; what it gives is of no use.
+/// The parts of a block that are in memory, for a prefetch.
 ///
 /// No other part is asked for while this is there: who waits for the block would be waited for.
 pub(crate) struct PartsInMemory<'b>(RwLockReadGuard<'b, Parts>);
 
 impl PartsInMemory<'_> {
-    fn fix(&self, look: impl FnOnce(&FixPart) -> usize) -> usize {
-        self.0.fix.first().map_or(0, |(_, part)| look(part))
-    }
-
-    fn var(&self, look: impl FnOnce(&VarPart) -> usize) -> usize {
-        self.0.var.first().and_then(|(_, part)| part.as_deref()).map_or(0, look)
-    }
-
-    /// At what tells where keys and columns stand.
-    pub(crate) fn look_at_keys(&self) -> usize {
-        self.fix(FixPart::look_at_places) ^ self.var(VarPart::look_at_places)
-    }
-
-    /// At what tells where columns stand.
-    pub(crate) fn look_at_columns(&self) -> usize {
-        self.fix(FixPart::look_at_columns)
-    }
-
-    /// At the first keys that a search looks at.
-    pub(crate) fn look_into_keys(&self) -> usize {
-        self.fix(FixPart::look_at_first_key)
-    }
-
-    /// At a row's columns.
-    pub(crate) fn look_at_row(&self, row: usize) -> usize {
-        self.fix(|part| part.look_at_row(row)) ^ self.var(|part| part.look_at_row(row))
-    }
-
-    /// At a row's bytes of variable width.
-    pub(crate) fn look_into_row(&self, row: usize) -> usize {
-        self.var(|part| part.look_into_row(row))
+    /// What a prefetch reads of the parts.
+    #[inline]
+    pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
+        let fix = self.0.fix.first().map_or(0, |(_, part)| part.prefetch(step));
+        fix ^ self.0.var.first().and_then(|(_, part)| part.as_deref()).map_or(0, |part| part.prefetch(step))
     }
 }
 
@@ -115,12 +90,12 @@ impl BlockRef {
         self.hits.load(Relaxed).into()
     }
 
-    /// Looks at what stands in the block itself. Nothing is locked, which would wait for each block by itself.
-    pub(crate) fn look_at_itself(&self) -> usize {
+    /// What a prefetch reads of the block itself. Nothing is locked, which would wait for each block by itself.
+    pub(crate) fn prefetch(&self) -> usize {
         usize::from(self.parts.is_locked()) ^ self.hits.load(Relaxed) as usize ^ self.summary.rows as usize
     }
 
-    /// What is in memory, to be looked at before it is read; `None` while somebody changes that.
+    /// What is in memory, to be prefetched; `None` while somebody changes that.
     pub(crate) fn in_memory(&self) -> Option<PartsInMemory<'_>> {
         self.parts.try_read().map(PartsInMemory)
     }
@@ -199,7 +174,12 @@ impl BlockRef {
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
         self.context.counters.cache_misses.fetch_add(1, Relaxed);
-        Ok(self.context.store.kv.get(space, &part_key(self.context.table, self.id, family))?)
+        Ok(self
+            .context
+            .store
+            .kv
+            .get(space, &part_key(self.context.table, self.id, family))
+            .map_err(StorageError::from)?)
     }
 
     /// Being read for the first time is no use yet: what is read once only goes before what is read again.
@@ -237,7 +217,7 @@ impl BlockRef {
     /// What does not fit, or the failure of the store that it comes from.
     pub(crate) fn damaged(&self, what: &'static str) -> TableError {
         if let Some(error) = self.overflow.iter().find_map(|overflow| overflow.failure()) {
-            return error.into();
+            return StorageError::from(error).into();
         }
         TableError::CorruptBlock { table: self.context.table_name(), block: self.id, what }
     }
@@ -277,7 +257,7 @@ impl Drop for BlockRef {
         if self.replaced.load(Relaxed) {
             let families = self.summary.families().to_vec();
             let unread = Unread { table: self.context.table, id: self.id, families };
-            self.context.store.return_unread(vec![unread]);
+            self.context.store.add_unread([unread]);
         }
     }
 }

@@ -47,9 +47,9 @@ impl BlockStore {
         std::mem::take(&mut *self.unread.lock())
     }
 
-    /// Gives back what [`BlockStore::take_unread`] took and could not be deleted.
-    pub(crate) fn return_unread(&self, blocks: Vec<Unread>) {
-        self.unread.lock().extend(blocks);
+    /// Adds blocks and values that nobody reads any more: the next compaction deletes them.
+    pub(crate) fn add_unread(&self, unread: impl IntoIterator<Item = Unread>) {
+        self.unread.lock().extend(unread);
     }
 }
 
@@ -83,7 +83,7 @@ impl BlockContext {
 
     /// Nobody reads a value any more that no block names.
     pub(crate) fn leave_overflow(&self, id: u64) {
-        self.store.return_unread(vec![Unread::overflow(self.table, id)]);
+        self.store.add_unread([Unread::overflow(self.table, id)]);
     }
 }
 

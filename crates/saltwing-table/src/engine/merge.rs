@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 use saltwing_types::{TableId, with_causes};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::{BlockContext, Unread};
-use crate::engine::compaction::state::CompactionReason;
+use crate::engine::compaction::plan::CompactionReason;
 use crate::engine::memtable::Delta;
 use crate::engine::storage_engine::{MergeState, StorageEngine};
 use crate::format::directory_format::{StoredEntry, read_run};
@@ -26,7 +26,7 @@ const BATCH_KEYS: usize = 1000;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Says whether work shall go on.
-pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<(), TableError>;
+pub(super) type GoOn<'a> = &'a dyn Fn() -> Result<(), TableError>;
 
 const ALWAYS: GoOn<'static> = &|| Ok(());
 
@@ -58,7 +58,7 @@ impl StorageEngine {
         self.delete_obsolete(&mut merge)?;
         drop(merge);
         go_on()?;
-        Ok(self.kv.reclaim()?)
+        Ok(self.kv.reclaim().map_err(StorageError::from)?)
     }
 
     /// Cuts what does not fit anew, once; how many blocks there are then, if there was any.
@@ -104,7 +104,7 @@ impl StorageEngine {
     }
 
     /// A step along with a commit.
-    pub(crate) fn compact_inline(&self, full: bool) -> Result<(), TableError> {
+    pub(super) fn compact_inline(&self, full: bool) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         if full && !merge.meta.frozen {
             self.rotate(&mut merge)?;
@@ -131,13 +131,13 @@ impl StorageEngine {
         drop(merge);
         // Blocks of which readers had views at the last sweep go with this one.
         if is_any_deleted {
-            self.kv.reclaim()?;
+            self.kv.reclaim().map_err(StorageError::from)?;
         }
         Ok(expired)
     }
 
     /// Writes blocks anew with the rows of their runs, where these are many, until `is_over`.
-    pub(crate) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
+    pub(super) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
         let mut cursor = Cursor::default();
         while !is_over() {
             let mut merge = self.merging.lock();
@@ -175,13 +175,13 @@ impl StorageEngine {
     /// Where the device is nearly full, a merge has the space of what it replaces before it goes on.
     fn give_back_early(&self, merge: &mut MergeState) -> Result<(), TableError> {
         if self.is_nearly_full() && self.delete_obsolete(merge)? {
-            self.kv.reclaim()?;
+            self.kv.reclaim().map_err(StorageError::from)?;
         }
         Ok(())
     }
 
     /// Freezes the active delta: from now on writes go to the next generation.
-    pub(crate) fn rotate(&self, merge: &mut MergeState) -> Result<(), TableError> {
+    pub(super) fn rotate(&self, merge: &mut MergeState) -> Result<(), TableError> {
         if merge.clear_next {
             self.clear_next(merge)?;
         }
@@ -205,7 +205,7 @@ impl StorageEngine {
     }
 
     /// A step of the merge, or its end; how many expired rows were dropped.
-    pub(crate) fn step_or_finish(&self, merge: &mut MergeState) -> Result<u64, TableError> {
+    pub(super) fn step_or_finish(&self, merge: &mut MergeState) -> Result<u64, TableError> {
         let mut cursor = merge.meta.cursor.clone();
         match self.step(merge, &mut cursor, CompactionReason::None)? {
             Some(expired) => Ok(expired),
@@ -236,13 +236,13 @@ impl StorageEngine {
     /// Empties the space of the next generation, which no record names.
     fn clear_next(&self, merge: &mut MergeState) -> Result<(), TableError> {
         self.refuse_when_stalled()?;
-        self.kv.clear(delta_space(merge.meta.active + 1))?;
+        self.kv.clear(delta_space(merge.meta.active + 1)).map_err(StorageError::from)?;
         merge.clear_next = false;
         Ok(())
     }
 
     /// Writes a batch with the record of generations as it will be.
-    pub(crate) fn write_meta(&self, meta: &Meta, mut batch: WriteBatch) -> Result<(), TableError> {
+    pub(super) fn write_meta(&self, meta: &Meta, mut batch: WriteBatch) -> Result<(), TableError> {
         batch.put(META, META_KEY, meta.write());
         self.write_layout(batch)
     }
@@ -262,7 +262,7 @@ impl StorageEngine {
             if matches!(error, StoreError::CommitUnknown { .. } | StoreError::DiskFull { .. }) {
                 let _ = self.stalled.set(with_causes(&error));
             }
-            TableError::from(error)
+            StorageError::from(error).into()
         })
     }
 
@@ -270,11 +270,11 @@ impl StorageEngine {
     ///
     /// In one walk: one begun anew for each batch would pass over all that is deleted each time.
     fn delete_all(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
-        let mut cursor = self.kv.cursor(space, bounds, Direction::Forward)?;
+        let mut cursor = self.kv.cursor(space, bounds, Direction::Forward).map_err(StorageError::from)?;
         loop {
             let mut batch = WriteBatch::new();
             while batch.len() < BATCH_KEYS
-                && let Some((key, _)) = cursor.next()?
+                && let Some((key, _)) = cursor.next().map_err(StorageError::from)?
             {
                 batch.delete(space, key);
             }
@@ -286,7 +286,7 @@ impl StorageEngine {
     }
 
     /// Deletes the replaced blocks and the values that nobody reads any more; whether there were any.
-    pub(crate) fn delete_obsolete(&self, _merge: &mut MergeState) -> Result<bool, TableError> {
+    pub(super) fn delete_obsolete(&self, _merge: &mut MergeState) -> Result<bool, TableError> {
         let mut unread = self.blocks.take_unread();
         let is_any = !unread.is_empty();
         while !unread.is_empty() {
@@ -303,8 +303,7 @@ impl StorageEngine {
                 batch.delete(REPLACED, id_key(*table, *id));
             }
             if let Err(error) = self.write_layout(batch) {
-                self.blocks.return_unread(unread);
-                self.blocks.return_unread(rest);
+                self.blocks.add_unread(unread.into_iter().chain(rest));
                 return Err(error);
             }
             unread = rest;
@@ -316,11 +315,11 @@ impl StorageEngine {
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         let context = BlockContext::new(table, &self.blocks);
-        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward)?;
+        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward).map_err(StorageError::from)?;
         loop {
             let mut batch = WriteBatch::new();
             while batch.len() < BATCH_KEYS
-                && let Some((key, value)) = cursor.next()?
+                && let Some((key, value)) = cursor.next().map_err(StorageError::from)?
             {
                 let is_run = split_table(&key).is_some_and(|(_, rest)| rest.first() == Some(&DIR_RUN));
                 batch.delete(DIR, key);
@@ -360,6 +359,6 @@ impl StorageEngine {
         self.blocks.forget_table(table);
         self.delete_obsolete(&mut merge)?;
         drop(merge);
-        Ok(self.kv.reclaim()?)
+        Ok(self.kv.reclaim().map_err(StorageError::from)?)
     }
 }

@@ -62,14 +62,14 @@ impl Drop for OverflowValue {
     }
 }
 
-/// Values that are in the store already, of a step that is not: they go if it fails.
-pub(crate) struct Ahead {
+/// Overflow values that are in the store already, of a compaction step that is not: if it fails they are deleted.
+pub(crate) struct UncommittedOverflow {
     table: TableId,
     pub(crate) ids: Vec<u64>,
     blocks: Arc<BlockStore>,
 }
 
-impl Ahead {
+impl UncommittedOverflow {
     pub(crate) fn new(table: TableId, blocks: Arc<BlockStore>) -> Self {
         Self { table, ids: Vec::new(), blocks }
     }
@@ -80,8 +80,8 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for UncommittedOverflow {
     fn drop(&mut self) {
-        self.blocks.return_unread(self.ids.iter().map(|id| Unread::overflow(self.table, *id)).collect());
+        self.blocks.add_unread(self.ids.iter().map(|id| Unread::overflow(self.table, *id)));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::{Clock, TableError};
+use saltwing_access::{Clock, StorageError, TableError};
 use saltwing_store::{Direction, KeyBounds, OrderedKv, StoreError};
 
 use crate::engine::block_store::{BlockStore, Unread};
@@ -34,15 +34,17 @@ impl StorageEngine {
         options: LayoutOptions,
     ) -> Result<Self, TableError> {
         let blocks = Arc::new(BlockStore::new(kv.clone(), options.cache_bytes));
-        let stored = kv.get(META, META_KEY)?;
+        let stored = kv.get(META, META_KEY).map_err(StorageError::from)?;
         let has_meta = stored.is_some();
         let meta = match stored {
             Some(bytes) => Meta::read(&bytes)?,
             None if !is_empty(&*kv)? => return Err(TableError::OtherLayout),
             None => Meta::default(),
         };
-        let no_thread =
-            |source| StoreError::io("start a thread that reads recent rows in", Path::new("this process"), source);
+        let no_thread = |source| {
+            let what = "start a thread that reads recent rows in";
+            StorageError::from(StoreError::io(what, Path::new("this process"), source))
+        };
         // The active generation side by side with the rest: there are as many rows in it as in the frozen one.
         let (directories, frozen, active) = std::thread::scope(|scope| {
             let read_active = || Generation::read(&*kv, meta.active, &Cursor::default());
@@ -73,7 +75,7 @@ impl StorageEngine {
                 rows.directory.mark_owners(delta.iter().map(|(key, _)| &**key));
             }
         }
-        blocks.return_unread(replaced(&*kv)?);
+        blocks.add_unread(replaced(&*kv)?);
         Ok(Self {
             kv,
             clock,
@@ -95,7 +97,12 @@ impl StorageEngine {
 
 /// Whether the store has no rows of the form that came before this one.
 fn is_empty(kv: &dyn OrderedKv) -> Result<bool, TableError> {
-    Ok(kv.cursor(OLD_ROWS, KeyBounds::all(), Direction::Forward)?.next()?.is_none())
+    Ok(kv
+        .cursor(OLD_ROWS, KeyBounds::all(), Direction::Forward)
+        .map_err(StorageError::from)?
+        .next()
+        .map_err(StorageError::from)?
+        .is_none())
 }
 
 /// The recent rows of a generation, by table.
@@ -113,8 +120,9 @@ impl Generation {
     fn read(kv: &dyn OrderedKv, generation: u64, from: &Cursor) -> Result<Self, TableError> {
         let mut read = Self::default();
         let mut by_table: BTreeMap<u32, Vec<RecentRow>> = BTreeMap::new();
-        let mut cursor = kv.cursor(delta_space(generation), KeyBounds::all(), Direction::Forward)?;
-        while let Some((key, bytes)) = cursor.next()? {
+        let mut cursor =
+            kv.cursor(delta_space(generation), KeyBounds::all(), Direction::Forward).map_err(StorageError::from)?;
+        while let Some((key, bytes)) = cursor.next().map_err(StorageError::from)? {
             let damaged = || TableError::CorruptLayout("a record of recent rows");
             let ((table, _), number) = split_table(&key).zip(id_of(&key)).ok_or_else(damaged)?;
             let of_table = by_table.entry(table.0).or_default();
@@ -135,8 +143,8 @@ impl Generation {
 
 fn replaced(kv: &dyn OrderedKv) -> Result<Vec<Unread>, TableError> {
     let mut blocks = Vec::new();
-    let mut cursor = kv.cursor(REPLACED, KeyBounds::all(), Direction::Forward)?;
-    while let Some((key, families)) = cursor.next()? {
+    let mut cursor = kv.cursor(REPLACED, KeyBounds::all(), Direction::Forward).map_err(StorageError::from)?;
+    while let Some((key, families)) = cursor.next().map_err(StorageError::from)? {
         let block = split_table(&key).and_then(|(table, rest)| {
             Some(Unread { table, id: u64::from_be_bytes(rest.try_into().ok()?), families: families.to_vec() })
         });

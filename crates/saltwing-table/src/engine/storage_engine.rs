@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::{Clock, TableError};
+use saltwing_access::{Clock, StorageError, TableError};
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
@@ -44,29 +44,29 @@ pub(crate) type TableMap = OrdMap<u32, TableRows>;
 pub(crate) struct StorageEngine {
     pub(crate) kv: Arc<dyn OrderedKv>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) options: LayoutOptions,
-    pub(crate) blocks: Arc<BlockStore>,
+    pub(super) options: LayoutOptions,
+    pub(super) blocks: Arc<BlockStore>,
     pub(crate) tables: Arc<OpenTables>,
     pub(crate) merging: Mutex<MergeState>,
     pub(crate) commits: Mutex<CommitState>,
     pub(crate) rows: RwLock<TableMap>,
     /// Rows in blocks of all tables.
-    pub(crate) base_rows: AtomicU64,
+    pub(super) base_rows: AtomicU64,
     /// Merges that ended.
-    pub(crate) merges: AtomicU64,
+    pub(super) merges: AtomicU64,
     /// Why no merge is tried until the store is opened again: one could not be written, or may or may not have been written.
-    pub(crate) stalled: OnceLock<String>,
-    pub(crate) failures: Failures,
-    pub(crate) signal: MergeSignal,
+    pub(super) stalled: OnceLock<String>,
+    pub(super) failures: Failures,
+    pub(super) signal: MergeSignal,
 }
 
 /// The state that merges share; the lock `merging` guards it.
 pub(crate) struct MergeState {
-    pub(crate) meta: Meta,
+    pub(super) meta: Meta,
     /// Rows and bytes in the records of the frozen generation, if there is one: those merged already count too.
-    pub(crate) frozen_size: (u64, u64),
+    pub(super) frozen_size: (u64, u64),
     /// Whether the space of the next generation may hold what a dead one left.
-    pub(crate) clear_next: bool,
+    pub(super) clear_next: bool,
 }
 
 /// The state that commits share; the lock `commits` guards it.
@@ -75,16 +75,16 @@ pub(crate) struct CommitState {
     pub(crate) active: u64,
     /// Rows and bytes in it.
     pub(crate) rows: u64,
-    pub(crate) bytes: u64,
+    pub(super) bytes: u64,
     /// The number of its next record.
     pub(crate) next_record: u64,
     /// Whether the store has a [`Meta`].
-    pub(crate) has_meta: bool,
+    pub(super) has_meta: bool,
 }
 
 impl CommitState {
     /// These records are in the active generation.
-    pub(crate) fn count(&mut self, records: &[Record]) {
+    pub(super) fn count(&mut self, records: &[Record]) {
         self.next_record += records.len() as u64;
         self.rows += records.iter().map(|record| record.rows).sum::<u64>();
         self.bytes += records.iter().map(|record| record.bytes.len() as u64).sum::<u64>();
@@ -128,7 +128,7 @@ impl StorageEngine {
             if !commits.has_meta {
                 batch.put(META, META_KEY, Meta::default().write());
             }
-            self.kv.write(batch, Durability::Buffered)?;
+            self.kv.write(batch, Durability::Buffered).map_err(StorageError::from)?;
             commits.has_meta = true;
             commits.count(records);
             (self.insert(records, record), self.is_full(&commits))
@@ -147,34 +147,31 @@ impl StorageEngine {
         Ok((recorded, announced))
     }
 
-    pub(crate) fn insert<T>(&self, records: &[Record], record: impl FnOnce() -> T) -> T {
+    pub(super) fn insert<T>(&self, records: &[Record], record: impl FnOnce() -> T) -> T {
         let mut moment = self.rows.write();
         for record in records {
             let of_table = moment.entry(record.table.0).or_default();
             let counters = self.blocks.counters(record.table);
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
-            for (key, row) in record.rows() {
-                of_table.directory.mark_dirty(&key);
-                of_table.active.insert(key, row);
-            }
+            of_table.add(record);
         }
         record()
     }
 
-    pub(crate) fn is_full(&self, commits: &CommitState) -> bool {
+    pub(super) fn is_full(&self, commits: &CommitState) -> bool {
         self.is_above_limits(commits.rows, commits.bytes)
     }
 
     /// Whether so many recent rows, and bytes of their records, are to be merged.
-    pub(crate) fn is_above_limits(&self, rows: u64, bytes: u64) -> bool {
+    pub(super) fn is_above_limits(&self, rows: u64, bytes: u64) -> bool {
         let rows_max = self.options.delta_rows.max(self.base_rows.load(Relaxed) / 8);
         rows >= rows_max || bytes >= self.options.delta_bytes
     }
 
     /// Waits while the delta is twice as large as it should be and a merge is on its way: writers must not
     /// outrun it for ever. A batch is never waited for before it is there itself.
-    pub(crate) fn wait_for_room(&self) {
+    pub(super) fn wait_for_room(&self) {
         let is_crowded = || {
             let commits = self.commits.lock();
             let rows_max = self.options.delta_rows.max(self.base_rows.load(Relaxed) / 8);
@@ -186,13 +183,13 @@ impl StorageEngine {
     }
 
     /// Whether no more rows should come: the rest of the device is kept for what gives space back.
-    pub(crate) fn is_nearly_full(&self) -> bool {
+    pub(super) fn is_nearly_full(&self) -> bool {
         self.kv.room() == Some(0)
     }
 
     pub(crate) fn refuse_when_nearly_full(&self) -> Result<(), TableError> {
         if self.is_nearly_full() {
-            return Err(StoreError::NearlyFull { path: self.kv.place() }.into());
+            return Err(StorageError::from(StoreError::NearlyFull { path: self.kv.place() }).into());
         }
         Ok(())
     }
@@ -203,7 +200,7 @@ impl StorageEngine {
     }
 
     /// Whether merges are given up until the store is opened again.
-    pub(crate) fn is_stalled(&self) -> bool {
+    pub(super) fn is_stalled(&self) -> bool {
         self.stalled.get().is_some()
     }
 
@@ -218,7 +215,7 @@ impl StorageEngine {
     }
 
     /// An open table.
-    pub(crate) fn table(&self, id: TableId) -> Option<Arc<StoredTable>> {
+    pub(super) fn table(&self, id: TableId) -> Option<Arc<StoredTable>> {
         self.tables.read().get(&id).cloned()
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use parking_lot::Mutex;
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::{Cursor, Direction, KeyBounds, OrderedKv};
 use saltwing_types::TableId;
 
@@ -207,7 +207,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(kv: &dyn OrderedKv, blocks: &'a Arc<BlockStore>, direction: Direction) -> Result<Self, TableError> {
-        let cursor = kv.cursor(DIR, KeyBounds::all(), direction)?;
+        let cursor = kv.cursor(DIR, KeyBounds::all(), direction).map_err(StorageError::from)?;
         Ok(Self { cursor, direction, blocks, homes: BTreeMap::new(), tables: BTreeMap::new() })
     }
 
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
     /// Takes so many keys more; whether there were.
     fn advance(&mut self, batch: usize) -> Result<bool, TableError> {
         for _ in 0..batch {
-            let Some((key, value)) = self.cursor.next()? else { return Ok(false) };
+            let Some((key, value)) = self.cursor.next().map_err(StorageError::from)? else { return Ok(false) };
             self.take(&key, &value).ok_or(TableError::CorruptLayout("a directory entry"))?;
         }
         Ok(true)

@@ -8,7 +8,9 @@ use smallvec::SmallVec;
 
 use crate::engine::directory::Directory;
 use crate::engine::memtable::Delta;
-pub(crate) use crate::format::stored_row::{RecentRow, StoredRow};
+use crate::format::delta_record::Record;
+pub(crate) use crate::format::prefetch::prefetch;
+use crate::format::stored_row::{RecentRow, StoredRow};
 
 /// Rows whose places in memory are waited for together.
 const ROWS_AT_ONCE: usize = 32;
@@ -25,6 +27,14 @@ pub(crate) struct TableRows {
 }
 
 impl TableRows {
+    /// Adds rows that are newer than all others. Entries that they belong to are marked for everybody who shares the directory.
+    pub(crate) fn add(&mut self, record: &Record) {
+        for (key, row) in record.rows() {
+            self.directory.mark_dirty(&key);
+            self.active.insert(key, row);
+        }
+    }
+
     /// What the deltas say of a row: nothing, that it is deleted, or the row.
     pub(crate) fn recent(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
         self.active.get(key).or_else(|| self.frozen.get(key))
@@ -88,12 +98,11 @@ fn newest<'a>(
     is_all
 }
 
-/// Clones rows, each of which lies in a place of its own. One that is cloned waits for its count of references before the
-/// next one is looked at; so all are looked at first, and waited for together.
+/// Clones rows, each of which lies in a place of its own. A clone waits for the count of references before the next one
+/// begins; so all are prefetched.
 fn take(rows: &mut SmallVec<[Row<'_>; ROWS_AT_ONCE]>, out: &mut Vec<RecentRow>) {
-    let ends = |bytes: &[u8]| bytes.first().zip(bytes.last()).map_or(0, |(first, last)| first ^ last);
-    let look = |(key, row): &Row<'_>| ends(key) ^ row.as_ref().map_or(0, |row| ends(&row.0));
-    std::hint::black_box(rows.iter().fold(0, |seen, row| seen ^ look(row)));
+    let ends = |bytes: &[u8]| bytes.first().zip(bytes.last()).map_or(0, |(first, last)| usize::from(first ^ last));
+    prefetch(rows.iter().map(|(key, row)| ends(key) ^ row.as_ref().map_or(0, |row| ends(&row.0))));
     out.extend(rows.drain(..).map(|(key, row)| (key.clone(), row.clone())));
 }
 

@@ -1,9 +1,10 @@
 //! The thread that merges.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use saltwing_access::TableError;
+use saltwing_access::{StorageError, TableError};
 use saltwing_store::StoreError;
 
 use crate::engine::signal::{WAIT, Wake};
@@ -23,7 +24,7 @@ impl Worker {
             std::thread::Builder::new().name("saltwing-merge".into()).spawn(move || of_thread.merge_for_ever());
         let thread = spawned.map_err(|source| {
             packed.signal.stop();
-            StoreError::io("start the merging thread in", std::path::Path::new("this process"), source)
+            StorageError::from(StoreError::io("start the merging thread in", Path::new("this process"), source))
         })?;
         Ok(Self { packed, thread: Some(thread) })
     }
@@ -84,7 +85,7 @@ impl StorageEngine {
         self.refuse_when_nearly_full()?;
         let is_over = || self.signal.is_stopped() || self.signal.commits() != commits;
         self.fold_runs(is_over)?;
-        self.kv.reclaim()?;
+        self.kv.reclaim().map_err(StorageError::from)?;
         *rested_at = (!is_over()).then_some(commits);
         Ok(())
     }
@@ -102,7 +103,11 @@ impl StorageEngine {
                 let is_any_deleted = self.delete_obsolete(&mut merge)?;
                 drop(merge);
                 // Commits, and whoever else merges, go on beside it.
-                return if has_merged || is_any_deleted { Ok(self.kv.reclaim()?) } else { Ok(()) };
+                return if has_merged || is_any_deleted {
+                    Ok(self.kv.reclaim().map_err(StorageError::from)?)
+                } else {
+                    Ok(())
+                };
             }
             // New blocks take space before the old ones give theirs back: what is left of it is for those who ask for that.
             self.refuse_when_nearly_full()?;

@@ -7,11 +7,11 @@
 //! ```
 //! All numbers are little endian. A value is base plus difference, wrapping, so that any two `i64` have one.
 
-mod chosen;
-
 use std::ops::Range;
 
 use saltwing_store::Direction;
+
+use crate::format::row_order::RowSelection;
 
 /// Bytes of the checksum at the end of a part.
 const CHECKSUM_BYTES: usize = 4;
@@ -164,6 +164,25 @@ impl Width {
     }
 }
 
+/// Does the same with the stored differences, whatever their width; `zero` where there are none.
+macro_rules! by_width {
+    ($width:expr, $stored:expr, $all:ident => $body:expr, zero => $zero:expr) => {
+        match $width {
+            Width::Zero => $zero,
+            Width::One => by_width!(@$stored, 1, $all => $body),
+            Width::Two => by_width!(@$stored, 2, $all => $body),
+            Width::Four => by_width!(@$stored, 4, $all => $body),
+            Width::Eight => by_width!(@$stored, 8, $all => $body),
+        }
+    };
+    (@$stored:expr, $bytes:literal, $all:ident => $body:expr) => {{
+        let $all = $stored.as_chunks::<$bytes>().0;
+        $body
+    }};
+}
+
+mod chosen;
+
 impl Ints {
     /// Writes integers.
     pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
@@ -196,19 +215,13 @@ impl Ints {
     /// The sum of the integers of `rows`.
     pub(crate) fn sum(&self, part: &[u8], rows: Range<usize>) -> i128 {
         let stored = self.stored(part, &rows);
-        let differences: i128 = match self.width {
-            Width::Zero => 0,
-            // No block has rows enough for sums of such differences to leave 64 bits.
-            Width::One => stored.iter().map(|&d| u64::from(d)).sum::<u64>().into(),
-            Width::Two => stored.as_chunks().0.iter().map(|&d| u64::from(u16::from_le_bytes(d))).sum::<u64>().into(),
-            Width::Four => stored.as_chunks().0.iter().map(|&d| u64::from(u32::from_le_bytes(d))).sum::<u64>().into(),
+        if let Width::Eight = self.width {
             // Base and difference wrap: only both together are the integer.
-            Width::Eight => {
-                let value = |&d: &[u8; 8]| i128::from(self.base.wrapping_add(i64::from_le_bytes(d)));
-                return stored.as_chunks().0.iter().map(value).sum();
-            }
-        };
-        i128::from(self.base) * rows.len() as i128 + differences
+            return stored.as_chunks::<8>().0.iter().map(|d| i128::from(d.above(self.base))).sum();
+        }
+        // No block has rows enough for sums of narrower differences to leave 64 bits.
+        let differences: u64 = by_width!(self.width, stored, all => all.iter().map(|d| d.number()).sum(), zero => 0);
+        i128::from(self.base) * rows.len() as i128 + i128::from(differences)
     }
 
     /// Hands the integers of `rows` to `take`, in the direction of the scan.
@@ -216,19 +229,13 @@ impl Ints {
     pub(crate) fn give(&self, part: &[u8], rows: Range<usize>, direction: Direction, mut take: impl FnMut(i64)) {
         let base = self.base;
         let stored = self.stored(part, &rows);
-        match self.width {
-            Width::Zero => rows.for_each(|_| take(base)),
-            Width::One => in_direction(stored.as_chunks().0, direction, |[d]| take(base.wrapping_add(d.into()))),
-            Width::Two => in_direction(stored.as_chunks().0, direction, |d| {
-                take(base.wrapping_add(u16::from_le_bytes(d).into()));
-            }),
-            Width::Four => in_direction(stored.as_chunks().0, direction, |d| {
-                take(base.wrapping_add(u32::from_le_bytes(d).into()));
-            }),
-            Width::Eight => in_direction(stored.as_chunks().0, direction, |d| {
-                take(base.wrapping_add(i64::from_le_bytes(d)));
-            }),
-        }
+        by_width!(self.width, stored,
+            all => match direction {
+                Direction::Forward => all.iter().for_each(|d| take(d.above(base))),
+                Direction::Reverse => all.iter().rev().for_each(|d| take(d.above(base))),
+            },
+            zero => rows.for_each(|_| take(base))
+        );
     }
 
     /// The differences of `rows`.
@@ -237,35 +244,74 @@ impl Ints {
         part.get(at + rows.start * width..at + rows.end * width).unwrap_or_default()
     }
 
-    /// Appends the integers of `rows`, each brought to `T`.
+    /// Appends the integers of some rows, each brought to `T`.
     #[inline]
-    pub(crate) fn extend<T>(&self, part: &[u8], rows: Range<usize>, out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
+    pub(crate) fn append<T>(
+        &self,
+        part: &[u8],
+        rows: &RowSelection<'_>,
+        out: &mut Vec<T>,
+        to: impl Fn(i64) -> T + Copy,
+    ) {
+        match rows {
+            RowSelection::Run(rows, direction) => {
+                let first = out.len();
+                self.extend(part, rows.clone(), out, to);
+                if *direction == Direction::Reverse {
+                    out.get_mut(first..).unwrap_or_default().reverse();
+                }
+            }
+            RowSelection::List(rows) => self.pick(part, rows, out, to),
+        }
+    }
+
+    #[inline]
+    fn extend<T>(&self, part: &[u8], rows: Range<usize>, out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
         let base = self.base;
         let stored = self.stored(part, &rows);
-        match self.width {
-            Width::Zero => out.extend(rows.map(|_| to(base))),
-            Width::One => out.extend(stored.iter().map(|&d| to(base.wrapping_add(d.into())))),
-            Width::Two => {
-                out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u16::from_le_bytes(d).into()))))
-            }
-            Width::Four => {
-                out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(u32::from_le_bytes(d).into()))))
-            }
-            Width::Eight => {
-                out.extend(stored.as_chunks().0.iter().map(|&d| to(base.wrapping_add(i64::from_le_bytes(d)))))
-            }
-        }
+        by_width!(self.width, stored,
+            all => out.extend(all.iter().map(|d| to(d.above(base)))),
+            zero => out.extend(rows.map(|_| to(base)))
+        );
+    }
+
+    #[inline]
+    fn pick<T>(&self, part: &[u8], rows: &[u32], out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
+        let base = self.base;
+        let stored = part.get(self.at as usize..).unwrap_or_default();
+        by_width!(self.width, stored,
+            all => out.extend(rows.iter().map(|row| to(all.get(*row as usize).map_or(base, |d| d.above(base))))),
+            zero => out.extend(rows.iter().map(|_| to(base)))
+        );
     }
 }
 
-/// Hands items to `take`, in the direction of the scan.
-#[inline]
-fn in_direction<T: Copy>(items: &[T], direction: Direction, mut take: impl FnMut(T)) {
-    match direction {
-        Direction::Forward => items.iter().for_each(|item| take(*item)),
-        Direction::Reverse => items.iter().rev().for_each(|item| take(*item)),
-    }
+/// A difference as it is stored.
+trait Difference: Copy {
+    /// The integer that lies so far above `base`.
+    fn above(self, base: i64) -> i64;
+
+    /// The difference; one of 8 bytes wraps.
+    fn number(self) -> u64;
 }
+
+macro_rules! differences {
+    ($($number:ty),*) => {
+        $(impl Difference for [u8; size_of::<$number>()] {
+            #[inline]
+            fn above(self, base: i64) -> i64 {
+                base.wrapping_add(self.number() as i64)
+            }
+
+            #[inline]
+            fn number(self) -> u64 {
+                <$number>::from_le_bytes(self).into()
+            }
+        })*
+    };
+}
+
+differences!(u8, u16, u32, u64);
 
 /// Which rows of a column are NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -330,14 +376,14 @@ mod tests {
                 prop_assert_eq!(map.is_null(&part, row), nulls[row]);
             }
             for start in 0..=ints.len() {
-                let mut out: Vec<i64> = Vec::new();
-                read.extend(&part, start..ints.len(), &mut out, |v| v);
-                prop_assert_eq!(&out[..], &ints[start..]);
+                let mut wanted = ints[start..].to_vec();
                 for direction in [Direction::Forward, Direction::Reverse] {
-                    let mut each = Vec::new();
+                    let (mut each, mut all) = (Vec::new(), vec![7]);
                     read.give(&part, start..ints.len(), direction, |v| each.push(v));
-                    prop_assert_eq!(&each, &out);
-                    out.reverse();
+                    read.append(&part, &RowSelection::Run(start..ints.len(), direction), &mut all, |v| v);
+                    prop_assert_eq!(&each, &wanted);
+                    prop_assert_eq!(&all[1..], &wanted);
+                    wanted.reverse();
                 }
                 prop_assert_eq!(read.sum(&part, start..ints.len()), ints[start..].iter().map(|&v| i128::from(v)).sum::<i128>());
             }

@@ -118,6 +118,12 @@ impl RecordBuilder {
         self.bytes.clear();
     }
 
+    /// The records of all rows added so far, to which no row is added any more.
+    pub(crate) fn finished(&mut self) -> &[Record] {
+        self.end();
+        &self.done
+    }
+
     /// The records of all rows added; finished ones share their bytes with the builder.
     pub(crate) fn records(&self) -> Vec<Record> {
         self.done.iter().cloned().chain(self.last()).collect()

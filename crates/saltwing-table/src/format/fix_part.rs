@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 pub(crate) use crate::format::bits::Ints;
 pub(crate) use crate::format::bits::Nulls;
 use crate::format::bits::Reader;
+use crate::format::prefetch::PrefetchStep;
 use crate::format::row_order::RowSelection;
 use crate::format::search::search_by;
 
@@ -133,32 +134,31 @@ impl FixPart {
         self.rows as usize
     }
 
-    /// Looks at all that tells where keys and columns stand.
-    pub(crate) fn look_at_places(&self) -> usize {
-        let heads = self.keys.as_ref().map_or(0, |keys| keys.heads.iter().step_by(7).fold(0, |seen, head| seen ^ head));
-        heads as usize ^ self.look_at_columns()
-    }
-
-    /// Looks at what tells where columns stand.
-    pub(crate) fn look_at_columns(&self) -> usize {
-        self.columns.iter().fold(self.rows as usize, |seen, column| seen ^ usize::from(column.slot))
-    }
-
-    /// Looks at what all keys begin with, and at the first one's end.
-    pub(crate) fn look_at_first_key(&self) -> usize {
-        let (prefix, suffix) = self.key(0);
-        usize::from(prefix.first().copied().unwrap_or(0) ^ suffix.first().copied().unwrap_or(0))
-    }
-
-    /// Looks at a row's columns of fixed width.
-    pub(crate) fn look_at_row(&self, row: usize) -> usize {
-        let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
-        let cell = |column: &FixColumn| match column.cells {
-            FixCells::Ints(ints) => ints.get(&self.bytes, row) as usize,
-            FixCells::Raw { at, width } => byte(at as usize + row * usize::from(width)),
-            FixCells::Var => 0,
-        };
-        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ cell(column))
+    /// What a prefetch reads of the part.
+    #[inline]
+    pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
+        let columns = || self.columns.iter().fold(self.rows as usize, |read, column| read ^ usize::from(column.slot));
+        match step {
+            PrefetchStep::Columns => columns(),
+            PrefetchStep::KeysAndColumns => {
+                let heads = self.keys.iter().flat_map(|keys| keys.heads.iter().step_by(7));
+                heads.fold(columns(), |read, head| read ^ *head as usize)
+            }
+            PrefetchStep::FirstKey => {
+                let (prefix, suffix) = self.key(0);
+                usize::from(prefix.first().copied().unwrap_or(0) ^ suffix.first().copied().unwrap_or(0))
+            }
+            PrefetchStep::Row(row) => {
+                let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
+                let cell = |column: &FixColumn| match column.cells {
+                    FixCells::Ints(ints) => ints.get(&self.bytes, row) as usize,
+                    FixCells::Raw { at, width } => byte(at as usize + row * usize::from(width)),
+                    FixCells::Var => 0,
+                };
+                self.columns.iter().take(COLUMNS_INLINE).fold(0, |read, column| read ^ cell(column))
+            }
+            PrefetchStep::Texts(_) => 0,
+        }
     }
 
     /// The bytes that columns point into.

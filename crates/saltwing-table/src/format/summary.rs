@@ -19,8 +19,8 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Looks at what is known of columns.
-    pub(crate) fn look(&self) -> usize {
+    /// What a prefetch reads of the columns.
+    pub(crate) fn prefetch(&self) -> usize {
         self.columns.bytes().first().copied().unwrap_or(0).into()
     }
 

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::format::bits::Reader;
 use crate::format::fix_part::VERSION;
 use crate::format::overflow::{HEAD_BYTES, OverflowName, OverflowSource};
+use crate::format::prefetch::PrefetchStep;
 
 /// Rows whose variable-width bytes are compressed together.
 pub(crate) const CHUNK_ROWS: usize = 16;
@@ -109,28 +110,31 @@ impl VarPart {
         &self.bytes
     }
 
-    /// Looks at what tells where values stand.
-    pub(crate) fn look_at_places(&self) -> usize {
-        self.columns.iter().fold(self.bytes.len(), |seen, column| seen ^ usize::from(column.slot))
-    }
-
-    /// Looks at where a row's values of the first columns stand.
-    pub(crate) fn look_at_row(&self, row: usize) -> usize {
-        let chunk = |column: &VarColumn| column.chunks.get(row / CHUNK_ROWS).map_or(0, |chunk| chunk.at);
-        let place = |column: &VarColumn| column.ends.get(row).copied().unwrap_or(0) ^ chunk(column);
-        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ place(column) as usize)
-    }
-
-    /// Looks at the chunks of these values.
-    pub(crate) fn look_into_row(&self, row: usize) -> usize {
-        let first = |column: &VarColumn| {
-            let chunk = column.chunks.get(row / CHUNK_ROWS)?;
-            let bytes =
-                chunk.expanded.get().map(|expanded| &**expanded).or_else(|| self.bytes.get(chunk.at as usize..));
-            let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *column.ends.get(row - 1)? };
-            bytes?.get(start as usize).copied()
-        };
-        self.columns.iter().take(COLUMNS_INLINE).fold(0, |seen, column| seen ^ usize::from(first(column).unwrap_or(0)))
+    /// What a prefetch reads of the part.
+    #[inline]
+    pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
+        let first_columns = || self.columns.iter().take(COLUMNS_INLINE);
+        match step {
+            PrefetchStep::KeysAndColumns => {
+                self.columns.iter().fold(self.bytes.len(), |read, column| read ^ usize::from(column.slot))
+            }
+            PrefetchStep::Row(row) => {
+                let chunk = |column: &VarColumn| column.chunks.get(row / CHUNK_ROWS).map_or(0, |chunk| chunk.at);
+                let place = |column: &VarColumn| column.ends.get(row).copied().unwrap_or(0) ^ chunk(column);
+                first_columns().fold(0, |read, column| read ^ place(column) as usize)
+            }
+            PrefetchStep::Texts(row) => {
+                let first = |column: &VarColumn| {
+                    let chunk = column.chunks.get(row / CHUNK_ROWS)?;
+                    let expanded = chunk.expanded.get().map(|expanded| &**expanded);
+                    let bytes = expanded.or_else(|| self.bytes.get(chunk.at as usize..));
+                    let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *column.ends.get(row - 1)? };
+                    bytes?.get(start as usize).copied()
+                };
+                first_columns().fold(0, |read, column| read ^ usize::from(first(column).unwrap_or(0)))
+            }
+            PrefetchStep::Columns | PrefetchStep::FirstKey => 0,
+        }
     }
 
     pub(crate) fn column(&self, slot: u16) -> Option<&VarColumn> {

@@ -6,7 +6,7 @@ use crate::format::fix_part::FixPart;
 use crate::format::row_format::SlotBytes;
 use crate::format::stored_row::StoredRow;
 use crate::format::var_part::VarPart;
-use crate::scan::decode::corrupt;
+use crate::scan::decode::column::corrupt;
 use saltwing_access::TableError;
 use std::sync::Arc;
 

@@ -4,14 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_access::{RangeIter, ScanContext, TableError};
+use saltwing_access::{RangeIter, TableError};
 use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::Direction;
 
-use crate::engine::table_rows::TableRows;
 use crate::format::summary::Summary;
 use crate::scan::cursor::segment::{RowSegment, RowSegments};
-use crate::scan::cursor::{Walk, WalkRules};
+use crate::scan::cursor::{Walk, WalkContext};
 use crate::scan::points::{KEYS_AT_ONCE, Keys, find_all};
 use crate::scan::skip::Skipper;
 
@@ -23,12 +22,10 @@ const CHECK_RANGES: u32 = 1024;
 
 /// Walks the ranges of one bucket in one direction.
 pub(crate) struct BucketScan {
-    rows: Arc<TableRows>,
+    context: Arc<WalkContext>,
     bucket: Option<u8>,
-    rules: Arc<WalkRules>,
     ranges: RangeIter,
     skipper: Option<Box<Skipper>>,
-    context: ScanContext,
     /// Whether a merge takes the rows, and may stop at any.
     is_merged: bool,
     walk: Option<Walk>,
@@ -43,38 +40,34 @@ pub(crate) struct BucketScan {
     misses: u32,
     /// Ranges taken, for [`CHECK_RANGES`].
     ranges_taken: u32,
-    ahead: Ahead,
+    next_row: NextRow,
 }
 
-/// What a look ahead has found.
-enum Ahead {
-    /// Nothing was looked for.
+/// The row behind the ranges taken so far.
+enum NextRow {
+    /// It was not looked for.
     Unknown,
-    /// The next row has this logical key.
+    /// It has this logical key.
     Row(Vec<u8>),
-    /// There is no row any more.
+    /// There is none.
     End,
 }
 
 impl BucketScan {
     pub(crate) fn new(
-        rows: Arc<TableRows>,
+        context: Arc<WalkContext>,
         bucket: Option<u8>,
-        rules: Arc<WalkRules>,
         ranges: RangeIter,
         skipper: Option<Skipper>,
-        context: ScanContext,
         is_merged: bool,
     ) -> Self {
-        let (skipper, ahead) = (skipper.map(Box::new), Ahead::Unknown);
+        let (skipper, next_row) = (skipper.map(Box::new), NextRow::Unknown);
         let (walk, range, keys, found) = (None, None, Keys::default(), VecDeque::new());
         Self {
-            rows,
+            context,
             bucket,
-            rules,
             ranges,
             skipper,
-            context,
             is_merged,
             walk,
             first: None,
@@ -83,16 +76,16 @@ impl BucketScan {
             found,
             misses: 0,
             ranges_taken: 0,
-            ahead,
+            next_row,
         }
     }
 
     /// A scan of one range.
-    pub(crate) fn over(rows: Arc<TableRows>, keys: BucketRange, rules: Arc<WalkRules>, context: ScanContext) -> Self {
+    pub(crate) fn over(keys: BucketRange, context: Arc<WalkContext>) -> Self {
         let BucketRange { bucket, range } = keys;
         let (start, end) = range.into_bounds();
-        let first = Some(Walk::new(rows.clone(), start, end, rules.clone()));
-        Self { first, ..Self::new(rows, bucket, rules, Box::new(std::iter::empty()), None, context, false) }
+        let first = Some(Walk::new(context.clone(), start, end));
+        Self { first, ..Self::new(context, bucket, RangeIter::none(), None, false) }
     }
 
     /// The next visible rows, `most` at most.
@@ -120,7 +113,7 @@ impl BucketScan {
             if self.keys.len() > 0 {
                 self.find_rows()?;
             } else if let Some(range) = self.range.take() {
-                self.walk = Some(self.walk_over(&range, self.rules.clone()));
+                self.walk = Some(self.walk_over(&range, self.context.clone()));
             } else {
                 return Ok(None);
             }
@@ -176,7 +169,7 @@ impl BucketScan {
 
     /// Takes the next range as a key, where it is one and need not be compared with what lies ahead.
     fn take_key(&mut self) -> Result<bool, TableError> {
-        if self.misses >= MISSES_MAX || !matches!(self.ahead, Ahead::Unknown) {
+        if self.misses >= MISSES_MAX || !matches!(self.next_row, NextRow::Unknown) {
             return Ok(false);
         }
         let Self { keys, ranges, bucket, .. } = self;
@@ -193,9 +186,9 @@ impl BucketScan {
 
     /// Finds the rows of the keys that were taken.
     fn find_rows(&mut self) -> Result<(), TableError> {
-        for found in find_all(&self.rows, &self.keys, self.rules.expired_ms)?.into_iter().flatten() {
+        for found in find_all(&self.context.rows, &self.keys, self.context.expired_ms)?.into_iter().flatten() {
             if found.lead.is_some() {
-                self.context.counters.blocks_read.fetch_add(1, Relaxed);
+                self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
             }
             self.misses = 0;
             self.found.push_back(found.piece);
@@ -206,16 +199,16 @@ impl BucketScan {
     /// A range was made.
     fn count_taken(&mut self) -> Result<(), TableError> {
         self.ranges_taken = self.ranges_taken.wrapping_add(1);
-        if self.ranges_taken.is_multiple_of(CHECK_RANGES) { self.context.check() } else { Ok(()) }
+        if self.ranges_taken.is_multiple_of(CHECK_RANGES) { self.context.scan.check() } else { Ok(()) }
     }
 
     /// A range is entered.
     fn count_entered(&mut self) {
         self.misses = self.misses.saturating_add(1);
         if !self.ranges.continues() {
-            self.context.counters.count_seek();
+            self.context.scan.counters.count_seek();
         }
-        self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
+        self.context.scan.counters.touch_bucket(self.bucket.unwrap_or(0));
     }
 
     /// The next range that a row may lie in.
@@ -224,13 +217,13 @@ impl BucketScan {
             let Some(range) = self.ranges.next() else { return Ok(None) };
             self.count_taken()?;
             let is_past =
-                matches!(&self.ahead, Ahead::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
-            if self.misses >= MISSES_MAX && (is_past || matches!(self.ahead, Ahead::Unknown)) {
-                self.look_ahead(&range)?;
+                matches!(&self.next_row, NextRow::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
+            if self.misses >= MISSES_MAX && (is_past || matches!(self.next_row, NextRow::Unknown)) {
+                self.find_next_row(&range)?;
             }
-            match &self.ahead {
-                Ahead::End => return Ok(None),
-                Ahead::Row(key) if self.lies_before(&range, key) => {}
+            match &self.next_row {
+                NextRow::End => return Ok(None),
+                NextRow::Row(key) if self.lies_before(&range, key) => {}
                 _ => {
                     self.count_entered();
                     return Ok(Some(range));
@@ -241,40 +234,41 @@ impl BucketScan {
 
     /// Whether the whole range comes before `key` in the direction of the scan.
     fn lies_before(&self, range: &KeyRange, key: &[u8]) -> bool {
-        match self.rules.direction {
+        match self.context.direction {
             Direction::Forward => range.end().is_some_and(|end| end <= key),
             Direction::Reverse => range.start() > key,
         }
     }
 
     /// Finds the first row in or behind a range, and leaves out the ranges before it.
-    fn look_ahead(&mut self, range: &KeyRange) -> Result<(), TableError> {
-        let rest = match self.rules.direction {
+    fn find_next_row(&mut self, range: &KeyRange) -> Result<(), TableError> {
+        let rest = match self.context.direction {
             Direction::Forward => KeyRange::new(range.start().to_vec(), None),
             Direction::Reverse => KeyRange::new(Vec::new(), range.end().map(<[u8]>::to_vec)),
         };
         // A range has an end behind its start, so that the rest is never empty.
         let rest = rest.unwrap_or_else(KeyRange::all);
-        self.context.counters.count_seek();
+        self.context.scan.counters.count_seek();
         // Expired rows count: they too are where a range may end.
-        let WalkRules { direction, counters, .. } = &*self.rules;
-        let rules = WalkRules { direction: *direction, expired_ms: None, zones: None, counters: counters.clone() };
-        self.ahead = match self.walk_over(&rest, Arc::new(rules)).next(1)? {
-            None => Ahead::End,
+        let WalkContext { rows, scan, direction, .. } = &*self.context;
+        let (rows, scan) = (rows.clone(), scan.clone());
+        let context = WalkContext { rows, scan, direction: *direction, expired_ms: None, zones: None };
+        self.next_row = match self.walk_over(&rest, Arc::new(context)).next(1)? {
+            None => NextRow::End,
             Some(piece) => {
                 let mut key = Vec::new();
-                piece.first_key(self.rules.direction, &mut key)?;
+                piece.first_key(self.context.direction, &mut key)?;
                 key.drain(..usize::from(self.bucket.is_some()).min(key.len()));
                 self.ranges.skip_to(&key);
-                Ahead::Row(key)
+                NextRow::Row(key)
             }
         };
         Ok(())
     }
 
-    fn walk_over(&self, range: &KeyRange, rules: Arc<WalkRules>) -> Walk {
+    fn walk_over(&self, range: &KeyRange, context: Arc<WalkContext>) -> Walk {
         let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
         let (start, end) = physical.into_bounds();
-        Walk::new(self.rows.clone(), start, end, rules)
+        Walk::new(context, start, end)
     }
 }

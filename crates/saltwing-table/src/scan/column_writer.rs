@@ -1,6 +1,5 @@
 //! Columns of a batch, filled from blocks run by run and from rows one by one.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::builder::NullBufferBuilder;
@@ -11,16 +10,15 @@ use arrow::array::{ArrayRef, BinaryArray, PrimitiveArray, StringArray};
 use arrow::buffer::ScalarBuffer;
 use arrow::error::ArrowError;
 use saltwing_expr::ColumnBuilder;
-use saltwing_rowkey::{BadBytes, ValueCodec};
+use saltwing_rowkey::ValueCodec;
 use saltwing_store::Direction;
-use saltwing_types::{SqlType, Value, ValueError};
+use saltwing_types::{SqlType, Value};
 
-use crate::format::bits::Nulls;
-use crate::format::fix_part::{FixCells, FixColumn, FixPart};
-use crate::format::row_format::{slot_decimal, slot_int, slot_timestamp};
+use crate::format::fix_part::FixCells;
+use crate::format::row_format::{slot_bytes, slot_decimal, slot_int, slot_timestamp};
 use crate::format::row_order::RowSelection;
-use crate::format::var_part::VarColumn;
-use crate::scan::texts::{Appended, Texts};
+use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink};
+use crate::scan::texts::Texts;
 
 /// One column under construction.
 pub(crate) struct ColumnWriter {
@@ -40,15 +38,6 @@ enum Values {
     Text(Texts),
     Bytes(Texts),
     Other(ColumnBuilder),
-}
-
-/// A block's column and where it is read.
-pub(crate) struct Run<'a> {
-    pub(crate) fix: &'a FixPart,
-    pub(crate) column: &'a FixColumn,
-    /// The column's variable part and the part that it is of.
-    pub(crate) var: Option<(&'a VarColumn, &'a [u8])>,
-    pub(crate) rows: RowSelection<'a>,
 }
 
 /// Does the same with whichever vector of numbers there is.
@@ -88,37 +77,97 @@ impl Values {
     }
 
     /// Appends an integer that is known to fit the column's width.
-    fn push_int(&mut self, value: i64) -> Appended {
+    fn push_int(&mut self, value: i64) -> Result<(), Unreadable> {
         match self {
             Self::Int8(rows) => rows.push(value as i8),
             Self::Int16(rows) => rows.push(value as i16),
             Self::Int32(rows) => rows.push(value as i32),
             Self::Int64(rows) | Self::Date(rows) => rows.push(value),
             // The only other type that blocks keep as integers.
-            Self::Other(builder) => return Some(builder.append_bool(value != 0)),
-            _ => return None,
+            Self::Other(builder) => builder.append_bool(value != 0)?,
+            _ => return Err(Unreadable::Damaged),
         }
-        Some(Ok(()))
+        Ok(())
     }
 
     /// Appends a value as it stands in a row's slot; NULL bits are the caller's.
-    fn push_slot(&mut self, ty: SqlType, bytes: &[u8]) -> Appended {
+    fn push_slot(&mut self, ty: SqlType, bytes: &[u8]) -> Result<(), Unreadable> {
         use SqlType::*;
         match self {
-            Self::Float32(rows) => rows.push(f32::from_le_bytes(bytes.try_into().ok()?)),
-            Self::Float64(rows) => rows.push(f64::from_le_bytes(bytes.try_into().ok()?)),
-            Self::Text(texts) | Self::Bytes(texts) => return Some(texts.push([bytes, &[]])),
-            Self::Other(builder) => {
-                return Some(match ty {
-                    Boolean => builder.append_bool(*bytes.first()? != 0),
-                    Timestamp | UnsignedTimestamp => builder.append_timestamp(slot_timestamp(bytes)?),
-                    Decimal(scale) => builder.append_decimal(slot_decimal(scale, bytes)?),
-                    _ => builder.append_null(),
-                });
-            }
-            _ => return self.push_int(slot_int(bytes)?),
+            Self::Float32(rows) => rows.push(f32::from_le_bytes(bytes.try_into()?)),
+            Self::Float64(rows) => rows.push(f64::from_le_bytes(bytes.try_into()?)),
+            Self::Text(texts) | Self::Bytes(texts) => texts.push([bytes, &[]])?,
+            Self::Other(builder) => match ty {
+                Boolean => builder.append_bool(*bytes.first().ok_or(Unreadable::Damaged)? != 0)?,
+                Timestamp | UnsignedTimestamp => {
+                    builder.append_timestamp(slot_timestamp(bytes).ok_or(Unreadable::Damaged)?)?;
+                }
+                Decimal(scale) => builder.append_decimal(slot_decimal(scale, bytes).ok_or(Unreadable::Damaged)?)?,
+                _ => builder.append_null()?,
+            },
+            _ => self.push_int(slot_int(bytes).ok_or(Unreadable::Damaged)?)?,
         }
-        Some(Ok(()))
+        Ok(())
+    }
+}
+
+impl ValueSink for ColumnWriter {
+    fn null(&mut self) {
+        each_number!(&mut self.values, rows => rows.push(Default::default()), texts => texts.push_null(), builder => {
+            // Appending NULL never fails.
+            let _ = builder.append_null();
+        });
+        self.nulls.append_null();
+    }
+
+    fn int(&mut self, value: i64) -> Result<(), Unreadable> {
+        self.nulls.append_non_null();
+        self.values.push_int(value)
+    }
+
+    fn slot(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
+        self.nulls.append_non_null();
+        self.values.push_slot(self.ty, bytes)
+    }
+
+    fn constant(&mut self, value: &Value, rows: usize) -> Result<(), Unreadable> {
+        let slot = slot_bytes(self.ty, value);
+        for _ in 0..rows {
+            match &slot {
+                None => self.null(),
+                Some(bytes) => self.slot(bytes)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn values(&mut self, column: &StoredColumn<'_>, rows: &RowSelection<'_>) -> Result<bool, Unreadable> {
+        let part = column.fix.bytes();
+        match (column.column.cells, &mut self.values, rows) {
+            (FixCells::Ints(ints), Values::Int8(out), _) => ints.append(part, rows, out, |v| v as i8),
+            (FixCells::Ints(ints), Values::Int16(out), _) => ints.append(part, rows, out, |v| v as i16),
+            (FixCells::Ints(ints), Values::Int32(out), _) => ints.append(part, rows, out, |v| v as i32),
+            (FixCells::Ints(ints), Values::Int64(out) | Values::Date(out), _) => ints.append(part, rows, out, |v| v),
+            (FixCells::Raw { width: 4, at }, Values::Float32(out), RowSelection::Run(rows, Direction::Forward)) => {
+                let stored = column.fix.raw(4, at, rows.clone()).ok_or(Unreadable::Damaged)?;
+                out.extend(stored.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)));
+            }
+            (FixCells::Raw { width: 8, at }, Values::Float64(out), RowSelection::Run(rows, Direction::Forward)) => {
+                let stored = column.fix.raw(8, at, rows.clone()).ok_or(Unreadable::Damaged)?;
+                out.extend(stored.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)));
+            }
+            (
+                FixCells::Var,
+                Values::Text(texts) | Values::Bytes(texts),
+                RowSelection::Run(rows, Direction::Forward),
+            ) => {
+                let (column, part) = column.var.ok_or(Unreadable::Damaged)?;
+                texts.extend(column, part, rows.clone())?;
+            }
+            _ => return Ok(false),
+        }
+        self.nulls.append_n_non_nulls(rows.len());
+        Ok(true)
     }
 }
 
@@ -128,38 +177,11 @@ impl ColumnWriter {
         Self { ty, values: Values::new(ty, 0), nulls: NullBufferBuilder::new(0) }
     }
 
-    pub(crate) fn push_null(&mut self) {
-        each_number!(&mut self.values, rows => rows.push(Default::default()), texts => texts.push_null(), builder => {
-            // Appending NULL never fails.
-            let _ = builder.append_null();
-        });
-        self.nulls.append_null();
-    }
-
-    /// Appends the value in a row's slot.
-    pub(crate) fn push_slot(&mut self, bytes: &[u8]) -> Appended {
-        let appended = self.values.push_slot(self.ty, bytes);
-        self.nulls.append_non_null();
-        appended
-    }
-
     /// Appends two pieces of bytes as one value.
-    pub(crate) fn push_bytes(&mut self, parts: [&[u8]; 2]) -> Result<(), ValueError> {
+    pub(crate) fn push_bytes(&mut self, parts: [&[u8]; 2]) -> Result<(), Unreadable> {
         if let Values::Bytes(texts) = &mut self.values {
             texts.push(parts)?;
             self.nulls.append_non_null();
-        }
-        Ok(())
-    }
-
-    /// Appends a value many times.
-    pub(crate) fn push_value(&mut self, value: &Value, rows: usize) -> Result<(), ValueError> {
-        let slot = crate::format::row_format::slot_bytes(self.ty, value);
-        for _ in 0..rows {
-            match &slot {
-                None => self.push_null(),
-                Some(bytes) => self.push_slot(bytes).unwrap_or(Ok(()))?,
-            }
         }
         Ok(())
     }
@@ -170,28 +192,22 @@ impl ColumnWriter {
         codec: ValueCodec,
         bytes: &[u8],
         scratch: &mut Vec<u8>,
-    ) -> Result<Result<(), ValueError>, BadBytes> {
+    ) -> Result<(), Unreadable> {
         use SqlType::*;
-        let appended = match &mut self.values {
-            Values::Text(texts) => texts.push([codec.read_text(bytes, scratch)?.as_bytes(), &[]]),
-            Values::Bytes(texts) => texts.push([codec.read_bytes(bytes, scratch)?, &[]]),
-            Values::Float32(rows) => {
-                rows.push(codec.read_f32(bytes)?);
-                Ok(())
-            }
-            Values::Float64(rows) => {
-                rows.push(codec.read_f64(bytes)?);
-                Ok(())
-            }
+        match &mut self.values {
+            Values::Text(texts) => texts.push([codec.read_text(bytes, scratch)?.as_bytes(), &[]])?,
+            Values::Bytes(texts) => texts.push([codec.read_bytes(bytes, scratch)?, &[]])?,
+            Values::Float32(rows) => rows.push(codec.read_f32(bytes)?),
+            Values::Float64(rows) => rows.push(codec.read_f64(bytes)?),
             Values::Other(builder) => match codec.sql_type() {
-                Boolean => builder.append_bool(codec.read_bool(bytes)?),
-                Timestamp | UnsignedTimestamp => builder.append_timestamp(codec.read_timestamp(bytes)?),
-                _ => builder.append_value(&codec.decode(bytes)?),
+                Boolean => builder.append_bool(codec.read_bool(bytes)?)?,
+                Timestamp | UnsignedTimestamp => builder.append_timestamp(codec.read_timestamp(bytes)?)?,
+                _ => builder.append_value(&codec.decode(bytes)?)?,
             },
-            values => values.push_int(codec.read_i64(bytes)?).unwrap_or(Ok(())),
-        };
+            values => values.push_int(codec.read_i64(bytes)?)?,
+        }
         self.nulls.append_non_null();
-        Ok(appended)
+        Ok(())
     }
 
     /// Whether [`ColumnWriter::repeat`] knows how to.
@@ -200,15 +216,15 @@ impl ColumnWriter {
     }
 
     /// Appends the last value, which is not NULL, so many times more.
-    pub(crate) fn repeat(&mut self, times: usize) -> Result<(), ValueError> {
-        let repeated = each_number!(
+    pub(crate) fn repeat(&mut self, times: usize) -> Result<(), Unreadable> {
+        each_number!(
             &mut self.values,
-            rows => { rows.resize(rows.len() + times, rows.last().copied().unwrap_or_default()); Ok(()) },
-            texts => texts.repeat(times),
-            _builder => Ok(())
+            rows => rows.resize(rows.len() + times, rows.last().copied().unwrap_or_default()),
+            texts => texts.repeat(times)?,
+            _builder => return Err(Unreadable::Damaged)
         );
         self.nulls.append_n_non_nulls(times);
-        repeated
+        Ok(())
     }
 
     /// Appends the values of a key column of fixed width, which are the first `width` bytes of each.
@@ -217,7 +233,7 @@ impl ColumnWriter {
         codec: ValueCodec,
         width: usize,
         keys: impl Iterator<Item = impl AsRef<[u8]>>,
-    ) -> Result<Result<(), ValueError>, BadBytes> {
+    ) -> Result<(), Unreadable> {
         let mut count = 0;
         let stored = |key: &[u8]| codec.read_i64(key.get(..width).unwrap_or_default());
         match &mut self.values {
@@ -235,121 +251,12 @@ impl ColumnWriter {
             }
             _ => {
                 for key in keys {
-                    let pushed =
-                        self.push_key(codec, key.as_ref().get(..width).unwrap_or_default(), &mut Vec::new())?;
-                    if pushed.is_err() {
-                        return Ok(pushed);
-                    }
+                    self.push_key(codec, key.as_ref().get(..width).unwrap_or_default(), &mut Vec::new())?;
                 }
             }
         }
         self.nulls.append_n_non_nulls(count);
-        Ok(Ok(()))
-    }
-
-    /// Appends rows of a block's column.
-    pub(crate) fn extend(&mut self, run: &Run<'_>) -> Appended {
-        match &run.rows {
-            _ if run.column.nulls != Nulls::None => {}
-            RowSelection::Run(rows, Direction::Forward) => return self.extend_run(run, rows.clone()),
-            RowSelection::Run(_, Direction::Reverse) => {}
-            RowSelection::List(rows) => {
-                if let Some(appended) = self.extend_list(run, rows) {
-                    return Some(Ok(appended));
-                }
-            }
-        }
-        for i in 0..run.rows.len() {
-            let row = run.rows.nth(i);
-            if run.column.nulls.is_null(run.fix.bytes(), row) {
-                self.push_null();
-                continue;
-            }
-            let appended = match run.column.cells {
-                FixCells::Ints(ints) => self.values.push_int(ints.get(run.fix.bytes(), row)),
-                FixCells::Raw { width, at } => {
-                    let bytes = run.fix.raw(width, at, row..row + 1)?;
-                    self.values.push_slot(self.ty, bytes)
-                }
-                FixCells::Var => {
-                    let (column, part) = run.var?;
-                    self.values.push_slot(self.ty, column.value(part, row)?)
-                }
-            };
-            match appended {
-                Some(Ok(())) => self.nulls.append_non_null(),
-                other => return other,
-            }
-        }
-        Some(Ok(()))
-    }
-
-    /// Forwards, without NULLs: loops over bytes and nothing else.
-    fn extend_run(&mut self, run: &Run<'_>, rows: Range<usize>) -> Appended {
-        let part = run.fix.bytes();
-        let count = rows.len();
-        match (run.column.cells, &mut self.values) {
-            (FixCells::Ints(ints), Values::Int8(out)) => ints.extend(part, rows, out, |v| v as i8),
-            (FixCells::Ints(ints), Values::Int16(out)) => ints.extend(part, rows, out, |v| v as i16),
-            (FixCells::Ints(ints), Values::Int32(out)) => ints.extend(part, rows, out, |v| v as i32),
-            (FixCells::Ints(ints), Values::Int64(out) | Values::Date(out)) => ints.extend(part, rows, out, |v| v),
-            (FixCells::Ints(ints), values) => {
-                for row in rows {
-                    let appended = values.push_int(ints.get(part, row));
-                    if !matches!(appended, Some(Ok(()))) {
-                        return appended;
-                    }
-                }
-            }
-            (FixCells::Raw { width: 4, at }, Values::Float32(out)) => {
-                let stored = run.fix.raw(4, at, rows)?;
-                out.extend(stored.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)));
-            }
-            (FixCells::Raw { width: 8, at }, Values::Float64(out)) => {
-                let stored = run.fix.raw(8, at, rows)?;
-                out.extend(stored.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)));
-            }
-            (FixCells::Raw { width, at }, values) => {
-                for row in rows {
-                    let appended = values.push_slot(self.ty, run.fix.raw(width, at, row..row + 1)?);
-                    if !matches!(appended, Some(Ok(()))) {
-                        return appended;
-                    }
-                }
-            }
-            (FixCells::Var, Values::Text(texts) | Values::Bytes(texts)) => {
-                let (column, part) = run.var?;
-                let appended = texts.extend(column, part, rows);
-                if !matches!(appended, Some(Ok(()))) {
-                    return appended;
-                }
-            }
-            (FixCells::Var, values) => {
-                let (column, part) = run.var?;
-                for row in rows {
-                    let appended = values.push_slot(self.ty, column.value(part, row)?);
-                    if !matches!(appended, Some(Ok(()))) {
-                        return appended;
-                    }
-                }
-            }
-        }
-        self.nulls.append_n_non_nulls(count);
-        Some(Ok(()))
-    }
-
-    /// Some rows of numbers without NULLs; `None` where it is another column.
-    fn extend_list(&mut self, run: &Run<'_>, rows: &[u32]) -> Option<()> {
-        let part = run.fix.bytes();
-        match (run.column.cells, &mut self.values) {
-            (FixCells::Ints(ints), Values::Int8(out)) => ints.pick(part, rows, out, |v| v as i8),
-            (FixCells::Ints(ints), Values::Int16(out)) => ints.pick(part, rows, out, |v| v as i16),
-            (FixCells::Ints(ints), Values::Int32(out)) => ints.pick(part, rows, out, |v| v as i32),
-            (FixCells::Ints(ints), Values::Int64(out) | Values::Date(out)) => ints.pick(part, rows, out, |v| v),
-            _ => return None,
-        }
-        self.nulls.append_n_non_nulls(rows.len());
-        Some(())
+        Ok(())
     }
 
     /// The column; the sink is empty again.

@@ -17,12 +17,12 @@ use saltwing_types::{ColumnRef, CompareOp, SqlType};
 
 use crate::engine::stored_table::StoredTable;
 use crate::format::bits::Nulls;
-use crate::format::fix_part::{FixCells, FixColumn, FixPart};
+use crate::format::fix_part::FixCells;
 use crate::format::number_ranges::{NumberRanges, Share, keep, keep_each};
 use crate::format::row_format;
 use crate::format::row_format::{SlotBytes, slot_bytes, slot_int};
+use crate::format::stored_column::StoredColumn;
 use crate::format::summary::Summary;
-use crate::format::var_part::VarColumn;
 use crate::format::zone::{decimal_number, float_number_narrow, int_number, text_number, timestamp_number};
 use crate::scan::column_location::ColumnLocation;
 
@@ -146,22 +146,21 @@ impl Condition {
     /// hold anything. `None` when the block is damaged.
     pub(crate) fn keep(
         &self,
-        (fix, column): (&FixPart, &FixColumn),
-        var: Option<(&VarColumn, &[u8])>,
+        stored: &StoredColumn<'_>,
         rows: Range<usize>,
         unknown: Truth,
         mask: &mut [u8],
         scratch: &mut Vec<u8>,
     ) -> Option<()> {
-        let is_null = |row: usize| column.nulls.is_null(fix.bytes(), row);
-        match (&self.test, column.nulls) {
+        let is_null = |row| stored.is_null(row);
+        match (&self.test, stored.column.nulls) {
             (Test::Null, _) => keep(mask, self.wanted, rows.map(is_null)),
             (_, Nulls::All) => mask.iter_mut().for_each(|kept| *kept &= unknown as u8),
-            (_, Nulls::None) => self.keep_values((fix, column), var, rows, mask)?,
+            (_, Nulls::None) => self.keep_values(stored, rows, mask)?,
             (_, Nulls::Bits(_)) => {
                 scratch.clear();
                 scratch.extend_from_slice(mask);
-                self.keep_values((fix, column), var, rows.clone(), scratch)?;
+                self.keep_values(stored, rows.clone(), scratch)?;
                 for ((kept, known), row) in mask.iter_mut().zip(scratch).zip(rows) {
                     *kept = if is_null(row) { *kept & unknown as u8 } else { *known };
                 }
@@ -171,14 +170,9 @@ impl Condition {
     }
 
     /// As [`Condition::keep`], for values that are not NULL.
-    fn keep_values(
-        &self,
-        (fix, column): (&FixPart, &FixColumn),
-        var: Option<(&VarColumn, &[u8])>,
-        rows: Range<usize>,
-        mask: &mut [u8],
-    ) -> Option<()> {
-        match (column.cells, &self.test) {
+    fn keep_values(&self, stored: &StoredColumn<'_>, rows: Range<usize>, mask: &mut [u8]) -> Option<()> {
+        let fix = stored.fix;
+        match (stored.column.cells, &self.test) {
             (FixCells::Ints(ints), Test::Narrow(wanted)) => ints.keep(fix.bytes(), rows, wanted, self.wanted, mask),
             (FixCells::Raw { width: 4, at }, Test::Narrow(wanted)) => {
                 let number = |bytes: [u8; 4]| float_number_narrow(f32::from_le_bytes(bytes).into());
@@ -193,7 +187,7 @@ impl Condition {
                 keep_numbers(mask, self.wanted, wanted, fix.raw(16, at, rows)?.as_chunks().0, number);
             }
             (FixCells::Var, Test::OneOf(_) | Test::Order(..)) => {
-                let (texts, part) = var?;
+                let (texts, part) = stored.var?;
                 // What is out already is not read: it may be compressed, or lie by itself.
                 for (kept, row) in mask.iter_mut().zip(rows).filter(|(kept, _)| **kept != 0) {
                     let may_hold = self.test.may_have_bytes(texts.value_bytes(row)?);

@@ -12,6 +12,7 @@ use saltwing_types::{Expr, SqlType};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::stored_table::StoredTable;
+use crate::format::stored_column::StoredColumn;
 use crate::format::stored_row::StoredRow;
 use crate::format::summary::Summary;
 use crate::scan::block_parts::{BlockParts, recent_slot};
@@ -106,16 +107,15 @@ impl Conditions {
                 return Ok(());
             }
             let (fix, var) = parts.both(block, condition.family, condition.reads_texts())?;
-            let Some((fix, column)) = fix.and_then(|fix| Some((fix, fix.column(condition.slot)?))) else {
+            let Some(stored) = fix.and_then(|fix| StoredColumn::of(fix, var, condition.slot)) else {
                 selection.keep_all_as(match condition.absent() {
                     Truth::Unknown => self.unknown,
                     known => known,
                 });
                 continue;
             };
-            let var = var.and_then(|var| Some((var.column(condition.slot)?, var.bytes())));
-            let kept = selection
-                .keep_with(|rows, mask, scratch| condition.keep((fix, column), var, rows, self.unknown, mask, scratch));
+            let kept =
+                selection.keep_with(|rows, mask, scratch| condition.keep(&stored, rows, self.unknown, mask, scratch));
             kept.ok_or_else(|| block.damaged("a value"))?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The rows of one key range: runs of block rows, split by rows of the deltas.
 
-pub(crate) mod ahead;
 pub(crate) mod overlay;
+pub(crate) mod read_ahead;
 pub(crate) mod segment;
 
 use std::collections::VecDeque;
@@ -9,19 +9,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_access::{Counters, TableError};
+use saltwing_access::{ScanContext, TableError};
 use saltwing_store::{Bytes, Direction};
 
-use crate::engine::block_ref::{BlockRef, PartsInMemory};
+use crate::engine::block_ref::BlockRef;
 use crate::engine::entry::Entry;
 use crate::engine::run::KeyHash;
 use crate::engine::table_rows::TableRows;
 use crate::format::fix_part::FixPart;
+use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::format::stored_row::{RecentRow, StoredRow};
 use crate::format::summary::Summary;
 use crate::scan::conditions::Conditions;
 
-use ahead::{Ahead, Look};
+use read_ahead::{Depth, ReadAhead};
 pub(crate) use segment::{RowSegment, RowSegments};
 
 /// Rows of a delta that are taken at first, where no more are wanted, and at most at once. The first is small because most
@@ -32,22 +33,22 @@ const DELTA_ROWS_MAX: usize = 1024;
 /// Blocks that are passed over before the caller looks whether it is to stop.
 const BLOCKS_PASSED_MAX: usize = 1024;
 
-/// What a walk leaves out, and what it counts.
-pub(crate) struct WalkRules {
+/// What the walks of a scan have in common: the rows, which of them they leave out, and what they count.
+pub(crate) struct WalkContext {
+    pub(crate) rows: TableRows,
+    pub(crate) scan: ScanContext,
     pub(crate) direction: Direction,
     /// Rows written at or before this are expired.
     pub(crate) expired_ms: Option<i64>,
     /// Blocks of which no row can meet the filter become [`RowSegment::Pruned`].
     pub(crate) zones: Option<Arc<Conditions>>,
-    pub(crate) counters: Arc<Counters>,
 }
 
 /// Walks one range of row keys, never an empty one.
 pub(crate) struct Walk {
-    rows: Arc<TableRows>,
+    context: Arc<WalkContext>,
     start: Vec<u8>,
     end: Option<Vec<u8>>,
-    rules: Arc<WalkRules>,
     /// The entry that is looked at next.
     index: usize,
     /// Of a walk that goes forward, once it is known: the keys of the entries from `index` to this one, if there are such, all
@@ -55,9 +56,9 @@ pub(crate) struct Walk {
     whole_until: Option<usize>,
     /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
     is_long: bool,
-    ahead: Ahead,
+    read_ahead: ReadAhead,
     /// What the next blocks are needed for: their columns, unless the last one was passed over.
-    look: Look,
+    depth: Depth,
     done: bool,
     pieces: VecDeque<RowSegment>,
     recent: Vec<RecentRow>,
@@ -66,23 +67,22 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// A walk over the keys from `start`, included, to `end`.
-    pub(crate) fn new(rows: Arc<TableRows>, start: Vec<u8>, end: Option<Vec<u8>>, rules: Arc<WalkRules>) -> Self {
-        let index = match rules.direction {
-            Direction::Forward => rows.directory.floor(&start),
-            Direction::Reverse => rows.directory.last_below(end.as_deref()),
+    pub(crate) fn new(context: Arc<WalkContext>, start: Vec<u8>, end: Option<Vec<u8>>) -> Self {
+        let index = match context.direction {
+            Direction::Forward => context.rows.directory.floor(&start),
+            Direction::Reverse => context.rows.directory.last_below(end.as_deref()),
         };
         let (pieces, recent) = (VecDeque::new(), Vec::new());
         let recent_most = DELTA_ROWS_MIN;
         Self {
-            rows,
+            context,
             start,
             end,
-            rules,
             index,
             whole_until: None,
             is_long: false,
-            ahead: Ahead::default(),
-            look: Look::Columns,
+            read_ahead: ReadAhead::default(),
+            depth: Depth::Columns,
             done: false,
             pieces,
             recent,
@@ -95,7 +95,7 @@ impl Walk {
         loop {
             if let Some(piece) = self.pieces.front_mut() {
                 if piece.len() > most {
-                    return Ok(Some(piece.split(most, self.rules.direction)));
+                    return Ok(Some(piece.split(most, self.context.direction)));
                 }
                 return Ok(self.pieces.pop_front());
             }
@@ -121,7 +121,7 @@ impl Walk {
 
     /// Whether the range goes on behind a place, in the direction of the scan.
     pub(crate) fn reaches(&self, place: &[u8]) -> bool {
-        match self.rules.direction {
+        match self.context.direction {
             Direction::Forward => self.end.as_deref().is_none_or(|end| place < end),
             Direction::Reverse => *self.start < *place,
         }
@@ -130,13 +130,13 @@ impl Walk {
     /// Leaves out the rows before a place that the walk [reaches](Walk::reaches): forward those below it, in reverse
     /// the others.
     pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
-        let direction = self.rules.direction;
+        let direction = self.context.direction;
         // Where it lies among rows that were found already, they are not merged again.
         while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, RowSegment::Pruned(_))) {
             let before = piece.rows_before(place, direction)?;
             if before < piece.len() {
                 // Its keys were read, or the rows before those that are left.
-                self.rules.counters.count_blocks(u64::from(piece.is_uncounted()));
+                self.context.scan.counters.count_blocks(u64::from(piece.is_uncounted()));
                 if before > 0 {
                     piece.split(before, direction);
                 }
@@ -147,12 +147,12 @@ impl Walk {
         }
         match direction {
             Direction::Forward => {
-                self.index = self.rows.directory.floor(place);
+                self.index = self.context.rows.directory.floor(place);
                 (self.whole_until, self.is_long) = (None, false);
                 self.start = place.to_vec();
             }
             Direction::Reverse => {
-                self.index = self.rows.directory.last_below(Some(place));
+                self.index = self.context.rows.directory.last_below(Some(place));
                 self.end = Some(place.to_vec());
             }
         }
@@ -165,17 +165,17 @@ impl Walk {
     /// Passes over the next blocks as long as all of their rows are visible and `takes` what is known of them, at most
     /// [`BLOCKS_PASSED_MAX`]; how many rows they have. None of them is looked into.
     pub(crate) fn pass_blocks(&mut self, mut takes: impl FnMut(&Summary) -> bool) -> u64 {
-        if self.rules.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
+        if self.context.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
             return 0;
         }
         let mut rows = 0;
         let mut whole = self.whole_entries();
         whole.end = whole.end.min(whole.start + BLOCKS_PASSED_MAX);
         for index in whole.clone() {
-            self.ahead.look(&self.rows.directory, self.index, Look::Summary, whole.end - index);
-            let Some(entry) = self.rows.directory.entry(index) else { break };
+            self.read_ahead.prefetch(&self.context.rows.directory, self.index, Depth::Summary, whole.end - index);
+            let Some(entry) = self.context.rows.directory.entry(index) else { break };
             let is_alive = |block: &&Arc<BlockRef>| {
-                self.rules.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
+                self.context.expired_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms)
             };
             match entry.lone_block().filter(is_alive) {
                 Some(block) if takes(&block.summary) => rows += u64::from(block.summary.rows),
@@ -188,7 +188,7 @@ impl Walk {
 
     /// The next entries of which it is known that all of their keys lie in the range; never the last one of it.
     fn whole_entries(&mut self) -> Range<usize> {
-        let (directory, none) = (&self.rows.directory, self.index..self.index);
+        let (directory, none) = (&self.context.rows.directory, self.index..self.index);
         if let Some(until) = self.whole_until {
             return self.index..until;
         }
@@ -211,8 +211,8 @@ impl Walk {
         if whole.is_empty() {
             return Ok(false);
         }
-        self.ahead.look(&self.rows.directory, self.index, self.look, whole.len());
-        let entry = self.rows.directory.entry(self.index);
+        self.read_ahead.prefetch(&self.context.rows.directory, self.index, self.depth, whole.len());
+        let entry = self.context.rows.directory.entry(self.index);
         let Some(block) = entry.and_then(|entry| entry.lone_block()).cloned() else { return Ok(false) };
         self.add_run(&block, None, 0..block.summary.rows as usize)?;
         self.pass_over(&block);
@@ -222,8 +222,8 @@ impl Walk {
 
     /// Finds the pieces of the next entry, or of as much of it as its delta rows allow, where so many rows are wanted.
     fn read_entry(&mut self, wanted: usize) -> Result<(), TableError> {
-        let all = self.rows.clone();
-        let Some((entry, entry_end)) = all.directory.owned(self.index) else {
+        let context = self.context.clone();
+        let Some((entry, entry_end)) = context.rows.directory.owned(self.index) else {
             self.done = true;
             return Ok(());
         };
@@ -239,11 +239,11 @@ impl Walk {
         // Where the rest of the entry begins, or in reverse ends, when its delta rows are taken in parts.
         let mut rest = None;
         if entry.is_dirty() && end.is_none_or(|end| start < end) {
-            let direction = self.rules.direction;
+            let direction = self.context.direction;
             // Deleted rows may be many: each time more are taken.
             let wanted = if wanted == usize::MAX { 0 } else { wanted };
             let most = self.recent_most.max(wanted).min(DELTA_ROWS_MAX);
-            let complete = all.collect(start, end, direction, most, &mut self.recent);
+            let complete = context.rows.collect(start, end, direction, most, &mut self.recent);
             self.recent_most = (2 * self.recent_most).min(DELTA_ROWS_MAX);
             if let (false, Some((last, _))) = (complete, self.recent.last()) {
                 rest = Some(match direction {
@@ -255,7 +255,7 @@ impl Walk {
                 self.recent.reverse();
             }
         }
-        let (start, end) = match self.rules.direction {
+        let (start, end) = match self.context.direction {
             Direction::Forward => (start, rest.as_deref().or(end)),
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
@@ -265,7 +265,7 @@ impl Walk {
         };
         (self.start, self.end) = (walk_start, walk_end);
         found?;
-        match (self.rules.direction, rest) {
+        match (self.context.direction, rest) {
             (Direction::Forward, None) => {
                 self.done = match (entry_end, self.end.as_deref()) {
                     (None, _) => true,
@@ -334,11 +334,11 @@ impl Walk {
         {
             self.add_run(block, lead.as_ref(), seeker.rest())?;
         }
-        if self.rules.direction == Direction::Reverse {
+        if self.context.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
         }
         if lead.is_some() {
-            self.rules.counters.blocks_read.fetch_add(1, Relaxed);
+            self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
         }
         self.recent = recent;
         Ok(())
@@ -347,7 +347,7 @@ impl Walk {
     /// Adds a row of a delta, if it is there and not expired.
     fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>) {
         if let Some(row) = row
-            && self.rules.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
+            && self.context.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
         {
             self.pieces.push_back(RowSegment::Row { key, row });
         }
@@ -361,7 +361,7 @@ impl Walk {
         rows: Range<usize>,
     ) -> Result<(), TableError> {
         let (oldest, newest) = block.summary.times_ms;
-        let Some(limit_ms) = self.rules.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
+        let Some(limit_ms) = self.context.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
             match self.pieces.back_mut() {
                 Some(RowSegment::Block { block: before, rows: added, .. })
                     if before.id == block.id && added.end == rows.start =>
@@ -407,18 +407,18 @@ impl Walk {
         if self.pieces.is_empty() {
             return;
         }
-        let counters = &self.rules.counters;
-        if self.rules.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
+        let counters = &self.context.scan.counters;
+        if self.context.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
             let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
             self.pieces.push_back(RowSegment::Pruned(rows));
             counters.blocks_skipped.fetch_add(1, Relaxed);
-            self.look = Look::Summary;
+            self.depth = Depth::Summary;
             return;
         }
-        self.look = Look::Columns;
+        self.depth = Depth::Columns;
         // Where nothing was read for them, who reads them counts the block.
         counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
-        if self.rules.direction == Direction::Reverse {
+        if self.context.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
         }
     }
@@ -468,14 +468,14 @@ impl Found {
 }
 
 impl Place {
-    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is looked at together is waited for once.
+    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is prefetched together is waited for once.
     pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
         if let Self::Block(block) = &self {
-            look_at(block, |parts| parts.look_at_keys());
+            prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
         }
         let found = self.read(key, expired_ms)?;
         if let Some(Found { piece: RowSegment::Block { block, rows, .. }, .. }) = &found {
-            look_at(block, |parts| parts.look_at_row(rows.start) ^ parts.look_into_row(rows.start));
+            prefetch_of(block, &[PrefetchStep::Row(rows.start), PrefetchStep::Texts(rows.start)]);
         }
         Ok(found)
     }
@@ -510,9 +510,11 @@ impl Place {
     }
 }
 
-/// Looks at what is in memory of a block; what is seen is of no use.
-fn look_at(block: &BlockRef, look: impl FnOnce(&PartsInMemory<'_>) -> usize) {
-    std::hint::black_box(block.in_memory().map_or(0, |parts| look(&parts)));
+/// Prefetches what is in memory of a block.
+fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
+    if let Some(parts) = block.in_memory() {
+        prefetch(steps.iter().map(|step| parts.prefetch(*step)));
+    }
 }
 
 /// One row by its key, if it is there and not expired.

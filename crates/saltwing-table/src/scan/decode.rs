@@ -1,6 +1,6 @@
 //! RowSegments of a scan into columns: only the columns that are asked for.
 
-mod column;
+pub(crate) mod column;
 pub(crate) mod keys;
 
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use saltwing_access::TableError;
 use saltwing_store::Direction;
-use saltwing_types::{SqlType, text};
+use saltwing_types::SqlType;
 use smallvec::SmallVec;
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::stored_table::StoredTable;
-use crate::format::fix_part::{FixCells, FixPart};
+use crate::format::fix_part::FixPart;
 use crate::format::row_format;
 use crate::format::row_format::SlotBytes;
 use crate::format::row_order::RowSelection;
+use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink, read_slot};
 use crate::format::stored_row::StoredRow;
 use crate::format::var_part::VarPart;
 use crate::scan::column_location::{ColumnLocation, tail_bytes};
-use crate::scan::column_writer::{ColumnWriter, Run};
+use crate::scan::column_writer::ColumnWriter;
 use crate::scan::cursor::segment::RowSegment;
-use crate::scan::decode::column::{Column, named};
-use crate::scan::texts::Appended;
+use crate::scan::decode::column::{Column, corrupt, unreadable};
 
 use keys::{KeyDecoder, KeyUse};
 
@@ -47,6 +47,15 @@ impl DecodedColumn {
     pub(crate) fn of(table: &StoredTable, index: usize) -> Self {
         Self { index, ty: table.column_type(index), source: ColumnLocation::of(table, index) }
     }
+
+    /// Family and slot, if blocks have the column.
+    pub(crate) fn stored(&self) -> Option<(usize, u16)> {
+        if let ColumnLocation::Slot { family, slot } = self.source { Some((family, slot)) } else { None }
+    }
+
+    pub(crate) fn family(&self) -> Option<usize> {
+        self.stored().map(|(family, _)| family)
+    }
 }
 
 impl DecodedColumns {
@@ -55,7 +64,7 @@ impl DecodedColumns {
         let all: Vec<DecodedColumn> = columns.iter().map(|&index| DecodedColumn::of(table, index)).collect();
         let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
         for column in &all {
-            if let ColumnLocation::Slot { family, .. } = column.source {
+            if let Some(family) = column.family() {
                 let var_wanted = row_format::width(column.ty).is_none();
                 match families.iter_mut().find(|known| known.family == family) {
                     Some(known) => known.var_wanted |= var_wanted,
@@ -63,7 +72,7 @@ impl DecodedColumns {
                 }
             }
         }
-        let reads_keys = all.iter().any(|column| !matches!(column.source, ColumnLocation::Slot { .. }));
+        let reads_keys = all.iter().any(|column| column.stored().is_none());
         let has_leading = all.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
         let keys = reads_keys.then(|| KeyUse { has_leading, tail_bytes: tail_bytes(table) });
         Self { all, families, keys }
@@ -222,19 +231,25 @@ impl RowDecoder {
             };
             let mut recent = recent.iter();
             for rows in several {
-                let appended = match rows {
+                let absent = table.absent(*index);
+                match rows {
                     Rows::Recent(key, _) => {
                         let row = recent.next().and_then(Option::as_ref);
-                        append_recent(table, *index, row.map(|row| row.slot(slot.into())), sink)
-                            .ok_or_else(|| corrupt(table, key, "column"))?
+                        let stored = row.map_or(Some(SlotBytes::Absent), |row| row.slot(slot.into()));
+                        let read = stored.ok_or(Unreadable::Damaged).and_then(|stored| read_slot(stored, absent, sink));
+                        read.map_err(|why| unreadable(table, *index, why, || corrupt(table, key, "column")))?;
                     }
                     Rows::Block(block, held_at, rows) => {
                         let parts = held.get(*held_at).and_then(|held| held.families.get(place));
-                        append_stored(table, (*index, slot), parts, rows, sink)
-                            .ok_or_else(|| block.damaged("a value"))?
+                        let column =
+                            parts.and_then(|parts| StoredColumn::of(parts.fix.as_deref()?, parts.var.as_deref(), slot));
+                        let read = match column {
+                            Some(column) => column.read(rows, sink),
+                            None => sink.constant(absent, rows.len()),
+                        };
+                        read.map_err(|why| unreadable(table, *index, why, || block.damaged("a value")))?;
                     }
-                };
-                appended.map_err(|source| named(table, *index, source))?;
+                }
             }
         }
         Ok(())
@@ -262,47 +277,4 @@ fn recent_rows<'p>(
         _ => Ok(None),
     };
     recent.map(of_family).collect()
-}
-
-/// Adds what a row of a delta has in a slot; `slot` is `None` where the row has nothing of the family.
-fn append_recent(
-    table: &StoredTable,
-    index: usize,
-    slot: Option<Option<SlotBytes<'_>>>,
-    sink: &mut ColumnWriter,
-) -> Appended {
-    match slot.unwrap_or(Some(SlotBytes::Absent))? {
-        SlotBytes::Null => {
-            sink.push_null();
-            Some(Ok(()))
-        }
-        SlotBytes::Absent => Some(sink.push_value(table.absent(index), 1)),
-        SlotBytes::Value(bytes) => sink.push_slot(bytes),
-    }
-}
-
-/// Adds what rows of a block have in a slot.
-fn append_stored(
-    table: &StoredTable,
-    (index, slot): (usize, u16),
-    parts: Option<&Parts>,
-    rows: &RowSelection<'_>,
-    sink: &mut ColumnWriter,
-) -> Appended {
-    let fix = parts.and_then(|parts| parts.fix.as_deref());
-    let Some((fix, column)) = fix.and_then(|fix| Some((fix, fix.column(slot)?))) else {
-        return Some(sink.push_value(table.absent(index), rows.len()));
-    };
-    let var = match column.cells {
-        FixCells::Var => {
-            let var = parts.and_then(|parts| parts.var.as_deref());
-            var.and_then(|var| Some((var.column(slot)?, var.bytes())))
-        }
-        _ => None,
-    };
-    sink.extend(&Run { fix, column, var, rows: rows.clone() })
-}
-
-pub(crate) fn corrupt(table: &StoredTable, key: &[u8], what: &'static str) -> TableError {
-    TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(key), what }
 }

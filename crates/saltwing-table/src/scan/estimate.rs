@@ -9,7 +9,7 @@
 //! # Left to others
 //! Which part of the rows in the ranges meets a filter.
 
-use saltwing_access::{Buckets, ColumnEstimate, Estimate, RangeSample, Table};
+use saltwing_access::{Buckets, ColumnEstimate, Estimate, KeySet, RangeSample, ScanRange, Table};
 use saltwing_types::{Decimal, SqlType, Value};
 
 use crate::engine::entry::{Entry, Size};
@@ -22,13 +22,14 @@ const PLACES_MAX: usize = 256;
 /// Most recent rows that are counted one by one.
 const RECENT_ROWS_MAX: usize = 1024;
 
-/// How much lies in some ranges.
-pub(crate) fn estimate(rows: &TableRows, table: &Table, sample: &RangeSample) -> Estimate {
+/// How many rows have one of these keys.
+pub(crate) fn estimate(rows: &TableRows, table: &Table, keys: &KeySet) -> Estimate {
     let def = table.def();
+    let sample = &keys.sample(&def.key);
     let all = of_place(rows, &[], None, &mut RECENT_ROWS_MAX.clone());
     let buckets = sample.buckets.of(&def.key);
     let is_all =
-        sample.buckets == Buckets::All && sample.ranges.iter().any(|(range, of)| range.is_all() && of.is_none());
+        sample.buckets == Buckets::All && sample.ranges.iter().any(|own| own.range.is_all() && own.bucket.is_none());
     let sum = if is_all {
         all
     } else {
@@ -46,7 +47,7 @@ fn of_ranges(rows: &TableRows, sample: &RangeSample, buckets: &[Option<u8>]) -> 
     let mut recent_left = RECENT_ROWS_MAX;
     let room = (PLACES_MAX / sample.ranges.len().max(1)).clamp(1, buckets.len().max(1));
     let mut sum = Estimate { is_exact: true, ..Estimate::default() };
-    for (range, of) in &sample.ranges {
+    for ScanRange { range, bucket: of } in &sample.ranges {
         if range.is_point() {
             sum = sum.and(of_point(rows));
             continue;

@@ -4,13 +4,14 @@
 //! directory -> entry -> block -> its parts -> keys -> columns -> value
 //! ```
 //! Each of these steps waits for the one before, and nothing of a random row is in a near cache. So the steps of several
-//! keys are taken side by side: what a step needs is looked at for all of them before it is taken, and they wait once.
+//! keys are taken side by side: what a step needs is prefetched for all of them before it is taken.
 
 use saltwing_access::TableError;
 use smallvec::SmallVec;
 
 use crate::engine::block_ref::{BlockRef, PartsInMemory};
 use crate::engine::table_rows::TableRows;
+use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::scan::cursor::segment::RowSegment;
 use crate::scan::cursor::{Found, place_in};
 
@@ -65,7 +66,7 @@ pub(crate) fn find_all(
 ) -> Result<Several<Option<Found>>, TableError> {
     let owners: Several<_> = keys.iter().map(|key| rows.directory.owner(key)).collect();
     let blocks = owners.iter().flatten().filter_map(|entry| Some((entry.block.as_deref()?, 0)));
-    look(blocks.collect(), &[|parts, _| parts.look_at_keys(), |parts, _| parts.look_into_keys()]);
+    prefetch_parts(blocks.collect(), &[|_| PrefetchStep::KeysAndColumns, |_| PrefetchStep::FirstKey]);
     let mut found: Several<Option<Found>> = SmallVec::new();
     for (key, owner) in keys.iter().zip(owners) {
         let place = owner.and_then(|entry| place_in(rows, entry, key));
@@ -75,21 +76,16 @@ pub(crate) fn find_all(
         RowSegment::Block { block, rows, .. } => Some((&**block, rows.start)),
         _ => None,
     });
-    look(in_blocks.collect(), &[|parts, row| parts.look_at_row(row), |parts, row| parts.look_into_row(row)]);
+    prefetch_parts(in_blocks.collect(), &[PrefetchStep::Row, PrefetchStep::Texts]);
     Ok(found)
 }
 
-/// What is looked at of a block and a row of it; what is seen is of no use.
-type Look = fn(&PartsInMemory<'_>, usize) -> usize;
-
-/// Looks at what is in memory of some blocks, one step after the other.
-fn look(blocks: Several<(&BlockRef, usize)>, steps: &[Look]) {
-    let id = blocks.iter().fold(0, |seen, (block, _)| seen ^ block.id);
+/// Prefetches what is in memory of some blocks and a row of each, one step after the other.
+fn prefetch_parts(blocks: Several<(&BlockRef, usize)>, steps: &[fn(usize) -> PrefetchStep]) {
+    prefetch(blocks.iter().map(|(block, _)| block.id as usize));
     let held = blocks.iter().filter_map(|(block, row)| Some((block.in_memory()?, *row)));
     let held: Several<(PartsInMemory<'_>, usize)> = held.collect();
     for step in steps {
-        let seen = held.iter().fold(0, |seen, (parts, row)| seen ^ step(parts, *row));
-        std::hint::black_box(seen);
+        prefetch(held.iter().map(|(parts, row)| parts.prefetch(step(*row))));
     }
-    std::hint::black_box(id);
 }

@@ -12,23 +12,23 @@ use saltwing_types::{SqlType, Value};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::stored_table::{OpenTables, StoredTable};
-use crate::format::bits::Nulls;
-use crate::format::fix_part::{FixCells, FixColumn, FixPart};
+use crate::format::fix_part::{FixCells, FixPart};
 use crate::format::row_format;
-use crate::format::row_format::{SlotBytes, slot_value};
-use crate::format::row_order::{nth, take_first};
+use crate::format::row_format::slot_value;
+use crate::format::row_order::{RowSelection, nth, take_first};
+use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink, read_slot};
 use crate::format::stored_row::StoredRow;
-use crate::format::var_part::{VarColumn, VarPart};
 use crate::scan::block_parts::{BlockParts, recent_slot};
 use crate::scan::column_location::{ColumnLocation, tail_bytes};
 use crate::scan::cursor::Found;
 use crate::scan::cursor::segment::RowSegment;
+use crate::scan::decode::DecodedColumn;
 use crate::scan::decode::keys::corrupt as corrupt_key;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
 pub(crate) struct RowShape {
     table: Arc<StoredTable>,
-    pub(crate) columns: Box<[RowColumn]>,
+    pub(crate) columns: Box<[DecodedColumn]>,
     /// Neighbours among them that are stored in one family, or are no stored ones.
     groups: Box<[Group]>,
     /// Whether a column is one of a key's before those at its end.
@@ -37,27 +37,10 @@ pub(crate) struct RowShape {
     tail_bytes: usize,
 }
 
-pub(crate) struct RowColumn {
-    index: usize,
-    pub(crate) ty: SqlType,
-    source: ColumnLocation,
-}
-
 struct Group {
     /// Their family, and whether one of them has a variable width.
     stored: Option<(usize, bool)>,
     columns: Range<usize>,
-}
-
-impl RowColumn {
-    /// Family and slot, where it is stored.
-    fn stored(&self) -> Option<(usize, u16)> {
-        if let ColumnLocation::Slot { family, slot } = self.source { Some((family, slot)) } else { None }
-    }
-
-    fn family(&self) -> Option<usize> {
-        self.stored().map(|(family, _)| family)
-    }
 }
 
 /// What a reader of rows keeps from one to the next.
@@ -80,17 +63,13 @@ impl RowShape {
     }
 
     pub(crate) fn new(table: &Arc<StoredTable>, columns: impl IntoIterator<Item = usize>) -> Self {
-        let column = |index: usize| {
-            let ty = table.column_type(index);
-            RowColumn { index, ty, source: ColumnLocation::of(table, index) }
-        };
-        let columns: Box<[RowColumn]> = columns.into_iter().map(column).collect();
+        let columns: Box<[DecodedColumn]> = columns.into_iter().map(|index| DecodedColumn::of(table, index)).collect();
         let reads_leading = columns.iter().any(|column| matches!(column.source, ColumnLocation::KeyPrefix { .. }));
         let mut end = 0;
-        let group = |group: &[RowColumn]| {
+        let group = |group: &[DecodedColumn]| {
             let start = end;
             end += group.len();
-            let family = group.first().and_then(RowColumn::family);
+            let family = group.first().and_then(DecodedColumn::family);
             let has_var = group.iter().any(|column| row_format::width(column.ty).is_none());
             Group { stored: family.map(|family| (family, has_var)), columns: start..end }
         };
@@ -153,15 +132,16 @@ impl RowShape {
             match stored {
                 Some((family, has_var)) => {
                     let (fix, var) = reader.parts.both(block, *family, *has_var)?;
+                    let selection = RowSelection::Run(rows.clone(), direction);
                     for (place, column) in columns {
-                        let mut cells = values.column_mut(first, place);
-                        match fix.and_then(|fix| StoredRun::of((fix, var), column, rows, direction)) {
-                            Some(run) => run.put(column.ty, &mut cells).ok_or_else(|| block.damaged("a value"))?,
-                            None => {
-                                cells.put(self.table.absent(column.index).clone());
-                                cells.repeat(rows.len() - 1);
-                            }
-                        }
+                        let mut sink = CellSink { ty: column.ty, cells: values.column_mut(first, place) };
+                        let stored =
+                            column.stored().zip(fix).and_then(|((_, slot), fix)| StoredColumn::of(fix, var, slot));
+                        let read = match stored {
+                            Some(stored) => stored.read(&selection, &mut sink),
+                            None => sink.constant(self.table.absent(column.index), rows.len()),
+                        };
+                        read.map_err(|_| block.damaged("a value"))?;
                     }
                 }
                 None => {
@@ -179,7 +159,7 @@ impl RowShape {
     fn put_key_column(
         &self,
         lead: &FixPart,
-        column: &RowColumn,
+        column: &DecodedColumn,
         rows: &Range<usize>,
         direction: Direction,
         mut cells: ColumnCells<'_>,
@@ -248,96 +228,75 @@ impl RowShape {
         }
         let at = values.add(1);
         for (place, column) in self.columns.iter().enumerate() {
-            values.column_mut(at, place).put(match column.source {
-                ColumnLocation::RowKey => Value::Bytes(key.to_vec()),
+            let mut cells = values.column_mut(at, place);
+            match column.source {
+                ColumnLocation::RowKey => cells.put(Value::Bytes(key.to_vec())),
                 ColumnLocation::KeyPrefix { position, .. } | ColumnLocation::KeySuffix { position, .. } => {
-                    table.codec().decode_column(key, slices, position)?
+                    cells.put(table.codec().decode_column(key, slices, position)?);
                 }
                 ColumnLocation::Slot { family, slot } => {
-                    recent_slot(table, key, row, (family, slot), |stored| match stored {
-                        SlotBytes::Null => Some(Value::Null),
-                        SlotBytes::Absent => Some(table.absent(column.index).clone()),
-                        SlotBytes::Value(bytes) => slot_value(column.ty, bytes),
-                    })?
+                    let (absent, mut sink) = (table.absent(column.index), CellSink { ty: column.ty, cells });
+                    recent_slot(table, key, row, (family, slot), |slot| read_slot(slot, absent, &mut sink).ok())?;
                 }
-            });
+            }
         }
         Ok(())
     }
 }
 
-/// Some rows of a block's column.
-struct StoredRun<'a> {
-    fix: &'a FixPart,
-    column: &'a FixColumn,
-    /// The column's variable part and the part that it is of.
-    var: Option<(&'a VarColumn, &'a [u8])>,
-    rows: &'a Range<usize>,
-    direction: Direction,
+/// The cells of a column, as they take stored values.
+struct CellSink<'a> {
+    ty: SqlType,
+    cells: ColumnCells<'a>,
 }
 
-impl<'a> StoredRun<'a> {
-    /// Those of a stored column; `None` where it is younger than the block.
-    fn of(
-        (fix, var): (&'a FixPart, Option<&'a VarPart>),
-        column: &RowColumn,
-        rows: &'a Range<usize>,
-        direction: Direction,
-    ) -> Option<Self> {
-        let (_, slot) = column.stored()?;
-        let column = fix.column(slot)?;
-        let var = match column.cells {
-            FixCells::Var => var.and_then(|part| Some((part.column(slot)?, part.bytes()))),
-            _ => None,
-        };
-        Some(Self { fix, column, var, rows, direction })
+impl ValueSink for CellSink<'_> {
+    fn null(&mut self) {
+        self.cells.put_null();
     }
 
-    /// Puts the values; `None` where the stored bytes are none.
-    fn put(&self, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
-        let Self { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows, direction } = self;
-        match (stored, nulls, direction) {
-            (_, Nulls::All, _) => Some(()),
+    fn int(&mut self, value: i64) -> Result<(), Unreadable> {
+        match self.ty.family() {
+            TypeFamily::Boolean => self.cells.put(Value::Bool(value != 0)),
+            TypeFamily::Instant => self.cells.put_date(value),
+            _ => self.cells.put_int(value),
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
+        match self.ty.family() {
+            TypeFamily::Text => self.cells.put_text(std::str::from_utf8(bytes).map_err(|_| Unreadable::Damaged)?),
+            _ => self.cells.put(slot_value(self.ty, bytes).ok_or(Unreadable::Damaged)?),
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, value: &Value, rows: usize) -> Result<(), Unreadable> {
+        self.cells.put(value.clone());
+        self.cells.repeat(rows - 1);
+        Ok(())
+    }
+
+    fn values(&mut self, column: &StoredColumn<'_>, rows: &RowSelection<'_>) -> Result<bool, Unreadable> {
+        let cells = &mut self.cells;
+        match (column.column.cells, rows) {
             // What begins with a look at all rows costs more than one.
-            _ if rows.len() == 1 => self.put_each(ty, cells),
-            (FixCells::Ints(ints), Nulls::None, _) if ty.is_integer() => {
-                ints.give(fix.bytes(), Range::clone(rows), *direction, |value| cells.put_int(value));
-                Some(())
+            (_, rows) if rows.len() == 1 => return Ok(false),
+            (FixCells::Ints(ints), RowSelection::Run(rows, direction)) if self.ty.is_integer() => {
+                ints.give(column.fix.bytes(), rows.clone(), *direction, |value| cells.put_int(value));
             }
-            (FixCells::Var, Nulls::None, Direction::Forward) if ty.family() == TypeFamily::Text => {
-                let (column, part) = (*var)?;
-                cells.reserve_texts(column.bytes_of(rows));
-                column.pieces(part, Range::clone(rows), |bytes, start, ends| {
+            (FixCells::Var, RowSelection::Run(rows, Direction::Forward)) if self.ty.family() == TypeFamily::Text => {
+                let (texts, part) = column.var.ok_or(Unreadable::Damaged)?;
+                cells.reserve_texts(texts.bytes_of(rows));
+                let put = texts.pieces(part, rows.clone(), |bytes, start, ends| {
                     cells.put_texts(std::str::from_utf8(bytes).ok()?, start, ends)
-                })
+                });
+                put.ok_or(Unreadable::Damaged)?;
             }
-            _ => self.put_each(ty, cells),
+            _ => return Ok(false),
         }
-    }
-
-    /// Puts them value by value.
-    fn put_each(&self, ty: SqlType, cells: &mut ColumnCells<'_>) -> Option<()> {
-        let Self { fix, column: FixColumn { nulls, cells: stored, .. }, var, rows, direction } = self;
-        for i in 0..rows.len() {
-            let row = nth(rows, *direction, i);
-            if nulls.is_null(fix.bytes(), row) {
-                cells.put_null();
-                continue;
-            }
-            let bytes = match stored {
-                FixCells::Ints(ints) => {
-                    put_integer(ty, ints.get(fix.bytes(), row), cells);
-                    continue;
-                }
-                FixCells::Raw { width, at } => fix.raw(*width, *at, row..row + 1),
-                FixCells::Var => var.and_then(|(column, part)| column.value(part, row)),
-            }?;
-            match ty.family() {
-                TypeFamily::Text => cells.put_text(std::str::from_utf8(bytes).ok()?),
-                _ => cells.put(slot_value(ty, bytes)?),
-            }
-        }
-        Some(())
+        Ok(true)
     }
 }
 
@@ -383,14 +342,4 @@ fn put_key(
         Some(stored) => cells.put(codec.decode(stored).map_err(corrupt)?),
     }
     Ok(())
-}
-
-/// Puts a value that blocks keep as an integer.
-fn put_integer(ty: SqlType, value: i64, cells: &mut ColumnCells<'_>) {
-    use SqlType::*;
-    match ty {
-        Boolean => cells.put(Value::Bool(value != 0)),
-        Date | Time | UnsignedDate | UnsignedTime => cells.put_date(value),
-        _ => cells.put_int(value),
-    }
 }

@@ -14,7 +14,7 @@
 //! Rows are left out only if they lie in an unwanted stretch. Which rows are handed out, and what is counted,
 //! is the same wherever they lie: in blocks, or in the deltas; but for blocks that a filter rules out as a whole.
 
-use saltwing_access::{KeyRegion, ScanContext, SkipFilter, TableError};
+use saltwing_access::{KeyRegion, KeyRegions, ScanContext, TableError};
 use saltwing_store::Direction;
 
 use crate::scan::cursor::Walk;
@@ -32,7 +32,7 @@ const CHECK_QUESTIONS: u32 = 1024;
 
 /// Leaves out rows of a bucket's walks.
 pub(crate) struct Skipper {
-    skip_filter: Box<dyn SkipFilter>,
+    skip_filter: KeyRegions,
     direction: Direction,
     /// What stands before a logical key.
     bucket: Option<u8>,
@@ -66,12 +66,7 @@ enum State {
 }
 
 impl Skipper {
-    pub(crate) fn new(
-        skip_filter: Box<dyn SkipFilter>,
-        direction: Direction,
-        bucket: Option<u8>,
-        context: ScanContext,
-    ) -> Self {
+    pub(crate) fn new(skip_filter: KeyRegions, direction: Direction, bucket: Option<u8>, context: ScanContext) -> Self {
         Self {
             skip_filter,
             direction,

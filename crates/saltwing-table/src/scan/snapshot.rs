@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Estimate, Projection, RangeSample, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot,
-    SplitTarget, Table, TableError,
+    ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget,
+    Table, TableError,
 };
 use saltwing_types::{TableId, Value};
 
 use crate::engine::storage_engine::{StorageEngine, TableMap};
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::engine::table_rows::TableRows;
+use crate::format::delta_record::Record;
 use crate::scan::cursor::find;
 use crate::scan::estimate::{estimate, estimate_columns};
 use crate::scan::row_values::RowShape;
@@ -39,6 +40,15 @@ impl EmbeddedSnapshot {
     pub(crate) fn newest(packed: &StorageEngine) -> Self {
         let (moment, ()) = packed.moment(|| ());
         Self::new(moment, packed)
+    }
+
+    /// The same rows, and over them those of these records, as the newest rows of a memtable.
+    pub(crate) fn with(&self, records: &[Record]) -> Self {
+        let mut moment = self.moment.clone();
+        for record in records {
+            moment.entry(record.table.0).or_default().add(record);
+        }
+        Self { moment, now_ms: self.now_ms, tables: self.tables.clone() }
     }
 
     /// What a scan puts out and checks, as storage reads it.
@@ -75,7 +85,7 @@ impl Snapshot for EmbeddedSnapshot {
     fn scan(&self, spec: &ScanSpec, route: ScanRoute, context: ScanContext) -> Result<Box<dyn RowSource>, TableError> {
         let shape = self.shape(spec)?;
         let rows = self.rows_for(shape.table())?;
-        Ok(Box::new(Scan::new((rows, self.now_ms), shape, route, context)?))
+        Ok(Box::new(Scan::new(rows, self.now_ms, shape, route, context)?))
     }
 
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
@@ -92,8 +102,8 @@ impl Snapshot for EmbeddedSnapshot {
         Ok(split(&self.rows_for(table)?, table, route, division))
     }
 
-    fn estimate(&self, table: &Table, ranges: &RangeSample) -> Result<Estimate, TableError> {
-        Ok(estimate(&self.rows_for(table)?, table, ranges))
+    fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
+        Ok(estimate(&self.rows_for(table)?, table, keys))
     }
 
     fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError> {

@@ -11,13 +11,12 @@ use saltwing_expr::RowValues;
 use saltwing_store::Direction;
 use tracing::Span;
 
-use crate::engine::stored_table::StoredTable;
 use crate::engine::table_rows::TableRows;
 use crate::format::row_order::RowSelection;
 use crate::format::summary::Summary;
 use crate::scan::bucket::BucketScan;
 use crate::scan::conditions::Conditions;
-use crate::scan::cursor::WalkRules;
+use crate::scan::cursor::WalkContext;
 use crate::scan::cursor::segment::{RowSegment, RowSegments};
 use crate::scan::decode::RowDecoder;
 use crate::scan::merged::Merge;
@@ -59,33 +58,36 @@ pub(crate) enum Rows {
 }
 
 impl Scan {
-    /// A scan of a table's rows as they were at one moment, and what the clock said then.
+    /// A scan of a table's rows as they were at one moment; the clock said `now_ms` then.
     pub(crate) fn new(
-        (rows, now_ms): (TableRows, i64),
+        rows: TableRows,
+        now_ms: i64,
         shape: Arc<ScanShape>,
         route: ScanRoute,
         context: ScanContext,
     ) -> Result<Self, TableError> {
         let ScanRoute { keys, direction, order, limit, first_batch } = route;
         let table = shape.table();
-        let stored = Arc::new(rows);
+        let expired_ms = table.expired_ms(now_ms);
+        let walk_context = |zones: Option<Arc<Conditions>>| {
+            Arc::new(WalkContext { rows, scan: context.clone(), direction, expired_ms, zones })
+        };
         let rows = match keys {
             KeySet::Range(_) if limit == Some(0) => Rows::ByBucket(Vec::new()),
             KeySet::Range(range) => {
-                let rules = Arc::new(walk_rules(now_ms, table, direction, shape.conditions().cloned(), &context));
-                Rows::ByBucket(vec![BucketScan::over(stored, range, rules, context.clone())])
+                let walks = walk_context(shape.conditions().cloned());
+                Rows::ByBucket(vec![BucketScan::over(range, walks)])
             }
             KeySet::Ranges { ranges, buckets } => {
                 // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
                 let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
-                let zones = shape.conditions().filter(|_| !is_merged).cloned();
-                let rules = Arc::new(walk_rules(now_ms, table, direction, zones, &context));
+                let walks = walk_context(shape.conditions().filter(|_| !is_merged).cloned());
                 let bucket_scan = |bucket| {
                     let skipper = ranges
                         .skip_filter(direction)
                         .map(|known| Skipper::new(known, direction, bucket, context.clone()));
                     let ranges = ranges.ranges(bucket, direction);
-                    BucketScan::new(stored.clone(), bucket, rules.clone(), ranges, skipper, context.clone(), is_merged)
+                    BucketScan::new(walks.clone(), bucket, ranges, skipper, is_merged)
                 };
                 let mut scans: Vec<BucketScan> = buckets.of(&table.def().key).into_iter().map(bucket_scan).collect();
                 match order {
@@ -309,16 +311,6 @@ impl RowSource for Scan {
 /// The decoder of a scan, made when it is first asked for.
 fn decoder<'d>(known: &'d mut Option<Box<RowDecoder>>, shape: &ScanShape) -> &'d mut RowDecoder {
     known.get_or_insert_with(|| Box::new(RowDecoder::new(shape.columns())))
-}
-
-fn walk_rules(
-    now_ms: i64,
-    table: &StoredTable,
-    direction: Direction,
-    zones: Option<Arc<Conditions>>,
-    context: &ScanContext,
-) -> WalkRules {
-    WalkRules { direction, expired_ms: table.expired_ms(now_ms), zones, counters: context.counters.clone() }
 }
 
 impl Rows {

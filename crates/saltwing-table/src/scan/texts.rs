@@ -5,6 +5,7 @@ use std::ops::Range;
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use saltwing_types::ValueError;
 
+use crate::format::stored_column::Unreadable;
 use crate::format::var_part::VarColumn;
 
 /// Most bytes that are made room for before they are there.
@@ -15,9 +16,6 @@ pub(crate) struct Texts {
     offsets: Vec<i32>,
     bytes: Vec<u8>,
 }
-
-/// What appending ends with; `None` when the stored bytes are no value of the type.
-pub(crate) type Appended = Option<Result<(), ValueError>>;
 
 impl Texts {
     /// Without room it takes no memory, and can take no rows: see `ColumnWriter::reserve`.
@@ -66,7 +64,7 @@ impl Texts {
         (OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from_vec(self.bytes))
     }
 
-    pub(crate) fn extend(&mut self, column: &VarColumn, part: &[u8], rows: Range<usize>) -> Appended {
+    pub(crate) fn extend(&mut self, column: &VarColumn, part: &[u8], rows: Range<usize>) -> Result<(), Unreadable> {
         // As much as the rows to come will take, if they are like these, and an eighth: moving what is there costs more.
         let bytes = column.bytes_of(&rows);
         let to_come = (self.offsets.capacity() - self.offsets.len()).max(rows.len());
@@ -75,20 +73,18 @@ impl Texts {
         if self.bytes.capacity() - self.bytes.len() < bytes {
             self.bytes.reserve(expected);
         }
-        let mut room = Ok(());
-        column
-            .pieces(part, rows, |bytes, start, ends| {
-                let shift = self.bytes.len();
-                self.bytes.extend_from_slice(bytes);
-                if i32::try_from(self.bytes.len()).is_err() {
-                    room = Err(too_long(self.bytes.len()));
-                    return None;
-                }
-                // All ends lie below the length that was just checked.
-                self.offsets.extend(ends.iter().map(|end| (shift + (end - start) as usize) as i32));
-                Some(())
-            })
-            .map_or_else(|| room.is_err().then_some(room.clone()), |()| Some(Ok(())))
+        let mut is_too_long = false;
+        let appended = column.pieces(part, rows, |bytes, start, ends| {
+            let shift = self.bytes.len();
+            self.bytes.extend_from_slice(bytes);
+            is_too_long = i32::try_from(self.bytes.len()).is_err();
+            // All ends lie below the length that is checked here.
+            (!is_too_long).then(|| self.offsets.extend(ends.iter().map(|end| (shift + (end - start) as usize) as i32)))
+        });
+        if is_too_long {
+            return Err(too_long(self.bytes.len()).into());
+        }
+        appended.ok_or(Unreadable::Damaged)
     }
 }
 

@@ -3,21 +3,21 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
-use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
+use arrow::array::{Array, ArrayRef};
 use saltwing_access::{TableError, Total, Totals};
+use saltwing_expr::sum::{SumKind, SumTotal};
 use saltwing_types::SqlType;
 use smallvec::SmallVec;
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::stored_table::StoredTable;
 use crate::format::bits::{Ints, Nulls};
-use crate::format::fix_part::{FixCells, FixColumn, FixPart};
+use crate::format::fix_part::FixCells;
 use crate::format::row_format::{SlotBytes, slot_int};
+use crate::format::stored_column::StoredColumn;
 use crate::format::stored_row::StoredRow;
 use crate::format::summary::Summary;
 use crate::scan::block_parts::{BlockParts, recent_slot};
-use crate::scan::column_location::ColumnLocation;
 use crate::scan::cursor::segment::{RowSegment, RowSegments};
 use crate::scan::decode::DecodedColumn;
 use crate::scan::selection::Selection;
@@ -36,7 +36,7 @@ impl Scan {
         self.context.check()?;
         let shape = self.shape.clone();
         let added = &shape.columns().all;
-        let are_stored = added.iter().all(|column| matches!(column.source, ColumnLocation::Slot { .. }));
+        let are_stored = added.iter().all(|column| column.stored().is_some());
         let mut sums = Sums { are_stored, ..Sums::default() };
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
         let mut pieces = RowSegments::new();
@@ -103,7 +103,7 @@ impl Scan {
     /// Adds the rows that were decoded.
     fn add_decoded(&mut self, sums: &mut Sums, totals: &mut Totals) -> Result<(), TableError> {
         if std::mem::take(&mut sums.decoded) > 0 {
-            add_arrays(&self.decoder().finish()?, &mut totals.columns);
+            add_arrays(&self.decoder().finish()?, &mut totals.columns)?;
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Scan {
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.shape.schema().fields().len()] };
         while let Some((columns, rows)) = self.read_columns()? {
             totals.rows += rows as u64;
-            add_arrays(&columns, &mut totals.columns);
+            add_arrays(&columns, &mut totals.columns)?;
         }
         Ok(totals)
     }
@@ -179,7 +179,7 @@ fn add_block(
     parts.turn_to(block);
     let mut is_read = false;
     for (column, total) in added.iter().zip(totals) {
-        let ColumnLocation::Slot { family, slot } = column.source else { continue };
+        let Some((family, slot)) = column.stored() else { continue };
         if rows.len() == block.summary.rows as usize
             && let Some(known) = known_total(&block.summary, (family, slot), column.ty)
         {
@@ -188,8 +188,8 @@ fn add_block(
         }
         let fix = parts.fix(block, family)?;
         is_read = true;
-        match fix.and_then(|fix| Some((fix, fix.column(slot)?))) {
-            Some((fix, stored)) => add_stored(fix, stored, column.ty.is_integer(), &rows, total),
+        match fix.and_then(|fix| StoredColumn::of(fix, None, slot)) {
+            Some(stored) => add_stored(&stored, column.ty.is_integer(), &rows, total),
             // All rows have the value that the column had before it was there.
             None => *total = total.with(table.absent(column.index), rows.len() as u64),
         }
@@ -203,8 +203,7 @@ pub(crate) fn is_known(block: &Summary, added: &[DecodedColumn]) -> bool {
 }
 
 fn known_of(block: &Summary, column: &DecodedColumn) -> Option<Total> {
-    let ColumnLocation::Slot { family, slot } = column.source else { return None };
-    known_total(block, (family, slot), column.ty)
+    known_total(block, column.stored()?, column.ty)
 }
 
 /// Adds all rows of a block, where the directory knows enough of it; otherwise none.
@@ -235,7 +234,7 @@ fn add_recent(
     totals: &mut [Total],
 ) -> Result<(), TableError> {
     for (column, total) in added.iter().zip(totals) {
-        let ColumnLocation::Slot { family, slot } = column.source else { continue };
+        let Some((family, slot)) = column.stored() else { continue };
         let is_summed = column.ty.is_integer();
         *total = recent_slot(table, key, row, (family, slot), |stored| match stored {
             SlotBytes::Null => Some(*total),
@@ -249,40 +248,30 @@ fn add_recent(
     Ok(())
 }
 
-fn add_stored(fix: &FixPart, column: &FixColumn, is_summed: bool, rows: &Added<'_>, total: &mut Total) {
-    let ints = match column.cells {
+fn add_stored(stored: &StoredColumn<'_>, is_summed: bool, rows: &Added<'_>, total: &mut Total) {
+    let part = stored.fix.bytes();
+    let ints = match stored.column.cells {
         FixCells::Ints(ints) if is_summed => Some(ints),
         _ => None,
     };
-    match column.nulls {
+    match stored.column.nulls {
         Nulls::All => {}
-        Nulls::None => {
-            total.add(rows.len() as u64, ints.map_or(0, |ints| rows.sum(&ints, fix.bytes())));
-        }
-        Nulls::Bits(_) => {
-            rows.for_each(|row| {
-                if !column.nulls.is_null(fix.bytes(), row) {
-                    total.add(1, ints.map_or(0, |ints| ints.get(fix.bytes(), row).into()));
-                }
-            });
-        }
+        Nulls::None => total.add(rows.len() as u64, ints.map_or(0, |ints| rows.sum(&ints, part))),
+        Nulls::Bits(_) => rows.for_each(|row| {
+            if !stored.is_null(row) {
+                total.add(1, ints.map_or(0, |ints| ints.get(part, row).into()));
+            }
+        }),
     }
 }
 
 /// Adds columns that had to be decoded.
-fn add_arrays(columns: &[ArrayRef], totals: &mut [Total]) {
-    for (column, total) in columns.iter().zip(totals) {
-        let sum = match column.data_type() {
-            DataType::Int8 => sum_of::<Int8Type>(column),
-            DataType::Int16 => sum_of::<Int16Type>(column),
-            DataType::Int32 => sum_of::<Int32Type>(column),
-            DataType::Int64 => sum_of::<Int64Type>(column),
-            _ => 0,
+fn add_arrays(columns: &[ArrayRef], totals: &mut [Total]) -> Result<(), TableError> {
+    for (column, Total { known, sum }) in columns.iter().zip(totals) {
+        *known += match SumKind::of(column.data_type()) {
+            Some(SumKind::Integers) => sum.add_run(column, 0..column.len())?,
+            _ => (column.len() - column.null_count()) as u64,
         };
-        total.add((column.len() - column.null_count()) as u64, sum);
     }
-}
-
-fn sum_of<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &ArrayRef) -> i128 {
-    column.as_primitive::<T>().iter().flatten().map(Into::into).sum()
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow::array::ArrayRef;
 use proptest::prelude::*;
 use saltwing_access::{
-    Buckets, Budget, Direction, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableStore,
+    Budget, Direction, KeyRanges, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableStore,
 };
 use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
@@ -15,7 +15,7 @@ use saltwing_table::LayoutOptions;
 use saltwing_types::{Expr, Value};
 
 use crate::history::row;
-use crate::world::{Ranges, World, more_than, plain_row, put_all, run_options, table};
+use crate::world::{World, more_than, plain_row, put_all, run_options, table};
 
 #[derive(Debug, PartialEq)]
 struct Read {
@@ -48,7 +48,7 @@ fn read(world: &World, view: &dyn Snapshot, routes: &[ScanRoute], filter: &[Expr
 }
 
 fn route(ranges: Vec<KeyRange>) -> ScanRoute {
-    ScanRoute::of(KeySet::Ranges { ranges: Arc::new(Ranges(ranges)), buckets: Buckets::All })
+    ScanRoute::of(KeySet::everywhere(KeyRanges::from_iter(ranges)))
 }
 
 proptest! {

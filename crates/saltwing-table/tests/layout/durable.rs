@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use saltwing_access::{TableError, TableStore};
-use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
+use saltwing_store::conformance::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,
@@ -126,7 +126,7 @@ fn a_sync_that_fails_is_told() {
     let commit = |k: i64, durability| write_set(&world, k).commit(durability);
     commit(0, Durability::Synced).unwrap();
     commit(1, Durability::Buffered).unwrap();
-    assert!(matches!(commit(2, Durability::Synced), Err(TableError::Store(_))));
+    assert!(matches!(commit(2, Durability::Synced), Err(TableError::Storage(_))));
     commit(3, Durability::Synced).unwrap();
     assert_eq!(kv.counts().of(Call::Sync), 3);
     let keys: Vec<Value> = world.read_all().unwrap().into_values().map(|row| row[0].clone()).collect();

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use saltwing_access::{Buckets, Budget, RangeSample, ScanContext, ScanSpec, TableStore};
+use saltwing_access::{Budget, KeyRanges, KeySet, ScanContext, ScanSpec, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::LayoutOptions;
 use saltwing_types::{Expr, SqlType, Value};
 
 use crate::history::row;
-use crate::world::{
-    Request, World, in_ranges, more_than, plain_row, put_all, read, request, run_options, table, tailed,
-};
+use crate::world::{Request, World, more_than, plain_row, put_all, read, request, run_options, table, tailed};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -29,14 +27,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn sample(ranges: Vec<KeyRange>) -> RangeSample {
-    let total = ranges.len() as u64;
-    RangeSample { ranges: ranges.into_iter().map(|range| (range, None)).collect(), total, buckets: Buckets::All }
+fn keys(ranges: impl IntoIterator<Item = KeyRange>) -> KeySet {
+    KeySet::everywhere(KeyRanges::from_iter(ranges))
 }
 
 /// Rows that a scan of these ranges finds.
 fn count(world: &World, ranges: &[KeyRange]) -> u64 {
-    let asked = Request { ranges: in_ranges(ranges.to_vec()), ..request(&world.table, vec![0]) };
+    let asked = Request { ranges: ranges.iter().cloned().collect(), ..request(&world.table, vec![0]) };
     read(world, world.store.snapshot().unwrap(), &asked).unwrap().len() as u64
 }
 
@@ -52,7 +49,7 @@ fn claims_hold(world: &World, ends: &(Vec<Value>, Vec<Value>)) -> Result<(), Tes
         KeyRange::new(a, None).into_iter().collect(),
     ];
     for ranges in lists {
-        let estimate = view.estimate(&world.table, &sample(ranges.clone())).unwrap();
+        let estimate = view.estimate(&world.table, &keys(ranges.clone())).unwrap();
         let found = count(world, &ranges);
         prop_assert!(!estimate.is_exact || estimate.rows == found, "{:?} {} {:?}", estimate, found, ranges);
     }
@@ -112,7 +109,7 @@ proptest! {
             // Where all lies in blocks, all is known.
             let context = request(&world.table, Vec::new()).context;
             world.store.compact(world.def.id, &context).unwrap();
-            let all = world.store.snapshot().unwrap().estimate(&world.table, &RangeSample::everything()).unwrap();
+            let all = world.store.snapshot().unwrap().estimate(&world.table, &KeySet::all()).unwrap();
             prop_assert!(all.is_exact);
             prop_assert_eq!(all.rows, world.rows.len() as u64);
         }
@@ -136,7 +133,7 @@ fn a_range_is_estimated_to_a_part_of_a_block() {
         for (from, to) in [(-10_000, 10_000), (0, 5_000), (17, 1_017), (3, 4), (-9_000, -8_990), (9_990, 10_000)] {
             let range = KeyRange::new(key(from), (to < 10_000).then(|| key(to))).unwrap();
             let view = world.store.snapshot().unwrap();
-            let found = view.estimate(&world.table, &sample(vec![range])).unwrap();
+            let found = view.estimate(&world.table, &keys(vec![range])).unwrap();
             let (wanted, slack) = (to - from, 130 * i64::from(salt.max(1)));
             assert!((found.rows as i64 - wanted).abs() <= slack, "{salt}: {from}..{to}: {found:?}");
         }
@@ -149,10 +146,10 @@ fn many_ranges_are_estimated_by_some() {
     let view = world.store.snapshot().unwrap();
     let key = |k: i64| world.logical(&plain_row(k, 0));
     let range = |k: i64| KeyRange::new(key(k), Some(key(k + 50))).unwrap();
-    let some = RangeSample { total: 100, ..sample((0..10).map(|i| range(i * 100)).collect()) };
+    let some = keys((0..100).map(|i| range(i * 100)));
     let found = view.estimate(&world.table, &some).unwrap();
     assert!((2_500..7_500).contains(&found.rows) && !found.is_exact, "{found:?}");
-    let points = RangeSample { total: 1_000_000, ..sample((0..64).map(|k| KeyRange::point(key(k))).collect()) };
+    let points = keys((-32_000..32_000).map(|k| KeyRange::point(key(k))));
     // There are no more than all.
     assert_eq!(view.estimate(&world.table, &points).unwrap().rows, 20_000);
 }
@@ -164,11 +161,11 @@ fn recent_rows_are_counted_and_many_of_them_estimated() {
     let estimate = |from: i64, to: i64| {
         let key = |k: i64| world.logical(&plain_row(k, 0));
         let range = KeyRange::new(key(from), Some(key(to))).unwrap();
-        world.store.snapshot().unwrap().estimate(&world.table, &sample(vec![range])).unwrap()
+        world.store.snapshot().unwrap().estimate(&world.table, &keys(vec![range])).unwrap()
     };
     assert_eq!(estimate(5, 505).rows, 500);
     assert!((9_000..11_000).contains(&estimate(5_000, 15_000).rows), "{:?}", estimate(5_000, 15_000));
-    let all = world.store.snapshot().unwrap().estimate(&world.table, &RangeSample::everything()).unwrap();
+    let all = world.store.snapshot().unwrap().estimate(&world.table, &KeySet::all()).unwrap();
     assert_eq!((all.rows, all.is_exact), (20_000, false));
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Budget, ScanContext};
 use saltwing_store::MemoryStore;
-use saltwing_store::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
+use saltwing_store::conformance::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
 use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 

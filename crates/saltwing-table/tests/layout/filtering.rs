@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use saltwing_access::{Direction, ScanOrder, Table, TableStore};
+use saltwing_access::{Direction, KeyRanges, ScanOrder, Table, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::LayoutOptions;
@@ -14,8 +14,8 @@ use saltwing_types::{ArithOp, ColumnRef, CompareOp, Decimal, Expr, SqlType, Valu
 use crate::definitions::with_more_columns;
 use crate::history::row;
 use crate::world::{
-    Request, World, compared, in_ranges, plain_row, put_all, read, read_values, request, run_options, table,
-    thread_options, totals, totals_of,
+    Request, World, compared, plain_row, put_all, read, read_values, request, run_options, table, thread_options,
+    totals, totals_of,
 };
 
 /// Types of the value columns, from the third column on; the last three are added later, two of them with a default.
@@ -177,7 +177,7 @@ fn asked(world: &World, question: &Question) -> Result<(), TestCaseError> {
     let inside: Vec<&Vec<Value>> = world.rows.range(start.clone()..).map(|(_, row)| row).collect();
     let held: Result<Vec<bool>, _> = inside.iter().map(|row| eval::holds(&all, row)).collect();
     let request = |limit| Request {
-        ranges: in_ranges(KeyRange::new(start.clone(), None)),
+        ranges: KeyRanges::from_iter(KeyRange::new(start.clone(), None)),
         filter: filter.clone(),
         direction: if reverse { Direction::Reverse } else { Direction::Forward },
         // By bucket, rows of several come in another order.

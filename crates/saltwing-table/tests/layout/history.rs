@@ -1,14 +1,15 @@
 //! Random histories against a map.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
+use saltwing_access::keys::KeyList;
 use saltwing_access::{
-    Budget, Direction, Projection, RangeIter, RangeSource, RangeWalk, ScanContext, ScanOrder, Snapshot, TableError,
-    TableStore,
+    Budget, Direction, KeyRanges, Projection, ScanContext, ScanOrder, Snapshot, TableError, TableStore,
 };
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_rowkey::KeyRange;
@@ -18,8 +19,8 @@ use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
 use crate::world::{
-    OpenFiles, Request, Rows, World, compared, in_ranges, is_tailed, plain_row, read, read_values, request,
-    run_options, table, tailed, totals, totals_of,
+    OpenFiles, Request, Rows, World, compared, is_tailed, plain_row, read, read_values, request, run_options, table,
+    tailed, totals, totals_of,
 };
 
 /// Texts of keys, and of values.
@@ -64,43 +65,6 @@ pub(crate) enum Wanted {
         /// Whether they are taken as keys, or as ranges.
         as_keys: bool,
     },
-}
-
-/// Keys one by one, each of which lies in any bucket.
-struct EachKey {
-    /// Without the bucket byte, ascending.
-    keys: Vec<Vec<u8>>,
-    as_keys: bool,
-}
-
-struct EachKeyWalk {
-    keys: std::vec::IntoIter<Vec<u8>>,
-    as_keys: bool,
-}
-
-impl RangeSource for EachKey {
-    fn ranges(&self, _bucket: Option<u8>, direction: Direction) -> RangeIter {
-        let mut keys = self.keys.clone();
-        if direction == Direction::Reverse {
-            keys.reverse();
-        }
-        Box::new(EachKeyWalk { keys: keys.into_iter(), as_keys: self.as_keys })
-    }
-}
-
-impl Iterator for EachKeyWalk {
-    type Item = KeyRange;
-
-    fn next(&mut self) -> Option<KeyRange> {
-        self.keys.next().map(KeyRange::point)
-    }
-}
-
-impl RangeWalk for EachKeyWalk {
-    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
-        let key = if self.as_keys { self.keys.next() } else { None };
-        key.map(|key| out.extend(key)).is_some()
-    }
 }
 
 pub(crate) fn row() -> impl Strategy<Value = Vec<Value>> {
@@ -211,7 +175,7 @@ pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
         Step::Read { view, keys, reverse, is_merged, columns, limit, filter } => {
             let (view, rows) = view_of(world, view);
             let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
-            let (ranges, mut inside): (Arc<dyn RangeSource>, Vec<&Vec<Value>>) = match keys {
+            let (ranges, mut inside): (KeyRanges, Vec<&Vec<Value>>) = match keys {
                 Wanted::Between(from, to) => {
                     let range = match is_tailed(&world.def) {
                         true => KeyRange::new(vec![b'a'], None),
@@ -219,13 +183,22 @@ pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
                     };
                     let Some(range) = range else { return Ok(()) };
                     let inside = rows.iter().filter(|(key, _)| range.contains(key)).map(|(_, row)| row).collect();
-                    (in_ranges([range]), inside)
+                    (KeyRanges::from_iter([range]), inside)
                 }
                 Wanted::Each { keys, as_keys } => {
-                    let mut keys: Vec<Vec<u8>> = keys.iter().map(|key| world.logical(key)).collect();
-                    keys.sort_unstable();
-                    let inside = keys.iter().filter_map(|key| rows.get(key)).collect();
-                    (Arc::new(EachKey { keys, as_keys }), inside)
+                    let all: BTreeSet<Vec<u8>> = keys.iter().map(|key| world.logical(key)).collect();
+                    let inside = all.iter().filter_map(|key| rows.get(key)).collect();
+                    let ranges = match as_keys {
+                        false => all.into_iter().map(KeyRange::point).collect(),
+                        true => {
+                            let write = |key: &[Value; 2], out: &mut Vec<u8>| {
+                                out.extend(world.physical(key));
+                                Some(())
+                            };
+                            KeyList::new(world.table.codec().bucket_bytes(), keys.iter(), write).unwrap().into()
+                        }
+                    };
+                    (ranges, inside)
                 }
             };
             if reverse {

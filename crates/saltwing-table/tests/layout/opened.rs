@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use saltwing_access::{Buckets, Direction, Durability, Projection, RangeSample, Snapshot, TableError, TableStore};
+use saltwing_access::{Direction, Durability, KeyRanges, KeySet, Projection, Snapshot, TableError, TableStore};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::Value;
 
-use crate::world::{Request, Rows, World, in_ranges, plain_row, put_all, read, request, run_options, table, totals};
+use crate::world::{Request, Rows, World, plain_row, put_all, read, request, run_options, table, totals};
 
 /// Keys lie between this and its negative: entries of blocks of four or 16 rows fill several of a directory's chunks.
 const KEYS: i64 = 5000;
@@ -54,7 +54,8 @@ fn inside<'r>(rows: &'r Rows, range: &KeyRange) -> Vec<&'r Vec<Value>> {
 
 /// What reading gives is what a map has.
 fn looks_right(world: &World, view: &Arc<dyn Snapshot>, rows: &Rows, step: &Step) -> Result<(), TestCaseError> {
-    let asked = |range: KeyRange, columns| Request { ranges: in_ranges([range]), ..request(&world.table, columns) };
+    let asked =
+        |range: KeyRange, columns| Request { ranges: KeyRanges::from_iter([range]), ..request(&world.table, columns) };
     match *step {
         Step::Get(k) => {
             let row = plain_row(k, 0);
@@ -78,9 +79,8 @@ fn looks_right(world: &World, view: &Arc<dyn Snapshot>, rows: &Rows, step: &Step
         }
         Step::Estimate { from, width } => {
             let range = range(world, from, width);
-            let ranges = vec![(range.clone(), None)];
-            let sample = RangeSample { ranges, total: 1, buckets: Buckets::All };
-            let estimate = view.estimate(&world.table, &sample).unwrap();
+            let keys = KeySet::everywhere(KeyRanges::from_iter([range.clone()]));
+            let estimate = view.estimate(&world.table, &keys).unwrap();
             prop_assert!(!estimate.is_exact || estimate.rows == inside(rows, &range).len() as u64);
         }
         _ => {}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{Table, TableStore};
-use saltwing_store::fault::{Call, Fault, Faults, Reads};
+use saltwing_store::conformance::fault::{Call, Fault, Faults, Reads};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{EmbeddedTables, LayoutOptions};
 

@@ -11,10 +11,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use saltwing_access::{Budget, Durability, ScanContext, Table, TableError, TableStore};
+use saltwing_access::{Budget, Durability, ScanContext, StorageCause, Table, TableError, TableStore};
 use saltwing_fjall::{Access, OpenOptions};
-use saltwing_store::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
-use saltwing_store::{MemoryStore, OrderedKv, StoreError};
+use saltwing_store::conformance::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
+use saltwing_store::{MemoryStore, OrderedKv};
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::{TableId, Value};
 
@@ -208,7 +208,7 @@ impl Bed {
         let keys = changes.iter().map(|(row, _)| self.world.logical(row)).collect();
         if is_made {
             self.is_made(rows, second_rows, keys);
-        } else if matches!(done, Err(TableError::Store(StoreError::CommitUnknown { .. }))) {
+        } else if matches!(&done, Err(TableError::Storage(error)) if error.cause == StorageCause::CommitUnknown) {
             self.instead = Some((rows, second_rows, keys));
         }
         done.map(drop)
@@ -285,9 +285,8 @@ impl Bed {
         }
         match self.world.store.merge() {
             // A thread met what stalls it.
-            Err(TableError::MergeStalled { .. } | TableError::Store(StoreError::Poisoned { .. })) => {
-                self.reopen().unwrap()
-            }
+            Err(TableError::MergeStalled { .. }) => self.reopen().unwrap(),
+            Err(TableError::Storage(error)) if error.cause == StorageCause::Poisoned => self.reopen().unwrap(),
             merged => merged.unwrap(),
         }
         self.commit(&[(plain_row(8, 1), true), (plain_row(-4, 1), false)], Durability::Synced).unwrap();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use saltwing_access::{Budget, ScanContext, Table, TableError, TableStore, Total};
+use saltwing_access::{Budget, KeyRanges, ScanContext, Table, TableError, TableStore, Total};
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::{EmbeddedTables, LayoutOptions, TableStorage};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_ROWS, TableOption};
 use saltwing_types::{SqlType, TableDef, TableId, Value};
 
-use crate::world::{Request, World, in_ranges, put_all, read, request, table, thread_options, totals_in};
+use crate::world::{Request, World, put_all, read, request, table, thread_options, totals_in};
 
 fn with_options(def: TableDef, options: &[(&str, i64)]) -> TableDef {
     let option = |(name, value): &(&str, i64)| TableOption {
@@ -100,7 +100,7 @@ fn sums_of_whole_blocks_are_not_read() {
     let blocks_read = |from: i64, to: i64| {
         let before = stored(&world.store).cache_misses;
         let logical = |k| world.logical(&[Value::Int(k), Value::Null]);
-        let ranges = in_ranges(KeyRange::new(logical(from), Some(logical(to))));
+        let ranges = KeyRanges::from_iter(KeyRange::new(logical(from), Some(logical(to))));
         let request = Request { ranges, ..request(&world.table, vec![2]) };
         let found = totals_in(&world, world.store.snapshot().unwrap(), &request, &request.context).unwrap();
         let counted = request.context.counters.blocks_read.load(Ordering::Relaxed);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use saltwing_access::{
-    Buckets, Budget, Direction, Durability, KeySet, Projection, RangeSource, RowSource, ScanContext, ScanOrder,
-    ScanRoute, ScanSpec, Snapshot, Table, TableError, TableStore, Total, Totals,
+    Budget, Direction, Durability, KeyRanges, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRoute,
+    ScanSpec, Snapshot, Table, TableError, TableStore, Total, Totals,
 };
 use saltwing_expr::{RowValues, value_at};
 use saltwing_rowkey::KeyRange;
@@ -18,7 +18,7 @@ use saltwing_types::{
     TableId, TableName, Value,
 };
 
-pub(crate) use crate::support::{ManualClock, Ranges};
+pub(crate) use crate::support::ManualClock;
 
 /// The value columns: name, type, family.
 pub(crate) const COLUMNS: [(&str, SqlType, usize); 8] = [
@@ -180,7 +180,7 @@ pub(crate) fn rows_of(world: &World, table: &Arc<Table>) -> Result<Rows, TableEr
 }
 
 pub(crate) struct Request {
-    pub(crate) ranges: Arc<dyn RangeSource>,
+    pub(crate) ranges: KeyRanges,
     pub(crate) columns: Vec<usize>,
     pub(crate) filter: Vec<Expr>,
     pub(crate) direction: Direction,
@@ -191,7 +191,7 @@ pub(crate) struct Request {
 
 pub(crate) fn request(_: &Table, columns: Vec<usize>) -> Request {
     Request {
-        ranges: in_ranges([KeyRange::all()]),
+        ranges: KeyRanges::from_iter([KeyRange::all()]),
         columns,
         filter: Vec::new(),
         direction: Direction::Forward,
@@ -199,11 +199,6 @@ pub(crate) fn request(_: &Table, columns: Vec<usize>) -> Request {
         limit: None,
         context: ScanContext::new(Budget::default()),
     }
-}
-
-/// These ranges, in every bucket.
-pub(crate) fn in_ranges(ranges: impl IntoIterator<Item = KeyRange>) -> Arc<dyn RangeSource> {
-    Arc::new(Ranges(ranges.into_iter().collect()))
 }
 
 fn scan(
@@ -223,7 +218,7 @@ fn scan_of(
 ) -> Result<Box<dyn RowSource>, TableError> {
     let Request { ranges, columns, filter, direction, order, limit, .. } = request;
     let spec = ScanSpec::new(table, columns.clone(), filter.clone())?;
-    let keys = KeySet::Ranges { ranges: ranges.clone(), buckets: Buckets::All };
+    let keys = KeySet::everywhere(ranges.clone());
     let (direction, order, limit) = (*direction, *order, *limit);
     view.scan(&spec, ScanRoute { keys, direction, order, limit, first_batch: None }, context)
 }

@@ -1,7 +1,7 @@
 //! The values that a function is computed from.
 
 use crate::value::Timestamp;
-use crate::{Function, SqlType, Value, ValueError, number, text};
+use crate::{SqlType, Value, ValueError, number, text};
 
 /// The values of a call's arguments, and the call's type.
 ///
@@ -17,9 +17,9 @@ pub struct Args<'a> {
 type Argument<T> = Result<T, ValueError>;
 
 impl<'a> Args<'a> {
-    /// The arguments of a call of type `ty`.
-    pub fn new(function: Function, values: &'a [Value], ty: SqlType) -> Self {
-        Self { function: function.name, values, ty }
+    /// The arguments of a call of `function`, of type `ty`.
+    pub fn new(function: &'static str, values: &'a [Value], ty: SqlType) -> Self {
+        Self { function, values, ty }
     }
 
     /// All values.

@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 
 use super::signature::of_kind;
-use super::{Args, Evaluation, NullRule, ParameterKind, ResultType, ScalarFunction, Signature};
-use crate::typing::{Typed, case, compare};
-use crate::{CompareOp, Expr, Value, ValueError};
+use super::{Args, Evaluation, NullRule, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
+use crate::Value;
 
 pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &LEAST, &NULLIF];
 
@@ -46,7 +45,7 @@ static NULLIF: ScalarFunction = ScalarFunction {
         ResultType::Common,
     )],
     nulls: NullRule::Own,
-    evaluation: Evaluation::Rewritten(null_if),
+    evaluation: Evaluation::Rewritten(Rewrite::NullIf),
     description: "NULL if the two values are equal, else the first; of the first one's type.",
     example: ("NULLIF(53, 80.0)", "53"),
     ..ScalarFunction::DEFAULT
@@ -58,22 +57,4 @@ fn extreme(args: &Args<'_>, wanted: Ordering) -> Value {
     let better = |best, value: &Value| value.compare_as(best, args.ty()) == Some(wanted);
     let extreme = known.reduce(|best, value| if better(best, value) { value } else { best });
     extreme.cloned().unwrap_or(Value::Null)
-}
-
-/// `CASE WHEN a = b THEN NULL ELSE a END`, so of a's type, and compared as `=` compares.
-///
-/// What has no type of its own (a parameter, NULL) takes b's, as a plain string does.
-fn null_if(args: Vec<Expr>) -> Typed {
-    let [a, b] = <[Expr; 2]>::try_from(args).map_err(|_| ValueError::NoSuchFunction(NULLIF.name.into()))?;
-    let typed = match compare(CompareOp::Eq, a.clone(), b)? {
-        Expr::Compare(op, met, b)
-            if matches!(a, Expr::Param(_, None) | Expr::Literal(Value::Null | Value::Text(_), _)) =>
-        {
-            let a = (*met).clone();
-            (Expr::Compare(op, met, b), a)
-        }
-        equal => (equal, a),
-    };
-    let (equal, a) = typed;
-    case(None, vec![(equal, Expr::NULL)], Some(a))
 }

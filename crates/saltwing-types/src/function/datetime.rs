@@ -69,16 +69,11 @@ const OF_INSTANT: &[Signature] =
     &[Signature::new(&[of_kind("at", ParameterKind::InstantOrString)], ResultType::Is(SqlType::Integer))];
 
 /// The entry of a date field: an integer of an instant.
-const fn field(
-    field: DateField,
-    of: fn(&Args<'_>) -> Result<Value, ValueError>,
-    description: &'static str,
-    example: (&'static str, &'static str),
-) -> ScalarFunction {
+const fn field(field: DateField, description: &'static str, example: (&'static str, &'static str)) -> ScalarFunction {
     ScalarFunction {
         name: field.function_name(),
         signatures: OF_INSTANT,
-        evaluation: Evaluation::Values(of),
+        evaluation: Evaluation::Field(field),
         // The other fields begin anew each year.
         key_property: if matches!(field, DateField::Year) { KeyProperty::Increasing(0) } else { KeyProperty::Unknown },
         description,
@@ -87,83 +82,50 @@ const fn field(
     }
 }
 
-fn field_of(field: DateField, args: &Args<'_>) -> Result<Value, ValueError> {
-    Ok(Value::Int(field.of(args.instant(0)?)))
-}
+static YEAR: ScalarFunction =
+    field(DateField::Year, "The year of the instant, as EXTRACT(YEAR FROM ..).", ("YEAR(DATE '2024-05-15')", "2024"));
 
-static YEAR: ScalarFunction = field(
-    DateField::Year,
-    |args| field_of(DateField::Year, args),
-    "The year of the instant, as EXTRACT(YEAR FROM ..).",
-    ("YEAR(DATE '2024-05-15')", "2024"),
-);
+static QUARTER: ScalarFunction =
+    field(DateField::Quarter, "The quarter of the year, 1 to 4.", ("QUARTER(DATE '2024-05-15')", "2"));
 
-static QUARTER: ScalarFunction = field(
-    DateField::Quarter,
-    |args| field_of(DateField::Quarter, args),
-    "The quarter of the year, 1 to 4.",
-    ("QUARTER(DATE '2024-05-15')", "2"),
-);
+static MONTH: ScalarFunction =
+    field(DateField::Month, "The month of the year, 1 to 12.", ("MONTH(DATE '2024-05-15')", "5"));
 
-static MONTH: ScalarFunction = field(
-    DateField::Month,
-    |args| field_of(DateField::Month, args),
-    "The month of the year, 1 to 12.",
-    ("MONTH(DATE '2024-05-15')", "5"),
-);
-
-static WEEK: ScalarFunction = field(
-    DateField::Week,
-    |args| field_of(DateField::Week, args),
-    "The week of the year by ISO 8601, 1 to 53.",
-    ("WEEK(DATE '2024-05-15')", "20"),
-);
+static WEEK: ScalarFunction =
+    field(DateField::Week, "The week of the year by ISO 8601, 1 to 53.", ("WEEK(DATE '2024-05-15')", "20"));
 
 static DAY_OF_MONTH: ScalarFunction = field(
     DateField::Day,
-    |args| field_of(DateField::Day, args),
     "The day of the month, 1 to 31, as EXTRACT(DAY FROM ..).",
     ("DAYOFMONTH(DATE '2024-05-15')", "15"),
 );
 
 static DAY_OF_YEAR: ScalarFunction = field(
     DateField::DayOfYear,
-    |args| field_of(DateField::DayOfYear, args),
     "The day of the year, 1 to 366, as EXTRACT(DOY FROM ..).",
     ("DAYOFYEAR(DATE '2024-05-15')", "136"),
 );
 
 static DAY_OF_WEEK: ScalarFunction = field(
     DateField::DayOfWeek,
-    |args| field_of(DateField::DayOfWeek, args),
     "The day of the week, 1 (Monday) to 7 (Sunday), as EXTRACT(ISODOW FROM ..).",
     ("DAYOFWEEK(DATE '2024-05-19')", "7"),
 );
 
 static DOW: ScalarFunction = field(
     DateField::Dow,
-    |args| field_of(DateField::Dow, args),
     "The day of the week, 0 (Sunday) to 6 (Saturday), as EXTRACT(DOW FROM ..).",
     ("DOW(DATE '2024-05-19')", "0"),
 );
 
-static HOUR: ScalarFunction = field(
-    DateField::Hour,
-    |args| field_of(DateField::Hour, args),
-    "The hour of the day, 0 to 23.",
-    ("HOUR(TIMESTAMP '2024-05-15 12:34:56.7')", "12"),
-);
+static HOUR: ScalarFunction =
+    field(DateField::Hour, "The hour of the day, 0 to 23.", ("HOUR(TIMESTAMP '2024-05-15 12:34:56.7')", "12"));
 
-static MINUTE: ScalarFunction = field(
-    DateField::Minute,
-    |args| field_of(DateField::Minute, args),
-    "The minute of the hour, 0 to 59.",
-    ("MINUTE(TIMESTAMP '2024-05-15 12:34:56.7')", "34"),
-);
+static MINUTE: ScalarFunction =
+    field(DateField::Minute, "The minute of the hour, 0 to 59.", ("MINUTE(TIMESTAMP '2024-05-15 12:34:56.7')", "34"));
 
 static SECOND: ScalarFunction = field(
     DateField::Second,
-    |args| field_of(DateField::Second, args),
     "The whole second of the minute, 0 to 59.",
     ("SECOND(TIMESTAMP '2024-05-15 12:34:56.7')", "56"),
 );

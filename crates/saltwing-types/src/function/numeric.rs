@@ -2,12 +2,10 @@
 
 use super::datetime::rounded_instant;
 use super::signature::{integer, of_kind};
-use super::{Args, Evaluation, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
+use super::{Args, Evaluation, KeyProperty, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
 use crate::calendar::{Bins, DateUnit};
 use crate::rounding::{Rounding, round_number};
-use crate::sql_type::TypeFamily;
-use crate::typing::{Typed, arith, case, compare, meet_type, type_name};
-use crate::{ArithOp, CompareOp, Expr, SqlType, Value, ValueError, eval, text};
+use crate::{SqlType, Value, ValueError, arithmetic, text};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&ABS, &CEIL, &FLOOR, &MOD, &ROUND, &SIGN, &TRUNC];
 
@@ -15,7 +13,7 @@ static ABS: ScalarFunction = ScalarFunction {
     name: "ABS",
     signatures: &[Signature::new(&[of_kind("value", ParameterKind::Number)], ResultType::Arithmetic)],
     evaluation: Evaluation::Values(|args| match args.value(0)? {
-        Value::Int(i) if *i < 0 => eval::negate(Value::Int(*i), args.ty()),
+        Value::Int(i) if *i < 0 => arithmetic::negate(Value::Int(*i), args.ty()),
         Value::Decimal(d) if d.is_negative() => Ok(Value::Decimal(d.negated())),
         Value::Float(f) => Ok(Value::Double(f64::from(*f).abs())),
         Value::Double(d) => Ok(Value::Double(d.abs())),
@@ -83,10 +81,7 @@ static MOD: ScalarFunction = ScalarFunction {
         &[of_kind("value", ParameterKind::Number), of_kind("divisor", ParameterKind::Number)],
         ResultType::Arithmetic,
     )],
-    evaluation: Evaluation::Rewritten(|args| {
-        let [a, b] = <[Expr; 2]>::try_from(args).map_err(|_| ValueError::NoSuchFunction(MOD.name.into()))?;
-        arith(ArithOp::Rem, a, b)
-    }),
+    evaluation: Evaluation::Rewritten(Rewrite::Remainder),
     description: "The rest of a division, with the sign of the value, as value % divisor.",
     example: ("MOD(7.5, 2)", "1.5"),
     ..ScalarFunction::DEFAULT
@@ -95,25 +90,11 @@ static MOD: ScalarFunction = ScalarFunction {
 static SIGN: ScalarFunction = ScalarFunction {
     name: "SIGN",
     signatures: &[Signature::new(&[of_kind("value", ParameterKind::Number)], ResultType::Is(SqlType::Integer))],
-    evaluation: Evaluation::Rewritten(sign),
+    evaluation: Evaluation::Rewritten(Rewrite::Sign),
     description: "-1, 0 or 1, as the number is below, at or above 0.",
     example: ("SIGN(-2.5)", "-1"),
     ..ScalarFunction::DEFAULT
 };
-
-/// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`, an INTEGER.
-fn sign(args: Vec<Expr>) -> Typed {
-    let [number] = <[Expr; 1]>::try_from(args).map_err(|_| ValueError::NoSuchFunction(SIGN.name.into()))?;
-    let zero = || Expr::Literal(Value::Int(0), SqlType::BigInt);
-    let number = meet_type(number, SqlType::Decimal(None))?;
-    if !number.sql_type().is_some_and(|ty| matches!(ty.family(), TypeFamily::Number | TypeFamily::Null)) {
-        return Err(ValueError::TypeMismatch(format!("SIGN takes a number, and {number} is {}", type_name(&number))));
-    }
-    let whens = [(CompareOp::Gt, 1), (CompareOp::Lt, -1), (CompareOp::Eq, 0)].map(|(op, sign)| {
-        Ok((compare(op, number.clone(), zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
-    });
-    case(None, whens.into_iter().collect::<Result<_, ValueError>>()?, None)
-}
 
 /// FLOOR and its kin: of a number to decimal places, of an instant to a unit of time.
 fn rounded(args: &Args<'_>, rounding: Rounding) -> Result<Value, ValueError> {

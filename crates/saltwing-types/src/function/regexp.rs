@@ -3,7 +3,7 @@
 use super::signature::text;
 use super::{Evaluation, KeyProperty, ResultType, ScalarFunction, Signature};
 use crate::regexp::{Regexp, ignores_case};
-use crate::{Expr, SqlType, Value, ValueError};
+use crate::{SqlType, Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&REGEXP_LIKE];
 
@@ -23,11 +23,11 @@ pub(super) static REGEXP_LIKE: ScalarFunction = ScalarFunction {
     ..ScalarFunction::DEFAULT
 };
 
-fn check_pattern(args: &[Expr]) -> Result<(), ValueError> {
-    let literal = |index: usize| match args.get(index) {
-        Some(Expr::Literal(Value::Text(text), _)) => Some(text.as_str()),
+fn check_pattern(literals: &[Option<&Value>]) -> Result<(), ValueError> {
+    let text = |index: usize| match literals.get(index) {
+        Some(Some(Value::Text(text))) => Some(text.as_str()),
         _ => None,
     };
-    let ignore_case = ignores_case(literal(2).unwrap_or_default())?;
-    literal(1).map_or(Ok(()), |pattern| Regexp::parse(pattern, ignore_case).map(drop))
+    let ignore_case = ignores_case(text(2).unwrap_or_default())?;
+    text(1).map_or(Ok(()), |pattern| Regexp::parse(pattern, ignore_case).map(drop))
 }

@@ -1,8 +1,9 @@
-//! Functions by name.
+//! All functions, and those that have a syntax of their own.
 
 use std::sync::LazyLock;
 
-use super::{Function, ScalarFunction};
+use super::{Function, ScalarFunction, conditional, datetime, regexp, substring, text};
+use crate::DateField;
 
 /// The lists of all subjects.
 static SUBJECTS: [&[&ScalarFunction]; 10] = [
@@ -30,12 +31,38 @@ static BY_NAME: LazyLock<Vec<(&'static str, Function)>> = LazyLock::new(|| {
     names
 });
 
-pub(super) fn sorted() -> impl Iterator<Item = Function> {
-    BY_NAME.iter().filter(|(name, function)| *name == function.name).map(|(_, function)| *function)
-}
+impl Function {
+    /// `a || b`.
+    pub const CONCAT: Self = Self(&text::CONCAT);
+    /// What brings values to their common type, and keeps the first that is not NULL.
+    pub const COALESCE: Self = Self(&conditional::COALESCE);
+    /// `SUBSTRING(text FROM start FOR count)`.
+    pub const SUBSTR: Self = Self(&substring::SUBSTR);
+    /// `text ~ pattern`.
+    pub const REGEXP_LIKE: Self = Self(&regexp::REGEXP_LIKE);
+    /// `TRIM([BOTH characters FROM] text)`.
+    pub const TRIM: Self = Self(&text::TRIM);
+    /// `TRIM(LEADING characters FROM text)`.
+    pub const LTRIM: Self = Self(&text::LTRIM);
+    /// `TRIM(TRAILING characters FROM text)`.
+    pub const RTRIM: Self = Self(&text::RTRIM);
+    /// `POSITION(part IN text)`, its operands exchanged.
+    pub const STRPOS: Self = Self(&substring::STRPOS);
 
-pub(super) fn find(name: &str) -> Option<Function> {
-    let name = name.to_ascii_uppercase();
-    let place = BY_NAME.binary_search_by_key(&name.as_str(), |(name, _)| name).ok()?;
-    BY_NAME.get(place).map(|(_, function)| *function)
+    /// All functions, by name in alphabetical order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        BY_NAME.iter().filter(|(name, function)| *name == function.name).map(|(_, function)| *function)
+    }
+
+    /// The function of this name or alias, in any case.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_uppercase();
+        let place = BY_NAME.binary_search_by_key(&name.as_str(), |(name, _)| name).ok()?;
+        BY_NAME.get(place).map(|(_, function)| *function)
+    }
+
+    /// `EXTRACT(field FROM instant)`.
+    pub fn extract(field: DateField) -> Self {
+        Self(datetime::of_field(field))
+    }
 }

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::sql_type::TypeFamily;
-use crate::{Expr, SqlType, Value};
+use crate::SqlType;
 
 /// One way to call a function.
 #[derive(Clone, Copy, Debug)]
@@ -57,22 +56,6 @@ pub enum ParameterKind {
 }
 
 impl ParameterKind {
-    /// Whether an argument is of this kind, so far as its type tells.
-    pub(crate) fn takes(self, arg: &Expr) -> bool {
-        let family = match arg.sql_type().map(SqlType::family) {
-            None | Some(TypeFamily::Null) => return !matches!(self, Self::Bytes | Self::Instant),
-            Some(family) => family,
-        };
-        match self {
-            Self::Text | Self::Unit | Self::Stride => family == TypeFamily::Text,
-            Self::Bytes => family == TypeFamily::Bytes,
-            Self::Integer | Self::Number | Self::Double => family == TypeFamily::Number,
-            Self::Instant => family == TypeFamily::Instant,
-            Self::InstantOrString => family == TypeFamily::Instant || matches!(arg, Expr::Literal(Value::Text(_), _)),
-            Self::Any | Self::AnyAsText | Self::Common => true,
-        }
-    }
-
     /// With an article, for errors.
     pub(crate) fn noun(self) -> &'static str {
         match self {

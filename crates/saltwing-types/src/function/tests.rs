@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::{ArithOp, eval, typing};
+use crate::{ArithOp, Expr, SqlType, Value, ValueError, eval, typing};
 
 fn int(value: i64) -> Expr {
     Expr::Literal(Value::Int(value), SqlType::BigInt)

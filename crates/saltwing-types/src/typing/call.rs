@@ -1,7 +1,7 @@
 //! Function calls: how many arguments, of which types, and the result's type, as the function's signature says.
 
 use super::{
-    Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, signed_instant, string, type_name,
+    Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, rewrite, signed_instant, string, type_name,
 };
 use crate::calendar::{Bins, DateUnit};
 use crate::function::{Evaluation, ParameterKind, ResultType, Signature};
@@ -16,7 +16,7 @@ use crate::{ArithOp, Expr, Function, SqlType, Value, ValueError, suggest};
 pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let signature = signature(function, &args)?;
     if let Evaluation::Rewritten(rewrite) = function.evaluation {
-        return rewrite(args);
+        return rewrite::rewrite(function, rewrite, args);
     }
     let kind = |index: usize| signature.kind(index).unwrap_or(ParameterKind::Any);
     let of_common = args.iter().enumerate().filter(|(index, _)| kind(*index) == ParameterKind::Common);
@@ -24,7 +24,8 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let typed = args.into_iter().enumerate().map(|(index, arg)| typed(arg, kind(index), common, function.name));
     let args: Vec<Expr> = typed.collect::<Result<_, _>>()?;
     if let Some(check) = function.check {
-        check(&args)?;
+        let literal = |arg| if let &Expr::Literal(ref value, _) = arg { Some(value) } else { None };
+        check(&args.iter().map(literal).collect::<Vec<_>>())?;
     }
     let type_at = |index: usize| args.get(index).and_then(Expr::sql_type);
     let ty = match signature.result {
@@ -58,8 +59,8 @@ pub fn call_named(name: &str, args: Vec<Expr>) -> Typed {
 /// The signature that a call follows: that whose first parameter takes the first argument.
 fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, ValueError> {
     let name = function.name;
-    let takes = |signature: &&Signature| match (signature.parameters.first(), args.first()) {
-        (Some(parameter), Some(arg)) => parameter.kind.takes(arg),
+    let fits = |signature: &&Signature| match (signature.parameters.first(), args.first()) {
+        (Some(parameter), Some(arg)) => takes(parameter.kind, arg),
         _ => true,
     };
     let [first, others @ ..] = function.signatures else {
@@ -71,7 +72,7 @@ fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, Va
     if !function.signatures.iter().any(|signature| signature.takes_count(args.len())) {
         return Err(wrong_count(first));
     }
-    let signature = match (function.signatures.iter().find(takes), args.first()) {
+    let signature = match (function.signatures.iter().find(fits), args.first()) {
         (Some(signature), _) => signature,
         (None, Some(arg)) if !others.is_empty() => {
             let kinds =
@@ -84,6 +85,23 @@ fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, Va
         (None, _) => first,
     };
     if signature.takes_count(args.len()) { Ok(signature) } else { Err(wrong_count(signature)) }
+}
+
+/// Whether a parameter of this kind takes an argument, so far as its type tells.
+fn takes(kind: ParameterKind, arg: &Expr) -> bool {
+    use ParameterKind::*;
+    let family = match arg.sql_type().map(SqlType::family) {
+        None | Some(TypeFamily::Null) => return !matches!(kind, Bytes | Instant),
+        Some(family) => family,
+    };
+    match kind {
+        Text | Unit | Stride => family == TypeFamily::Text,
+        Bytes => family == TypeFamily::Bytes,
+        Integer | Number | Double => family == TypeFamily::Number,
+        Instant => family == TypeFamily::Instant,
+        InstantOrString => family == TypeFamily::Instant || matches!(arg, Expr::Literal(Value::Text(_), _)),
+        Any | AnyAsText | Common => true,
+    }
 }
 
 /// An argument as its parameter takes it.
@@ -121,11 +139,11 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
             Err(ValueError::TypeMismatch(format!("{name} counts in integers, and {count} is none")))
         }
         ParameterKind::Number if family.is_none() => meet_type(arg, SqlType::Decimal(None)),
-        ParameterKind::Double if kind.takes(&arg) => as_type(arg, SqlType::Double),
-        ParameterKind::InstantOrString if kind.takes(&arg) && family != Some(TypeFamily::Instant) => {
+        ParameterKind::Double if takes(kind, &arg) => as_type(arg, SqlType::Double),
+        ParameterKind::InstantOrString if takes(kind, &arg) && family != Some(TypeFamily::Instant) => {
             meet_type(arg, SqlType::Timestamp)
         }
-        kind if kind.takes(&arg) => Ok(arg),
+        kind if takes(kind, &arg) => Ok(arg),
         kind => {
             Err(ValueError::TypeMismatch(format!("{name} takes {}, and {arg} is {}", kind.noun(), type_name(&arg))))
         }

@@ -20,24 +20,11 @@ use saltwing_sql::statement::CopyOptions;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
+use crate::file_access::FileAccess;
 
 /// How long an operation on a pipe or a device waits before it is tried again: at first, and at most.
 pub(super) const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
-
-/// Which files COPY may read and write.
-///
-/// It never reaches the database's own directory, and never writes for a database that is open for reading only.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum FileAccess {
-    /// No file: `STDIN` and `STDOUT` are left.
-    None,
-    /// Files below this directory, after links are followed.
-    Below(PathBuf),
-    /// What the process may read and write.
-    #[default]
-    All,
-}
 
 /// What COPY does with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

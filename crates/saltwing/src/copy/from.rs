@@ -13,10 +13,11 @@ use super::file::Purpose;
 use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
 use super::stream::{WaitingStream, no_stream};
-use super::{CopyProgress, SkippedLine, advice};
+use super::{SkippedLine, advice};
 use crate::Error;
 use crate::error_subject::Subject;
 use crate::outcome::ExecResult;
+use crate::progress::CopyProgress;
 use crate::session::Session;
 use crate::settings::Settings;
 
@@ -108,7 +109,7 @@ impl Session {
             keys: is_counted.then(Vec::new),
             keys_seen: KeysSeen::new(),
             unset: Vec::new(),
-            now_ms: self.database().shared.options.clock.now_ms(),
+            now_ms: self.shared().options.clock.now_ms(),
             context,
             ignored: 0,
             done: 0,
@@ -320,7 +321,7 @@ impl Load<'_> {
         if unset.is_empty() && self.target.computed_defaults.is_empty() {
             return Ok(());
         }
-        let snapshot = self.session.database().shared.tables.snapshot()?;
+        let snapshot = self.session.shared().tables.snapshot()?;
         let computing = self.session.computing(&[], &[], self.context).at(self.now_ms);
         let def = self.target.table.def();
         for (place, &column) in self.target.columns.iter().enumerate() {

@@ -12,21 +12,9 @@ mod stream;
 mod to;
 mod writer;
 
-pub use file::FileAccess;
 use file::{FileRules, Purpose};
 
 use crate::session::Session;
-
-/// How far a COPY FROM is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyProgress {
-    /// Rows committed.
-    pub rows: u64,
-    /// Bytes read.
-    pub bytes: u64,
-    /// Bytes of the file, if that is known.
-    pub bytes_total: Option<u64>,
-}
 
 /// What a COPY FROM with `ON ERROR SKIP` left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +39,7 @@ pub struct SkippedLine {
 impl Session {
     /// What decides which files COPY may use.
     fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
-        let shared = &self.database().shared;
+        let shared = self.shared();
         FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }
     }
 }

@@ -16,7 +16,7 @@ use crate::session::{Session, traced};
 impl Session {
     /// Runs a COPY FROM STDIN.
     pub(crate) fn copy_from_reader(&self, sql: &str, reader: &mut dyn Read) -> Result<ExecResult, Error> {
-        let statement = self.database().shared.statements.get(sql)?;
+        let statement = self.shared().statements.get(sql)?;
         traced(&statement.text, || match &statement.parsed.statement {
             Statement::CopyFrom(copy) if copy.path().is_none() => self.copy_from(copy, Some(reader)),
             _ => Err(Error::new(ErrorCode::BadArgument, "a reader is for COPY .. FROM STDIN alone")),
@@ -30,7 +30,7 @@ impl Session {
         params: Params,
         writer: &mut dyn Write,
     ) -> Result<ExecResult, Error> {
-        let statement = self.database().shared.statements.get(sql)?;
+        let statement = self.shared().statements.get(sql)?;
         traced(&statement.text, || {
             let values = params.values(&statement.parsed.parameters, statement.parameter_count)?;
             match &statement.parsed.statement {

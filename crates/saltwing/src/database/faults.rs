@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use proptest::prelude::*;
 use saltwing_access::Clock;
-use saltwing_store::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
+use saltwing_store::conformance::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_types::{ErrorCode, Value};
 

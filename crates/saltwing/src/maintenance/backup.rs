@@ -88,7 +88,8 @@ impl Session {
     pub(crate) fn run_backup(&self, path: &str) -> Result<Outcome, Error> {
         // It writes files, which is not for those who may only read.
         self.writable()?;
-        let report = self.database().write_backup(Path::new(path), &self.begin())?;
+        let database = Database { shared: self.shared().clone() };
+        let report = database.write_backup(Path::new(path), &self.begin())?;
         let notice = format!("{} bytes are in {path}", report.bytes);
         Ok(ExecResult { rows_affected: 0, notices: vec![notice] }.into())
     }

@@ -4,24 +4,23 @@
 //! without precision.
 
 use arrow::array::{ArrayRef, AsArray};
-use arrow::datatypes::{Decimal256Type, UInt64Type, i256};
+use arrow::datatypes::{UInt64Type, i256};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
-use saltwing_types::{Decimal, SqlType, Value};
+use saltwing_expr::sum::SumKind;
 
-use super::sum::{OneSum, Summed};
+use super::sum::OneSum;
 use crate::RelationalError;
-use crate::expression::literal::to_scalar;
 
 /// The average of one group, also of a moving window.
 #[derive(Debug)]
 pub(super) struct OneAverage {
-    sum: OneSum<Decimal256Type>,
+    sum: OneSum<i256>,
 }
 
 impl OneAverage {
-    pub(super) fn new(summed: Summed) -> Self {
-        Self { sum: OneSum::new(summed) }
+    pub(super) fn new(kind: SumKind) -> Self {
+        Self { sum: OneSum::new(kind) }
     }
 }
 
@@ -32,7 +31,7 @@ impl Accumulator for OneAverage {
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
         let [sums, counts] = states else { return Err(RelationalError::bug("AVG without its state").into()) };
-        self.sum.merge(sums, counts.as_primitive::<UInt64Type>().values().iter().sum())
+        self.sum.merge(sums, counts.as_primitive::<UInt64Type>())
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
@@ -44,16 +43,7 @@ impl Accumulator for OneAverage {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let value = match self.sum.total() {
-            None => Value::Null,
-            Some((sum, scale, count)) => {
-                let count =
-                    i64::try_from(count).map_err(|_| RelationalError::bug("AVG of more rows than there are"))?;
-                let sum = decimal(sum, scale).map_err(RelationalError::from)?;
-                Value::Decimal(sum.checked_div(Decimal::from(count)).map_err(RelationalError::from)?)
-            }
-        };
-        Ok(to_scalar(&value, SqlType::Decimal(None))?)
+        self.sum.average()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
@@ -64,17 +54,5 @@ impl Accumulator for OneAverage {
 
     fn size(&self) -> usize {
         size_of_val(self)
-    }
-}
-
-/// A sum as a decimal: beyond 38 digits the last ones are cut.
-fn decimal(sum: i256, scale: i8) -> std::result::Result<Decimal, saltwing_types::ValueError> {
-    let (mut digits, mut scale) = (sum, i32::from(scale));
-    loop {
-        if let Some(small) = digits.to_i128() {
-            return Decimal::new(small, scale);
-        }
-        digits = digits.wrapping_div(i256::from(10));
-        scale -= 1;
     }
 }

@@ -21,9 +21,11 @@ use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_na
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
 };
+use saltwing_expr::arrow_type;
+use saltwing_expr::sum::SumKind;
 
 use self::average::OneAverage;
-use self::sum::{DistinctSum, Summed};
+use self::sum::{DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
 
 pub(crate) use self::single_value::SingleValue;
@@ -53,18 +55,18 @@ enum Kind {
 
 impl TypedAggregate {
     /// How values of a type are summed; `None` if that is DataFusion's task.
-    fn summed(&self, ty: Option<&DataType>, is_distinct: bool) -> Option<Summed> {
-        let summed = Summed::of(ty?)?;
+    fn summed(&self, ty: Option<&DataType>, is_distinct: bool) -> Option<SumKind> {
+        let summed = SumKind::of(ty?)?;
         let is_ours = match (self.kind, summed) {
-            (Kind::Sum, Summed::Doubles) => !is_distinct,
+            (Kind::Sum, SumKind::Floats) => !is_distinct,
             (Kind::Sum, _) => true,
-            (Kind::Average, Summed::Decimals(_)) => !is_distinct,
+            (Kind::Average, SumKind::Decimals(_)) => !is_distinct,
             (Kind::Average | Kind::Extreme, _) => false,
         };
         is_ours.then_some(summed)
     }
 
-    fn summed_of(&self, args: &AccumulatorArgs<'_>) -> Option<Summed> {
+    fn summed_of(&self, args: &AccumulatorArgs<'_>) -> Option<SumKind> {
         self.summed(args.expr_fields.first().map(|field| field.data_type()), args.is_distinct)
     }
 }
@@ -84,7 +86,7 @@ impl AggregateUDFImpl for TypedAggregate {
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
         match self.summed(arg_types.first(), false) {
-            Some(summed) => Ok(summed.result_type()),
+            Some(summed) => Ok(arrow_type(summed.sql_type())),
             None => self.native.return_type(arg_types),
         }
     }
@@ -103,7 +105,7 @@ impl AggregateUDFImpl for TypedAggregate {
             None => self.native.accumulator(args),
             Some(summed) if self.kind == Kind::Average => Ok(Box::new(OneAverage::new(summed))),
             Some(summed) if args.is_distinct => Ok(Box::new(DistinctSum::new(summed, &self.native, args)?)),
-            Some(summed) => Ok(summed.accumulator()),
+            Some(summed) => Ok(accumulator(summed)),
         }
     }
 
@@ -112,10 +114,10 @@ impl AggregateUDFImpl for TypedAggregate {
         let Some(summed) = self.summed(argument, args.is_distinct) else { return self.native.state_fields(args) };
         let sum = match args.is_distinct {
             true => {
-                let item = Field::new_list_field(summed.state_type(), true);
+                let item = Field::new_list_field(summed.partial_type(), true);
                 Field::new_list(format_state_name(args.name, "sum distinct"), item, false)
             }
-            false => Field::new(format_state_name(args.name, "sum"), summed.state_type(), true),
+            false => Field::new(format_state_name(args.name, "sum"), summed.partial_type(), true),
         };
         let count = Field::new(format_state_name(args.name, "count"), DataType::UInt64, false);
         let count = (self.kind == Kind::Average).then_some(count);
@@ -131,15 +133,15 @@ impl AggregateUDFImpl for TypedAggregate {
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
         match self.summed_of(&args) {
-            Some(summed) => Ok(summed.groups_accumulator()),
+            Some(summed) => Ok(groups_accumulator(summed)),
             None => self.native.create_groups_accumulator(args),
         }
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match self.summed_of(&args) {
-            // What was added in doubles is not taken off again exactly.
-            Some(Summed::Doubles) | None => self.native.create_sliding_accumulator(args),
+            // What was added as floats is not taken off again exactly.
+            Some(SumKind::Floats) | None => self.native.create_sliding_accumulator(args),
             Some(_) if args.is_distinct => {
                 Err(RelationalError::not_supported("SUM(DISTINCT ..) over a moving window").into())
             }

@@ -1,171 +1,64 @@
-//! SUM without wrapping.
-//!
-//! Integers are added in 128 bits and decimals in 256 bits. The final sum is checked against the result's type, so the
-//! error does not depend on the order of rows. A sum of doubles that overflows on the way is an error, too.
+//! SUM without wrapping: [`saltwing_expr::sum`], as accumulators of DataFusion's.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
-use arrow::compute::{CastOptions, cast, cast_with_options, not, nullif, prep_null_mask_filter};
-use arrow::datatypes::{
-    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type, Field, Float64Type,
-};
+use arrow::array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
+use arrow::compute::{cast, not, nullif, prep_null_mask_filter};
+use arrow::datatypes::{Field, UInt64Type, i256};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, EmitTo, GroupsAccumulator};
-use saltwing_expr::arrow_type;
-use saltwing_types::{SqlType, ValueError};
+use saltwing_expr::sum::{FloatTotal, SumKind, SumTotal, beyond_sums};
+use saltwing_types::ValueError;
 
 use crate::RelationalError;
 
-/// How a column is summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Summed {
-    /// In 128 bits.
-    Integers,
-    /// In 256 bits, at this scale.
-    Decimals(i8),
-    /// As doubles.
-    Doubles,
-}
-
-impl Summed {
-    /// How a column of this type is summed; `None` where that is left to DataFusion.
-    pub(super) fn of(ty: &DataType) -> Option<Self> {
-        match ty {
-            DataType::Int64 | DataType::UInt64 => Some(Self::Integers),
-            DataType::Decimal32(_, scale)
-            | DataType::Decimal64(_, scale)
-            | DataType::Decimal128(_, scale)
-            | DataType::Decimal256(_, scale) => Some(Self::Decimals(*scale)),
-            DataType::Float64 => Some(Self::Doubles),
-            _ => None,
-        }
-    }
-
-    /// The type in which partial sums are kept.
-    pub(super) fn state_type(self) -> DataType {
-        match self {
-            Self::Integers => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
-            Self::Decimals(scale) => DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale),
-            Self::Doubles => DataType::Float64,
-        }
-    }
-
-    pub(super) fn result_type(self) -> DataType {
-        arrow_type(self.sql_type())
-    }
-
-    fn sql_type(self) -> SqlType {
-        match self {
-            Self::Integers => SqlType::BigInt,
-            Self::Decimals(_) => SqlType::Decimal(None),
-            Self::Doubles => SqlType::Double,
-        }
-    }
-
-    /// The sum of one group, also of a moving window.
-    pub(super) fn accumulator(self) -> Box<dyn Accumulator> {
-        match self {
-            Self::Integers => Box::new(OneSum::<Decimal128Type>::new(self)),
-            Self::Decimals(_) => Box::new(OneSum::<Decimal256Type>::new(self)),
-            Self::Doubles => Box::new(OneSum::<Float64Type>::new(self)),
-        }
-    }
-
-    /// The sums of many groups.
-    pub(super) fn groups_accumulator(self) -> Box<dyn GroupsAccumulator> {
-        match self {
-            Self::Integers => Box::new(GroupSums::<Decimal128Type>::new(self)),
-            Self::Decimals(_) => Box::new(GroupSums::<Decimal256Type>::new(self)),
-            Self::Doubles => Box::new(GroupSums::<Float64Type>::new(self)),
-        }
-    }
-
-    /// A column of values, or of partial sums, in the type of partial sums.
-    fn widened(self, values: &[ArrayRef]) -> Result<ArrayRef> {
-        let column =
-            values.first().ok_or_else(|| DataFusionError::from(RelationalError::bug("SUM without a column")))?;
-        Ok(cast(column, &self.state_type())?)
-    }
-
-    /// Partial sums as a column.
-    fn column<T: Total>(self, sums: impl IntoIterator<Item = Option<T::Native>>) -> ArrayRef {
-        Arc::new(PrimitiveArray::<T>::from_iter(sums).with_data_type(self.state_type()))
-    }
-
-    /// Sums in the result's type.
-    ///
-    /// # Errors
-    /// A sum beyond it.
-    fn finished(self, sums: &ArrayRef) -> Result<ArrayRef> {
-        let strict = CastOptions { safe: false, ..CastOptions::default() };
-        let finished = cast_with_options(sums, &self.result_type(), &strict).and_then(|finished| {
-            // The cast lets pass what Arrow's integers hold beyond the digits of the type.
-            if let DataType::Decimal256(precision, _) = finished.data_type() {
-                finished.as_primitive::<Decimal256Type>().validate_decimal_precision(*precision)?;
-            }
-            Ok(finished)
-        });
-        finished.map_err(|_| {
-            let integers = sums.as_primitive_opt::<Decimal128Type>();
-            let beyond = integers.and_then(|sums| sums.iter().flatten().find(|sum| i64::try_from(*sum).is_err()));
-            self.overflow(beyond.map_or_else(|| "a sum".to_owned(), |sum| format!("the sum {sum}")))
-        })
-    }
-
-    fn overflow(self, value: String) -> DataFusionError {
-        RelationalError::from(ValueError::OutOfRange { value, target: self.sql_type().to_string() }).into()
+/// The sum of one group, also of a moving window.
+pub(super) fn accumulator(kind: SumKind) -> Box<dyn Accumulator> {
+    match kind {
+        SumKind::Integers => Box::new(OneSum::<i128>::new(kind)),
+        SumKind::Decimals(_) => Box::new(OneSum::<i256>::new(kind)),
+        SumKind::Floats => Box::new(OneSum::<FloatTotal>::new(kind)),
     }
 }
 
-/// The type of partial sums.
-pub(super) trait Total: ArrowPrimitiveType + Debug {
-    /// Whether a sum of two numbers is beyond the type, and does not say so itself.
-    fn is_beyond(_sum: Self::Native, _a: Self::Native, _b: Self::Native) -> bool {
-        false
+/// The sums of many groups.
+pub(super) fn groups_accumulator(kind: SumKind) -> Box<dyn GroupsAccumulator> {
+    match kind {
+        SumKind::Integers => Box::new(GroupSums::<i128>::new(kind)),
+        SumKind::Decimals(_) => Box::new(GroupSums::<i256>::new(kind)),
+        SumKind::Floats => Box::new(GroupSums::<FloatTotal>::new(kind)),
     }
 }
 
-impl Total for Decimal128Type {}
-
-impl Total for Decimal256Type {}
-
-impl Total for Float64Type {
-    fn is_beyond(sum: f64, a: f64, b: f64) -> bool {
-        sum.is_infinite() && !a.is_infinite() && !b.is_infinite()
-    }
+fn of_values(error: ValueError) -> DataFusionError {
+    RelationalError::from(error).into()
 }
 
-fn plus<T: Total>(a: T::Native, b: T::Native, summed: Summed) -> Result<T::Native> {
-    let sum = a.add_checked(b).ok().filter(|sum| !T::is_beyond(*sum, a, b));
-    sum.ok_or_else(|| summed.overflow("a sum".to_owned()))
+fn sum_overflow(kind: SumKind) -> DataFusionError {
+    of_values(beyond_sums(kind))
 }
 
-/// Calls `see` with row and value for each value of a column.
-fn each<T: Total>(column: &ArrayRef, mut see: impl FnMut(usize, T::Native) -> Result<()>) -> Result<()> {
-    let column = column.as_primitive::<T>();
-    match column.nulls() {
-        None => column.values().iter().enumerate().try_for_each(|(row, value)| see(row, *value)),
-        Some(known) => {
-            let values = column.values();
-            known.valid_indices().try_for_each(|row| values.get(row).map_or(Ok(()), |value| see(row, *value)))
-        }
-    }
+fn argument(values: &[ArrayRef]) -> Result<&ArrayRef> {
+    values.first().ok_or_else(|| RelationalError::bug("SUM without a column").into())
+}
+
+/// One value of a column of one row.
+fn only(column: std::result::Result<ArrayRef, ValueError>) -> Result<ScalarValue> {
+    ScalarValue::try_from_array(&column.map_err(of_values)?, 0)
 }
 
 /// The sum of one group, also of a moving window.
 #[derive(Debug)]
-pub(super) struct OneSum<T: Total> {
-    sum: T::Native,
+pub(super) struct OneSum<T> {
+    sum: T,
     count: u64,
-    summed: Summed,
+    kind: SumKind,
 }
 
-impl<T: Total> OneSum<T> {
-    pub(super) fn new(summed: Summed) -> Self {
-        Self { sum: T::Native::ZERO, count: 0, summed }
+impl<T: SumTotal> OneSum<T> {
+    pub(super) fn new(kind: SumKind) -> Self {
+        Self { sum: T::default(), count: 0, kind }
     }
 
     /// How many values were summed.
@@ -173,32 +66,28 @@ impl<T: Total> OneSum<T> {
         self.count
     }
 
-    /// The sum with its scale, and how many values it is of; `None` of no values.
-    pub(super) fn total(&self) -> Option<(T::Native, i8, u64)> {
-        let scale = if let Summed::Decimals(scale) = self.summed { scale } else { 0 };
-        (self.count > 0).then_some((self.sum, scale, self.count))
+    /// AVG of these values.
+    pub(super) fn average(&self) -> Result<ScalarValue> {
+        only(T::averages(std::iter::once((self.sum, self.count)), self.kind))
     }
 
-    /// Adds partial sums, which are of `count` values.
-    pub(super) fn merge(&mut self, sums: &ArrayRef, count: u64) -> Result<()> {
-        let before = self.count;
-        self.update_batch(std::slice::from_ref(sums))?;
-        self.count = before + count;
+    /// Adds partial sums, each with the number of values that it is of.
+    pub(super) fn merge(&mut self, sums: &ArrayRef, counts: &PrimitiveArray<UInt64Type>) -> Result<()> {
+        self.sum.add_run(sums, 0..sums.len()).map_err(of_values)?;
+        self.count += counts.values().iter().sum::<u64>();
         Ok(())
     }
 
-    fn column(&self) -> ArrayRef {
-        self.summed.column::<T>([(self.count > 0).then_some(self.sum)])
+    fn total(&self) -> impl Iterator<Item = Option<T>> {
+        std::iter::once((self.count > 0).then_some(self.sum))
     }
 }
 
-impl<T: Total> Accumulator for OneSum<T> {
+impl<T: SumTotal> Accumulator for OneSum<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        each::<T>(&self.summed.widened(values)?, |_, value| {
-            self.sum = plus::<T>(self.sum, value, self.summed)?;
-            self.count += 1;
-            Ok(())
-        })
+        let values = argument(values)?;
+        self.count += self.sum.add_run(values, 0..values.len()).map_err(of_values)?;
+        Ok(())
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
@@ -206,11 +95,10 @@ impl<T: Total> Accumulator for OneSum<T> {
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        each::<T>(&self.summed.widened(values)?, |_, value| {
-            self.sum = self.sum.sub_checked(value).map_err(|_| self.summed.overflow("a sum".to_owned()))?;
-            self.count -= 1;
-            Ok(())
-        })
+        let (values, mut taken) = (argument(values)?, T::default());
+        self.count -= taken.add_run(values, 0..values.len()).map_err(of_values)?;
+        self.sum = self.sum.plus(taken.negated()).ok_or_else(|| sum_overflow(self.kind))?;
+        Ok(())
     }
 
     fn supports_retract_batch(&self) -> bool {
@@ -218,11 +106,11 @@ impl<T: Total> Accumulator for OneSum<T> {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        ScalarValue::try_from_array(&self.summed.finished(&self.column())?, 0)
+        only(T::sums(self.total(), self.kind))
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![ScalarValue::try_from_array(&self.column(), 0)?])
+        Ok(vec![only(T::partial_sums(self.total(), self.kind))?])
     }
 
     fn size(&self) -> usize {
@@ -234,19 +122,19 @@ impl<T: Total> Accumulator for OneSum<T> {
 #[derive(Debug)]
 pub(super) struct DistinctSum {
     collected: Box<dyn Accumulator>,
-    summed: Summed,
+    kind: SumKind,
 }
 
 impl DistinctSum {
-    pub(super) fn new(summed: Summed, native: &AggregateUDF, args: AccumulatorArgs<'_>) -> Result<Self> {
-        let return_field = Arc::new(Field::new(args.name, summed.state_type(), true));
-        Ok(Self { collected: native.accumulator(AccumulatorArgs { return_field, ..args })?, summed })
+    pub(super) fn new(kind: SumKind, native: &AggregateUDF, args: AccumulatorArgs<'_>) -> Result<Self> {
+        let return_field = Arc::new(Field::new(args.name, kind.partial_type(), true));
+        Ok(Self { collected: native.accumulator(AccumulatorArgs { return_field, ..args })?, kind })
     }
 }
 
 impl Accumulator for DistinctSum {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        self.collected.update_batch(&[self.summed.widened(values)?])
+        self.collected.update_batch(&[cast(argument(values)?, &self.kind.partial_type())?])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
@@ -254,10 +142,10 @@ impl Accumulator for DistinctSum {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut sum = self.summed.accumulator();
+        let mut sum = accumulator(self.kind);
         for state in self.collected.state()? {
             if let ScalarValue::List(values) = state {
-                sum.update_batch(&[values.values().clone()])?;
+                sum.update_batch(std::slice::from_ref(values.values()))?;
             }
         }
         sum.evaluate()
@@ -273,24 +161,24 @@ impl Accumulator for DistinctSum {
 }
 
 /// The sums of many groups.
-struct GroupSums<T: Total> {
-    sums: Vec<T::Native>,
+struct GroupSums<T> {
+    sums: Vec<T>,
     seen: Vec<bool>,
-    summed: Summed,
+    kind: SumKind,
 }
 
-impl<T: Total> GroupSums<T> {
-    fn new(summed: Summed) -> Self {
-        Self { sums: Vec::new(), seen: Vec::new(), summed }
+impl<T: SumTotal> GroupSums<T> {
+    fn new(kind: SumKind) -> Self {
+        Self { sums: Vec::new(), seen: Vec::new(), kind }
     }
 
-    fn column(&mut self, emit_to: EmitTo) -> ArrayRef {
+    fn take(&mut self, emit_to: EmitTo) -> impl Iterator<Item = Option<T>> + use<T> {
         let (sums, seen) = (emit_to.take_needed(&mut self.sums), emit_to.take_needed(&mut self.seen));
-        self.summed.column::<T>(sums.into_iter().zip(seen).map(|(sum, seen)| seen.then_some(sum)))
+        sums.into_iter().zip(seen).map(|(sum, seen)| seen.then_some(sum))
     }
 }
 
-impl<T: Total> GroupsAccumulator for GroupSums<T> {
+impl<T: SumTotal> GroupsAccumulator for GroupSums<T> {
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -298,20 +186,19 @@ impl<T: Total> GroupsAccumulator for GroupSums<T> {
         filter: Option<&BooleanArray>,
         total_num_groups: usize,
     ) -> Result<()> {
-        self.sums.resize(total_num_groups, T::Native::ZERO);
+        self.sums.resize(total_num_groups, T::default());
         self.seen.resize(total_num_groups, false);
-        let (sums, seen, summed) = (&mut self.sums, &mut self.seen, self.summed);
-        each::<T>(&summed.widened(values)?, |row, value| {
-            if filter.is_some_and(|filter| filter.is_null(row) || !filter.value(row)) {
-                return Ok(());
-            }
-            let group = group_indices.get(row).copied().unwrap_or(usize::MAX);
+        let (sums, seen, mut fits) = (&mut self.sums, &mut self.seen, true);
+        let add = |group: usize, value: T| {
             if let (Some(sum), Some(seen)) = (sums.get_mut(group), seen.get_mut(group)) {
-                *sum = plus::<T>(*sum, value, summed)?;
-                *seen = true;
+                match sum.plus(value) {
+                    Some(total) => (*sum, *seen) = (total, true),
+                    None => fits = false,
+                }
             }
-            Ok(())
-        })
+        };
+        T::each(&kept(argument(values)?, filter)?, group_indices, add).map_err(of_values)?;
+        if fits { Ok(()) } else { Err(sum_overflow(self.kind)) }
     }
 
     fn merge_batch(&mut self, values: &[ArrayRef], group_indices: &[usize], total_num_groups: usize) -> Result<()> {
@@ -319,23 +206,30 @@ impl<T: Total> GroupsAccumulator for GroupSums<T> {
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        let sums = self.column(emit_to);
-        self.summed.finished(&sums)
+        T::sums(self.take(emit_to), self.kind).map_err(of_values)
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        Ok(vec![self.column(emit_to)])
+        Ok(vec![T::partial_sums(self.take(emit_to), self.kind).map_err(of_values)?])
     }
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
-        let values = self.summed.widened(values)?;
-        Ok(vec![match filter {
-            None => values,
-            Some(filter) => nullif(&values, &not(&prep_null_mask_filter(filter))?)?,
-        }])
+        let values = kept(argument(values)?, filter)?;
+        let (rows, mut sums) = ((0..values.len()).collect::<Vec<usize>>(), vec![None; values.len()]);
+        T::each(&values, &rows, |row, value| sums.get_mut(row).map_or((), |sum| *sum = Some(value)))
+            .map_err(of_values)?;
+        Ok(vec![T::partial_sums(sums.into_iter(), self.kind).map_err(of_values)?])
     }
 
     fn size(&self) -> usize {
-        self.sums.capacity() * size_of::<T::Native>() + self.seen.capacity()
+        self.sums.capacity() * size_of::<T>() + self.seen.capacity()
+    }
+}
+
+/// A column whose rows that a filter leaves out are NULL.
+fn kept(values: &ArrayRef, filter: Option<&BooleanArray>) -> Result<ArrayRef> {
+    match filter {
+        None => Ok(values.clone()),
+        Some(filter) => Ok(nullif(values, &not(&prep_null_mask_filter(filter))?)?),
     }
 }

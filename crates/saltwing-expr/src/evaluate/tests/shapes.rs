@@ -7,8 +7,8 @@ use saltwing_types::Function;
 use saltwing_types::function::{Args, SizeBound};
 
 use super::*;
-use crate::generators::any_value;
-use crate::generators::expressions::KINDS;
+use crate::tests::generators::any_value;
+use crate::tests::generators::expressions::KINDS;
 
 const FIRST: usize = 0;
 const SECOND: usize = 1;
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn casts(pair in any_pair(), ty in crate::generators::any_type()) {
+    fn casts(pair in any_pair(), ty in crate::tests::generators::any_type()) {
         pair.check_typed(typing::cast(pair.column(FIRST), ty))?;
         pair.check_typed(typing::cast(pair.column(FIRST), SqlType::Varchar(None)))?;
     }
@@ -165,7 +165,7 @@ proptest! {
                     let Ok(result) = function.evaluate(&values, ty) else { continue };
                     prop_assert!(result.is_null() || !function.is_strict() || !values.iter().any(Value::is_null));
                     prop_assert!(is_of_kind(&result, ty), "{function:?} gave {result:?} as {ty}");
-                    let bound = |bound: SizeBound| (bound.bytes)(&Args::new(function, &values, ty)).unwrap();
+                    let bound = |bound: SizeBound| (bound.bytes)(&Args::new(function.name, &values, ty)).unwrap();
                     if let (Value::Text(text), Some(size)) = (&result, function.size) {
                         prop_assert!(text.len() <= bound(size), "{function:?} of {values:?}");
                     }

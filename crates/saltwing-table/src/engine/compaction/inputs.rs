@@ -17,7 +17,7 @@ use crate::format::row_format::SlotBytes;
 use crate::format::stored_row::{RecentRow, StoredRow};
 
 /// What counts for a key above the block.
-pub(crate) enum Above {
+pub(super) enum Above {
     /// A row of the delta; `None` where it is deleted.
     Recent(Option<StoredRow>),
     /// A row of a run, by the run's place among the blocks that rows are taken from.
@@ -25,7 +25,7 @@ pub(crate) enum Above {
 }
 
 /// The newest row of each key among recent rows and some runs, newest run first, in key order.
-pub(crate) fn above(
+pub(super) fn above(
     recent: Vec<RecentRow>,
     runs: &[RunPart],
     pending: &mut Pending,
@@ -50,15 +50,8 @@ fn key_of(lead: &FixPart, row: usize) -> Bytes {
 }
 
 impl Compaction<'_> {
-    /// The frozen rows of an entry.
-    pub(crate) fn recent(&self, index: usize) -> Vec<RecentRow> {
-        let Some((entry, end)) = self.directory().owned(index) else { return Vec::new() };
-        let rows = self.rows.frozen.range(&entry.fence, end.map(|end| &**end));
-        rows.map(|(key, row)| (key.clone(), row.clone())).collect()
-    }
-
     /// Adds an entry's rows as they are after the merge: those of its block, and all that is above it.
-    pub(crate) fn fold(
+    pub(super) fn fold(
         &mut self,
         entry: &Entry,
         recent: Vec<RecentRow>,
@@ -71,7 +64,7 @@ impl Compaction<'_> {
         self.gather(entry, recent, pending)
     }
 
-    pub(crate) fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>, pending: &mut Pending) {
+    pub(super) fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>, pending: &mut Pending) {
         let Some(row) = row else { return };
         if self.limit_ms.is_some_and(|limit_ms| row.time_ms() <= limit_ms) {
             self.count_expired(&key);
@@ -83,7 +76,7 @@ impl Compaction<'_> {
     }
 
     /// What a row's block has of it, about.
-    pub(crate) fn near_bytes(&self, row: &StoredRow) -> usize {
+    pub(super) fn near_bytes(&self, row: &StoredRow) -> usize {
         let overflow_bytes = self.packed.options.value_bytes;
         if row.0.len() < overflow_bytes {
             return row.0.len();
@@ -106,19 +99,19 @@ impl Compaction<'_> {
     }
 
     /// A row is dropped: it counts unless a newer one had taken its place already.
-    pub(crate) fn count_expired(&mut self, key: &[u8]) {
+    pub(super) fn count_expired(&mut self, key: &[u8]) {
         self.expired += u64::from(!self.rows.active.contains(key));
     }
 
     /// An entry will not name these runs any more.
-    pub(crate) fn leave_runs(&mut self, runs: &[RunPart]) {
+    pub(super) fn leave_runs(&mut self, runs: &[RunPart]) {
         for part in runs {
             self.left_runs.entry(part.run.block.id).or_insert_with(|| (part.run.clone(), 0)).1 += 1;
         }
     }
 
     /// Adds an entry's rows as they are after the merge.
-    pub(crate) fn gather(
+    pub(super) fn gather(
         &mut self,
         entry: &Entry,
         recent: Vec<RecentRow>,
@@ -151,14 +144,14 @@ impl Compaction<'_> {
     }
 
     /// Whether all rows of an entry's block are expired, and none has a newer one above it: such a block is not read.
-    pub(crate) fn is_expired(&self, entry: &Entry, block: &BlockRef) -> bool {
+    pub(super) fn is_expired(&self, entry: &Entry, block: &BlockRef) -> bool {
         let (_, newest) = block.summary.times_ms;
         let first_above = || self.rows.active.range(&entry.fence, None).next();
         self.limit_ms.is_some_and(|limit_ms| newest <= limit_ms)
             && first_above().is_none_or(|(key, _)| *key > block.summary.last_key)
     }
 
-    pub(crate) fn add_above(&mut self, key: Bytes, row: Above, pending: &mut Pending) {
+    pub(super) fn add_above(&mut self, key: Bytes, row: Above, pending: &mut Pending) {
         let (place, row) = match row {
             Above::Recent(row) => return self.add_recent(key, row, pending),
             Above::Run { place, row } => (place, row),
@@ -176,7 +169,7 @@ impl Compaction<'_> {
         pending.bytes += bytes;
     }
 
-    pub(crate) fn add_block_rows(
+    pub(super) fn add_block_rows(
         &mut self,
         (block, place): (&BlockRef, usize),
         lead: &Arc<FixPart>,

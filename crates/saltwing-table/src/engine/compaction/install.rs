@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl Compaction<'_> {
     /// Writes the batch, and puts the new directory in the old one's place.
-    pub(crate) fn install(mut self, cursor: Cursor) -> Result<(), TableError> {
+    pub(super) fn install(mut self, cursor: Cursor) -> Result<(), TableError> {
         let id = self.table.def().id;
         for block in &self.replaced {
             self.batch.put(REPLACED, id_key(id, block.id), block.summary.families());
@@ -25,7 +25,7 @@ impl Compaction<'_> {
         let left: Vec<Arc<OverflowValue>> =
             overflow.filter(|overflow| !self.named.contains(&overflow.id)).cloned().collect();
         left.iter().for_each(|overflow| self.batch.put(REPLACED, id_key(id, overflow.id), []));
-        self.ahead.ids.iter().for_each(|ahead| self.batch.delete(REPLACED, id_key(id, *ahead)));
+        self.uncommitted.ids.iter().for_each(|overflow| self.batch.delete(REPLACED, id_key(id, *overflow)));
         self.overflow.into_mutations().into_iter().for_each(|put| self.batch.push(put));
         let batch = self.batch;
         self.numbers.write(|meta| {
@@ -33,7 +33,7 @@ impl Compaction<'_> {
             self.packed.write_meta(&meta, batch)?;
             Ok(meta)
         })?;
-        self.ahead.keep();
+        self.uncommitted.keep();
         let counters = self.packed.blocks.counters(id);
         counters.merge_steps.fetch_add(1, Relaxed);
         counters.folds.fetch_add(self.folded, Relaxed);

@@ -74,9 +74,9 @@ impl Heads {
 }
 
 /// A block whose parts are in the batch, and that nothing names yet.
-pub(crate) struct Built {
-    pub(crate) id: u64,
-    pub(crate) summary: Summary,
+pub(super) struct Built {
+    pub(super) id: u64,
+    pub(super) summary: Summary,
     /// Values by themselves that it names.
     overflow: Vec<u64>,
     first_key: Bytes,
@@ -85,7 +85,7 @@ pub(crate) struct Built {
 
 impl Built {
     /// The block as a directory names it, with its parts in memory.
-    pub(crate) fn into_block(
+    pub(super) fn into_block(
         self,
         overflow: Vec<Arc<OverflowValue>>,
         context: &Arc<BlockContext>,
@@ -98,7 +98,7 @@ impl Built {
 
 impl Compaction<'_> {
     /// Makes blocks of about the same size; the first one's fence is `fence`.
-    pub(crate) fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
+    pub(super) fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
         let ends = piece_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
         let mut entries = Vec::with_capacity(ends.len());
         let mut start = 0;
@@ -134,7 +134,7 @@ impl Compaction<'_> {
     }
 
     /// Makes the parts of one block; values of so many bytes are to lie by themselves.
-    pub(crate) fn build(
+    pub(super) fn build(
         &mut self,
         pending: &Pending,
         range: Range<usize>,
@@ -210,7 +210,7 @@ impl Compaction<'_> {
             self.packed.write_meta(&meta, batch)?;
             Ok(meta)
         })?;
-        self.ahead.ids.extend(ids);
+        self.uncommitted.ids.extend(ids);
         Ok(())
     }
 

@@ -14,11 +14,12 @@ use std::thread::Builder;
 
 use saltwing_access::TableError;
 
-use crate::engine::compaction::state::{Compaction, CompactionReason, STEP_ENTRIES};
+use crate::engine::compaction::plan::CompactionReason;
+use crate::engine::compaction::state::{Compaction, STEP_ENTRIES};
 
 impl<'a> Compaction<'a> {
     /// Ranges of entries from `first` on for the threads of one step; at most one where one thread is to do it.
-    pub(crate) fn parts(&self, first: usize, also: CompactionReason) -> Vec<Range<usize>> {
+    pub(super) fn parts(&self, first: usize, also: CompactionReason) -> Vec<Range<usize>> {
         let options = &self.packed.options;
         // Whole tables are cut by one: small blocks at the ends of parts would stay.
         if options.merge_threads <= 1 || matches!(also, CompactionReason::Undersized(_)) {
@@ -26,14 +27,14 @@ impl<'a> Compaction<'a> {
         }
         // Few entries are written anew in a step of a table with runs, and a run is to have those of many.
         let entries = options.step_blocks * if self.has_runs { STEP_ENTRIES / 2 } else { 1 };
-        let mut parts = Vec::with_capacity(options.merge_threads);
+        let (planner, mut parts) = (self.planner(also), Vec::with_capacity(options.merge_threads));
         let mut next = Some(first);
         while let Some(start) = next
             && parts.len() < options.merge_threads
         {
             for _ in 0..entries {
                 let Some(index) = next else { break };
-                next = self.next_work(index + 1, also);
+                next = planner.next_work(index + 1);
             }
             // With those between, for small blocks to take in.
             parts.push(start..next.unwrap_or(self.rows.directory.len()));
@@ -42,7 +43,7 @@ impl<'a> Compaction<'a> {
     }
 
     /// Rewrites the entries of some parts, each by a thread; the next entry with work behind them.
-    pub(crate) fn rewrite_parts(
+    pub(super) fn rewrite_parts(
         &mut self,
         parts: &[Range<usize>],
         also: CompactionReason,
@@ -61,7 +62,7 @@ impl<'a> Compaction<'a> {
                     Ok(thread) => {
                         let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
                         self.take_over(done);
-                        next = self.next_work(part.end, also);
+                        next = self.planner(also).next_work(part.end);
                     }
                     // There is no other thread to be had.
                     Err(_) => next = self.rewrite_range(part.start, Some(part.end), also)?,
@@ -86,7 +87,7 @@ impl<'a> Compaction<'a> {
         for (id, (run, entries)) in other.left_runs {
             self.left_runs.entry(id).or_insert_with(|| (run, 0)).1 += entries;
         }
-        self.ahead.ids.append(&mut other.ahead.ids);
+        self.uncommitted.ids.append(&mut other.uncommitted.ids);
         self.named.extend(other.named);
         self.blocks += other.blocks;
         self.appended += other.appended;

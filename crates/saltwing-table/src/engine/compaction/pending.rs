@@ -16,7 +16,7 @@ use std::sync::Arc;
 const PLACES_LOOKED_AT: usize = 2 * RUNS_MAX + 2;
 
 /// A row of a block to be made.
-pub(crate) enum RowRef {
+pub(super) enum RowRef {
     /// That of another block, by its place in [`Pending::blocks`].
     Block {
         block: usize,
@@ -36,17 +36,17 @@ pub(crate) enum RowRef {
 
 /// Rows that wait for a block of their own.
 #[derive(Default)]
-pub(crate) struct Pending {
-    pub(crate) rows: Vec<RowRef>,
-    pub(crate) bytes: usize,
-    pub(crate) blocks: Vec<Arc<BlockRef>>,
-    pub(crate) leads: Vec<Arc<FixPart>>,
+pub(super) struct Pending {
+    pub(in crate::engine) rows: Vec<RowRef>,
+    pub(super) bytes: usize,
+    pub(super) blocks: Vec<Arc<BlockRef>>,
+    pub(super) leads: Vec<Arc<FixPart>>,
     /// Values by themselves that the blocks name.
-    pub(crate) overflow: HashMap<u64, Arc<OverflowValue>>,
+    pub(super) overflow: HashMap<u64, Arc<OverflowValue>>,
 }
 
 impl RowRef {
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Block { bytes, .. } | Self::Delta { bytes, .. } => *bytes,
             Self::Deleted { key } => key.len(),
@@ -56,7 +56,7 @@ impl RowRef {
 
 impl Pending {
     /// The place of a block that rows are taken from. Neighbours share runs: what was added a little before is there.
-    pub(crate) fn place(&mut self, block: &Arc<BlockRef>) -> Result<usize, TableError> {
+    pub(super) fn place(&mut self, block: &Arc<BlockRef>) -> Result<usize, TableError> {
         let mut newest = self.blocks.iter().enumerate().rev().take(PLACES_LOOKED_AT);
         if let Some((place, _)) = newest.find(|(_, known)| known.id == block.id) {
             return Ok(place);
@@ -67,13 +67,13 @@ impl Pending {
     }
 
     /// Bytes of a row of one of the blocks, about.
-    pub(crate) fn row_bytes(&self, place: usize) -> usize {
+    pub(super) fn row_bytes(&self, place: usize) -> usize {
         let Some(BlockRef { summary, .. }) = self.blocks.get(place).map(|block| &**block) else { return 0 };
         summary.bytes as usize / summary.rows.max(1) as usize
     }
 
     /// The keys of some of the rows.
-    pub(crate) fn keys(&self, rows: Range<usize>) -> impl Iterator<Item = Bytes> {
+    pub(super) fn keys(&self, rows: Range<usize>) -> impl Iterator<Item = Bytes> {
         self.rows.get(rows).unwrap_or_default().iter().filter_map(|row| match row {
             RowRef::Delta { key, .. } | RowRef::Deleted { key } => Some(key.clone()),
             RowRef::Block { block, row, .. } => {
@@ -86,24 +86,24 @@ impl Pending {
 
 /// Rows that wait for the run of some neighbouring entries.
 #[derive(Default)]
-pub(crate) struct Stream {
-    pub(crate) pending: Pending,
-    pub(crate) parts: Vec<StreamPart>,
+pub(super) struct Stream {
+    pub(super) pending: Pending,
+    pub(super) parts: Vec<StreamPart>,
 }
 
 /// Those of one of them.
-pub(crate) struct StreamPart {
-    pub(crate) index: usize,
-    pub(crate) entry: Arc<Entry>,
+pub(super) struct StreamPart {
+    pub(super) index: usize,
+    pub(super) entry: Arc<Entry>,
     /// How many of the entry's newest runs have their rows here.
-    pub(crate) taken: usize,
+    pub(super) taken: usize,
     /// Where its rows end.
-    pub(crate) end: usize,
+    pub(super) end: usize,
 }
 
 impl StreamPart {
     /// Those of the entry's runs whose rows are here, newest first.
-    pub(crate) fn runs_taken(&self) -> &[RunPart] {
+    pub(super) fn runs_taken(&self) -> &[RunPart] {
         self.entry.runs.get(..self.taken).unwrap_or_default()
     }
 }

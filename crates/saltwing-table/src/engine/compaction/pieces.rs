@@ -7,13 +7,13 @@
 use crate::engine::options::BlockLimits;
 
 /// Neighbouring blocks that are cut together.
-pub(crate) const WINDOW_BLOCKS: usize = 16;
+pub(super) const WINDOW_BLOCKS: usize = 16;
 /// They are much fewer where they would be at most so many of so many.
 const SPARSE_SHARE: (usize, usize) = (3, 4);
 
 /// The ends of the pieces that rows of these bytes are cut into: as few as their sum allows where rows are about equal, and evenly
 /// full.
-pub(crate) fn piece_ends(limits: BlockLimits, rows: impl Iterator<Item = usize> + Clone) -> Vec<usize> {
+pub(super) fn piece_ends(limits: BlockLimits, rows: impl Iterator<Item = usize> + Clone) -> Vec<usize> {
     let (mut rows_left, mut bytes_left) = rows.clone().fold((0, 0), |(rows, bytes), row| (rows + 1, bytes + row));
     let mut parts = limits.parts(rows_left, bytes_left);
     let mut ends = Vec::with_capacity(parts);
@@ -36,7 +36,7 @@ pub(crate) fn piece_ends(limits: BlockLimits, rows: impl Iterator<Item = usize> 
 }
 
 /// Rows of a block, and bytes of each of them.
-pub(crate) type BlockSize = (usize, usize);
+pub(super) type BlockSize = (usize, usize);
 
 impl BlockLimits {
     /// Fewest blocks that so many rows of so many bytes make.
@@ -59,7 +59,7 @@ impl BlockLimits {
 
     /// How many of some neighbouring blocks, from the first on, are to be cut anew since they would be fewer: most that would be
     /// much fewer, or as many as one that is not half full takes to share a block.
-    pub(crate) fn sparse(self, blocks: &[BlockSize]) -> Option<usize> {
+    pub(super) fn sparse(self, blocks: &[BlockSize]) -> Option<usize> {
         let first = *blocks.first()?;
         let (most, of) = SPARSE_SHARE;
         let are_few = |all: &&[BlockSize]| self.fit(all, most * all.len() / of);

@@ -6,26 +6,20 @@ use saltwing_access::TableError;
 
 use crate::engine::compaction::inputs::{Above, above};
 use crate::engine::compaction::pending::{RowRef, Stream, StreamPart};
+use crate::engine::compaction::plan::EntryPlan;
 use crate::engine::compaction::state::Compaction;
-use crate::engine::entry::Entry;
 use crate::engine::run::{KeyHash, Run, RunPart};
 use crate::format::directory_format::{PartRecord, write_run};
 use crate::format::spaces::{DIR, run_key};
-use crate::format::stored_row::RecentRow;
 
 impl Compaction<'_> {
-    /// Where an entry's new rows are few beside its block: puts them into a run.
-    pub(crate) fn append_run(
-        &mut self,
-        entry: &Arc<Entry>,
-        index: usize,
-        recent: &[RecentRow],
-    ) -> Result<bool, TableError> {
-        let Some(taken) = self.runs_to_take(entry, recent) else { return Ok(false) };
+    /// Puts an entry's new rows into a run, with those of so many of its newest runs.
+    pub(super) fn append_run(&mut self, plan: EntryPlan, taken: usize) -> Result<(), TableError> {
+        let EntryPlan { entry, index, recent, .. } = plan;
         let mut stream = std::mem::take(&mut self.stream);
         let runs = entry.runs.get(..taken).unwrap_or_default();
         let pending = &mut stream.pending;
-        for (key, row) in above(recent.to_vec(), runs, pending)? {
+        for (key, row) in above(recent, runs, pending)? {
             let row = match row {
                 // Expired ones too: an older row of the same key must not show in their place.
                 Above::Recent(Some(row)) => RowRef::Delta { bytes: key.len() + row.0.len(), key, row },
@@ -40,19 +34,17 @@ impl Compaction<'_> {
             pending.bytes += row.bytes();
             pending.rows.push(row);
         }
-        stream.parts.push(StreamPart { index, entry: entry.clone(), taken, end: pending.rows.len() });
-        let is_full = pending.rows.len() >= self.limits.rows || pending.bytes >= self.limits.bytes;
-        self.stream = stream;
         self.leave_runs(runs);
+        let (end, is_full) =
+            (pending.rows.len(), pending.rows.len() >= self.limits.rows || pending.bytes >= self.limits.bytes);
+        stream.parts.push(StreamPart { index, entry, taken, end });
+        self.stream = stream;
         self.appended += 1;
-        if is_full {
-            self.flush_run()?;
-        }
-        Ok(true)
+        if is_full { self.flush_run() } else { Ok(()) }
     }
 
     /// Makes the run of the rows that wait for one, and the entries that name it.
-    pub(crate) fn flush_run(&mut self) -> Result<(), TableError> {
+    pub(super) fn flush_run(&mut self) -> Result<(), TableError> {
         let Stream { pending, parts } = std::mem::take(&mut self.stream);
         if parts.is_empty() {
             return Ok(());

@@ -4,80 +4,68 @@ use crate::engine::block_ids::BlockIdAllocator;
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::BlockContext;
 use crate::engine::compaction::pending::Stream;
-use crate::engine::directory::{Directory, Edits};
+use crate::engine::compaction::plan::{CompactionReason, Planner};
+use crate::engine::directory::Edits;
 use crate::engine::options::BlockLimits;
-use crate::engine::overflow::Ahead;
+use crate::engine::overflow::UncommittedOverflow;
 use crate::engine::run::Run;
 use crate::engine::storage_engine::StorageEngine;
 use crate::engine::stored_table::StoredTable;
 use crate::engine::table_rows::TableRows;
+use crate::format::stored_row::StoredRow;
 use saltwing_store::WriteBatch;
-use saltwing_types::TableId;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Entries that get a run in one step, for each block that it writes.
-pub(crate) const STEP_ENTRIES: usize = 8;
+pub(super) const STEP_ENTRIES: usize = 8;
 
 /// What a step makes of one table.
-pub(crate) struct Compaction<'a> {
-    pub(crate) numbers: &'a BlockIdAllocator,
-    pub(crate) packed: &'a StorageEngine,
-    pub(crate) table: Arc<StoredTable>,
-    pub(crate) context: Arc<BlockContext>,
-    pub(crate) rows: TableRows,
-    pub(crate) limits: BlockLimits,
+pub(super) struct Compaction<'a> {
+    pub(super) numbers: &'a BlockIdAllocator,
+    pub(super) packed: &'a StorageEngine,
+    pub(super) table: Arc<StoredTable>,
+    pub(super) context: Arc<BlockContext>,
+    pub(in crate::engine) rows: TableRows,
+    pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
-    pub(crate) limit_ms: Option<i64>,
+    pub(super) limit_ms: Option<i64>,
     /// Ranges of entries, ascending, and what comes in their places.
-    pub(crate) edits: Edits,
-    pub(crate) batch: WriteBatch,
-    pub(crate) replaced: Vec<Arc<BlockRef>>,
+    pub(super) edits: Edits,
+    pub(super) batch: WriteBatch,
+    pub(super) replaced: Vec<Arc<BlockRef>>,
     /// Rows of the next run, and their entries.
-    pub(crate) stream: Stream,
+    pub(super) stream: Stream,
     /// Runs that the batch has, and those that entries do not name any more: how many.
-    pub(crate) runs: Vec<(Arc<Run>, u32)>,
-    pub(crate) left_runs: HashMap<u64, (Arc<Run>, u32)>,
+    pub(super) runs: Vec<(Arc<Run>, u32)>,
+    pub(super) left_runs: HashMap<u64, (Arc<Run>, u32)>,
     /// Whether the table is so large that runs are worth it.
-    pub(crate) has_runs: bool,
+    pub(super) has_runs: bool,
     /// Values that lie by themselves: those to be written with the batch, those that are written, and all that the
     /// new blocks name.
-    pub(crate) overflow: WriteBatch,
-    pub(crate) ahead: Ahead,
-    pub(crate) named: HashSet<u64>,
+    pub(super) overflow: WriteBatch,
+    pub(super) uncommitted: UncommittedOverflow,
+    pub(super) named: HashSet<u64>,
     /// Blocks read and made.
-    pub(crate) blocks: usize,
+    pub(super) blocks: usize,
     /// Entries that got a run, those whose runs went into their block, and rows in runs made.
-    pub(crate) appended: usize,
-    pub(crate) folded: u64,
-    pub(crate) run_rows: u64,
+    pub(super) appended: usize,
+    pub(super) folded: u64,
+    pub(super) run_rows: u64,
     /// Rows in blocks made, and the bytes of their parts.
-    pub(crate) made: (u64, u64),
-    pub(crate) expired: u64,
-}
-
-/// Which entries a walk over a table writes anew, beside those with rows of the frozen delta.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CompactionReason {
-    /// No others.
-    None,
-    /// Those with expired rows.
-    Expired,
-    /// Those with so many rows in runs that reading them pays for it.
-    Runs,
-    /// Those of this table that are larger than they should be, have runs, or would be fewer together.
-    Undersized(TableId),
+    pub(super) made: (u64, u64),
+    pub(super) expired: u64,
 }
 
 impl<'a> Compaction<'a> {
-    pub(crate) fn new(
+    pub(super) fn new(
         packed: &'a StorageEngine,
         numbers: &'a BlockIdAllocator,
         table: Arc<StoredTable>,
         rows: TableRows,
         limit_ms: Option<i64>,
     ) -> Self {
-        let ahead = Ahead::new(table.def().id, packed.blocks.clone());
+        let uncommitted = UncommittedOverflow::new(table.def().id, packed.blocks.clone());
         let (size, options) = (rows.directory.size(), &packed.options);
         let is_large = |held: u64, delta: u64| held >= options.run_deltas.saturating_mul(delta);
         Self {
@@ -96,7 +84,7 @@ impl<'a> Compaction<'a> {
             runs: Vec::new(),
             left_runs: HashMap::new(),
             overflow: WriteBatch::new(),
-            ahead,
+            uncommitted,
             named: HashSet::new(),
             blocks: 0,
             appended: 0,
@@ -107,7 +95,26 @@ impl<'a> Compaction<'a> {
         }
     }
 
-    pub(crate) fn directory(&self) -> &Arc<Directory> {
-        &self.rows.directory
+    /// The planner of what else than new rows is to be written anew for this reason.
+    pub(super) fn planner(&self, reason: CompactionReason) -> Planner<'_, impl Fn(&StoredRow) -> usize> {
+        let reason = match reason {
+            CompactionReason::Undersized(table) if table != self.table.def().id => CompactionReason::None,
+            reason => reason,
+        };
+        Planner {
+            directory: &self.rows.directory,
+            frozen: &self.rows.frozen,
+            limits: self.limits,
+            limit_ms: self.limit_ms,
+            run_share: self.has_runs.then_some(self.packed.options.run_share),
+            reason,
+            block_bytes: |row: &StoredRow| self.near_bytes(row),
+        }
+    }
+
+    /// Whether what was done is enough for one step.
+    pub(super) fn is_enough(&self) -> bool {
+        let most = self.packed.options.step_blocks;
+        self.blocks >= 2 * most || self.appended >= STEP_ENTRIES * most
     }
 }

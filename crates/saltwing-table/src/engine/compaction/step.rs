@@ -8,17 +8,17 @@ use saltwing_types::TableId;
 
 use crate::engine::block_ids::BlockIdAllocator;
 use crate::engine::compaction::pending::{Pending, RowRef};
-use crate::engine::compaction::state::{Compaction, CompactionReason};
+use crate::engine::compaction::plan::{CompactionReason, EntryPlan, Target};
+use crate::engine::compaction::state::Compaction;
 use crate::engine::entry::Entry;
 use crate::engine::storage_engine::{MergeState, StorageEngine};
 use crate::format::meta::Cursor;
 use crate::format::spaces::{DIR, dir_key};
-use crate::format::stored_row::RecentRow;
 
 impl StorageEngine {
     /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are meant by `also`;
     /// `None` when there are none left, else how many expired rows were dropped.
-    pub(crate) fn step(
+    pub(in crate::engine) fn step(
         &self,
         merge: &mut MergeState,
         cursor: &mut Cursor,
@@ -45,7 +45,7 @@ impl StorageEngine {
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
             let limit_ms = table.expired_ms(now_ms);
             let mut rewrite = Compaction::new(self, numbers, table, rows.clone(), limit_ms);
-            let Some(first) = rewrite.next_work(from, also) else { continue };
+            let Some(first) = rewrite.planner(also).next_work(from) else { continue };
             let name = &rewrite.table.def().name;
             let span =
                 tracing::debug_span!(target: "saltwing::compaction", "compaction", table = %name, reason = ?also);
@@ -70,7 +70,7 @@ impl StorageEngine {
 
 impl Compaction<'_> {
     /// Rewrites entries from `first` on until it is enough, or those up to `end`; the next entry with work behind them.
-    pub(crate) fn rewrite_range(
+    pub(super) fn rewrite_range(
         &mut self,
         first: usize,
         end: Option<usize>,
@@ -79,7 +79,8 @@ impl Compaction<'_> {
         let mut index = first;
         loop {
             let behind = self.rewrite_from(index, end, also)?;
-            match self.next_work(behind, also) {
+            let next = self.planner(also).next_work(behind);
+            match next {
                 Some(next) if end.map_or(!self.is_enough(), |end| next < end) => index = next,
                 next => {
                     self.flush_run()?;
@@ -89,32 +90,40 @@ impl Compaction<'_> {
         }
     }
 
-    /// Brings an entry's new rows to where they belong, and with them, where the entry is written anew, those behind
-    /// it that it is too small without, or that are written anew too and fill its blocks, but none from `end` on; the index
-    /// behind them.
+    /// Does what is planned for an entry; the index behind the last entry that went with it. None from `end` on does.
     fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: CompactionReason) -> Result<usize, TableError> {
-        let Some(entry) = self.directory().entry(start).cloned() else { return Ok(start + 1) };
-        let recent = self.recent(start);
-        if self.append_behind(&entry, start, &recent)?
-            || also == CompactionReason::None && self.append_run(&entry, start, &recent)?
-        {
-            return Ok(start + 1);
+        let Some(plan) = self.planner(also).plan(start) else { return Ok(start + 1) };
+        tracing::trace!(target: "saltwing::compaction", %plan);
+        match plan.target {
+            Target::BlocksBehind => self.append_behind(plan)?,
+            Target::Run { taken } => self.append_run(plan, taken)?,
+            Target::Blocks { until } => return self.rewrite_blocks(plan, until, end, also),
         }
+        Ok(start + 1)
+    }
+
+    /// Writes an entry as blocks, with the entries up to `until`, and with those that the planner takes in behind them.
+    fn rewrite_blocks(
+        &mut self,
+        plan: EntryPlan,
+        until: usize,
+        end: Option<usize>,
+        also: CompactionReason,
+    ) -> Result<usize, TableError> {
+        let EntryPlan { entry, index: start, recent, .. } = plan;
         let mut pending = Pending::default();
         self.fold(&entry, recent, &mut pending)?;
         let mut index = start + 1;
-        let is_compacted = matches!(also, CompactionReason::Undersized(_));
-        let sparse_end = is_compacted.then(|| self.sparse_end(start)).flatten().unwrap_or(index);
         while !pending.rows.is_empty()
             && end.is_none_or(|end| index < end)
-            && let Some(next) = self.directory().entry(index).cloned()
+            && let Some(next) = self.rows.directory.entry(index).cloned()
         {
-            let recent = self.recent(index);
-            let is_small = !self.limits.is_half(pending.rows.len(), pending.bytes);
-            let leaves_room = || self.limits.leave_room(pending.rows.len(), pending.bytes);
-            if !(is_small || index < sparse_end || leaves_room() && self.changes(&next, &recent)) {
+            let planner = self.planner(also);
+            let recent = planner.recent(index);
+            if index >= until && !planner.takes_in((pending.rows.len(), pending.bytes), &next, &recent) {
                 break;
             }
+            drop(planner);
             self.fold(&next, recent, &mut pending)?;
             index += 1;
         }
@@ -131,28 +140,20 @@ impl Compaction<'_> {
         Ok(index)
     }
 
-    /// Where all new rows fall behind a block that is full enough, and are enough for one: leaves it as it is.
-    fn append_behind(&mut self, entry: &Entry, index: usize, recent: &[RecentRow]) -> Result<bool, TableError> {
-        let Some(block) = &entry.block else { return Ok(false) };
-        let half_full = 2 * block.summary.rows as usize >= self.limits.rows;
-        let is_fresh = self.limit_ms.is_none_or(|limit_ms| block.summary.times_ms.0 > limit_ms);
-        let behind = recent.first().is_some_and(|(key, _)| *key > block.summary.last_key);
-        if !half_full || !is_fresh || !behind || 4 * recent.len() < self.limits.rows || !entry.runs.is_empty() {
-            return Ok(false);
-        }
+    /// Makes blocks of new rows behind an entry's block.
+    fn append_behind(&mut self, plan: EntryPlan) -> Result<(), TableError> {
+        let EntryPlan { entry, index, recent, .. } = plan;
         let mut pending = Pending::default();
-        let expired = self.expired;
-        recent.iter().for_each(|(key, row)| self.add_recent(key.clone(), row.clone(), &mut pending));
-        let Some(RowRef::Delta { key: first_key, .. }) = pending.rows.first() else {
-            self.expired = expired;
-            return Ok(false);
+        recent.into_iter().for_each(|(key, row)| self.add_recent(key, row, &mut pending));
+        let first_key = match pending.rows.first() {
+            // A copy: the entry must not keep the whole record of the row in memory.
+            Some(RowRef::Delta { key, .. }) => Bytes::new(key),
+            _ => return Err(TableError::CorruptLayout("a plan for rows that are not there")),
         };
-        // A copy: the entry must not keep the whole record of the row in memory.
-        let first_key = Bytes::new(first_key);
         let kept = Arc::new(Entry::new(entry.fence.clone(), entry.block.clone()));
         let mut entries = vec![kept];
         entries.extend(self.cut(pending, first_key)?);
         self.edits.push((index..index + 1, entries));
-        Ok(true)
+        Ok(())
     }
 }

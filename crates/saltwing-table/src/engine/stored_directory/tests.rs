@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use proptest::prelude::*;
-use saltwing_store::fault::{Call, Failure, Fault, FaultStore};
+use saltwing_store::conformance::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::{Bytes, Durability, MemoryStore, WriteBatch};
 
 use crate::engine::chunk::CHUNK_ENTRIES_MAX;

@@ -2,26 +2,21 @@
 
 use std::ops::Range;
 
-use crate::format::bits::{Ints, Width};
+use crate::format::bits::{Difference, Ints, Width};
 use crate::format::number_ranges::{NumberRanges, keep, keep_each};
 
 impl Ints {
     /// The sum of the integers of those among `rows` whose byte of `mask` is not 0; `count` of them are.
     pub(crate) fn sum_kept(&self, part: &[u8], rows: Range<usize>, mask: &[u8], count: usize) -> i128 {
         let stored = self.stored(part, &rows);
-        let bytes = |(&d, &kept): (&u8, &u8)| if kept == 0 { 0 } else { u64::from(d) };
-        let twos = |(&d, &kept): (&[u8; 2], &u8)| if kept == 0 { 0 } else { u64::from(u16::from_le_bytes(d)) };
-        let fours = |(&d, &kept): (&[u8; 4], &u8)| if kept == 0 { 0 } else { u64::from(u32::from_le_bytes(d)) };
-        let differences: u64 = match self.width {
-            Width::Zero => 0,
-            Width::One => stored.iter().zip(mask).map(bytes).sum(),
-            Width::Two => stored.as_chunks().0.iter().zip(mask).map(twos).sum(),
-            Width::Four => stored.as_chunks().0.iter().zip(mask).map(fours).sum(),
-            Width::Eight => {
-                let kept = stored.as_chunks().0.iter().zip(mask).filter(|(_, kept)| **kept != 0);
-                return kept.map(|(&d, _)| i128::from(self.base.wrapping_add(i64::from_le_bytes(d)))).sum();
-            }
-        };
+        if let Width::Eight = self.width {
+            let kept = stored.as_chunks::<8>().0.iter().zip(mask).filter(|(_, kept)| **kept != 0);
+            return kept.map(|(d, _)| i128::from(d.above(self.base))).sum();
+        }
+        let differences: u64 = by_width!(self.width, stored,
+            all => all.iter().zip(mask).map(|(d, kept)| if *kept == 0 { 0 } else { d.number() }).sum(),
+            zero => 0
+        );
         i128::from(self.base) * count as i128 + i128::from(differences)
     }
 
@@ -67,51 +62,10 @@ impl Ints {
     /// As [`Ints::keep`] by a test of each integer.
     fn each(&self, stored: &[u8], rows: usize, test: impl Fn(i64) -> bool, expected: bool, mask: &mut [u8]) {
         let base = self.base;
-        match self.width {
-            Width::Zero => {
-                let holds = test(base);
-                keep(mask, expected, std::iter::repeat_n(holds, rows));
-            }
-            Width::One => keep_each(mask, expected, stored, |d| test(base.wrapping_add(d.into()))),
-            Width::Two => keep_each(mask, expected, stored.as_chunks().0, |d| {
-                test(base.wrapping_add(u16::from_le_bytes(d).into()))
-            }),
-            Width::Four => keep_each(mask, expected, stored.as_chunks().0, |d| {
-                test(base.wrapping_add(u32::from_le_bytes(d).into()))
-            }),
-            Width::Eight => {
-                keep_each(mask, expected, stored.as_chunks().0, |d| test(base.wrapping_add(i64::from_le_bytes(d))))
-            }
-        }
-    }
-
-    /// As [`Ints::extend`], of some rows.
-    #[inline]
-    pub(crate) fn pick<T>(&self, part: &[u8], rows: &[u32], out: &mut Vec<T>, to: impl Fn(i64) -> T + Copy) {
-        let base = self.base;
-        let stored = part.get(self.at as usize..).unwrap_or_default();
-        match self.width {
-            Width::Zero => out.extend(rows.iter().map(|_| to(base))),
-            Width::One => {
-                let difference = |row: &u32| stored.get(*row as usize).copied().unwrap_or(0);
-                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row).into()))));
-            }
-            Width::Two => {
-                let (stored, _) = stored.as_chunks();
-                let difference = |row: &u32| stored.get(*row as usize).map_or(0, |&d| u16::from_le_bytes(d));
-                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row).into()))));
-            }
-            Width::Four => {
-                let (stored, _) = stored.as_chunks();
-                let difference = |row: &u32| stored.get(*row as usize).map_or(0, |&d| u32::from_le_bytes(d));
-                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row).into()))));
-            }
-            Width::Eight => {
-                let (stored, _) = stored.as_chunks();
-                let difference = |row: &u32| stored.get(*row as usize).map_or(0, |&d| i64::from_le_bytes(d));
-                out.extend(rows.iter().map(|row| to(base.wrapping_add(difference(row)))));
-            }
-        }
+        by_width!(self.width, stored,
+            all => keep_each(mask, expected, all, |d| test(d.above(base))),
+            zero => keep(mask, expected, std::iter::repeat_n(test(base), rows))
+        );
     }
 }
 
@@ -121,6 +75,7 @@ mod tests {
 
     use super::*;
     use crate::format::bits::Reader;
+    use crate::format::row_order::RowSelection;
     use crate::format::zone::int_number;
 
     fn value() -> impl Strategy<Value = i64> {
@@ -172,7 +127,7 @@ mod tests {
                 prop_assert_eq!(&mask, &kept);
                 let list: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
                 let mut out: Vec<i64> = Vec::new();
-                ints.pick(&part, &list, &mut out, |v| v);
+                ints.append(&part, &RowSelection::List(&list), &mut out, |v| v);
                 prop_assert_eq!(&out, &rows.iter().map(|row| values[*row]).collect::<Vec<_>>());
                 let sum = out.iter().map(|&v| i128::from(v)).sum::<i128>();
                 prop_assert_eq!(ints.sum_kept(&part, start..values.len(), &mask, rows.len()), sum);

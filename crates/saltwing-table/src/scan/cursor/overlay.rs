@@ -115,7 +115,7 @@ impl Walk {
         self.recent = recent;
         let read: Vec<Arc<BlockRef>> = runs.into_iter().chain(base).map(|rows| rows.block).collect();
         self.pass_over_among(&read);
-        if self.rules.direction == Direction::Reverse {
+        if self.context.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
         }
         Ok(())
@@ -123,9 +123,9 @@ impl Walk {
 
     /// What the filter rules out of these blocks, of which the pieces have visible rows only, is not read.
     fn pass_over_among(&mut self, blocks: &[Arc<BlockRef>]) {
-        let counters = &self.rules.counters;
+        let counters = &self.context.scan.counters;
         for block in blocks {
-            if !self.rules.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
+            if !self.context.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
                 counters.blocks_read.fetch_add(1, Relaxed);
                 continue;
             }

@@ -3,14 +3,15 @@
 use saltwing_access::TableError;
 use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
-use saltwing_types::ValueError;
 
 use crate::engine::stored_table::StoredTable;
 use crate::format::fix_part::FixPart;
 use crate::format::row_order::RowSelection;
+use crate::format::stored_column::{Unreadable, ValueSink};
 use crate::scan::column_location::ColumnLocation;
 use crate::scan::column_writer::ColumnWriter;
-use crate::scan::decode::column::{Column, named};
+use crate::scan::decode::column;
+use crate::scan::decode::column::{Column, unreadable};
 
 /// What is known of a table's keys, and of the columns that come from them.
 #[derive(Clone, Copy)]
@@ -54,15 +55,14 @@ impl KeyDecoder {
     ) -> Result<(), TableError> {
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
-                ColumnLocation::KeySuffix { position, codec, from_end, width } => {
+                ColumnLocation::KeySuffix { codec, from_end, width, .. } => {
                     let end = key.len().checked_sub(from_end).and_then(|at| key.get(at..at + width));
-                    let pushed = sink.push_keys(codec, width, std::iter::once(end.unwrap_or_default()));
-                    pushed.map_err(|bad| corrupt(table, &[key, &[]], position, bad))?
+                    sink.push_keys(codec, width, std::iter::once(end.unwrap_or_default()))
                 }
                 ColumnLocation::RowKey => sink.push_bytes([key, &[]]),
                 ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
             };
-            pushed.map_err(|source| named(table, *index, source))?;
+            pushed.map_err(|why| unreadable_key(table, (*index, *source), [key, &[]], why))?;
         }
         if self.uses.has_leading { self.add_leading(table, columns, [key, &[]], 1) } else { Ok(()) }
     }
@@ -80,10 +80,8 @@ impl KeyDecoder {
         }
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
-                ColumnLocation::KeySuffix { position, codec, from_end, width } => {
-                    let pushed = push_tails(lead, &rows, (from_end, width), codec, sink);
-                    let (prefix, suffix) = lead.key(rows.nth(0));
-                    pushed.map_err(|bad| corrupt(table, &[prefix, suffix], position, bad))?
+                ColumnLocation::KeySuffix { codec, from_end, width, .. } => {
+                    push_tails(lead, &rows, (from_end, width), codec, sink)
                 }
                 ColumnLocation::RowKey => (0..rows.len()).try_for_each(|i| {
                     let (prefix, suffix) = lead.key(rows.nth(i));
@@ -91,7 +89,7 @@ impl KeyDecoder {
                 }),
                 ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
             };
-            pushed.map_err(|source| named(table, *index, source))?;
+            pushed.map_err(|why| unreadable_key(table, (*index, *source), lead.key(rows.nth(0)).into(), why))?;
         }
         while self.uses.has_leading && rows.len() > 0 {
             let same = rows.take_first(lead.repeats_of(&rows, self.uses.tail_bytes));
@@ -118,19 +116,8 @@ impl KeyDecoder {
         }
         for Column { index, source, sink } in columns.iter_mut() {
             let ColumnLocation::KeyPrefix { position, codec } = *source else { continue };
-            let named = |source| named(table, *index, source);
-            if is_known {
-                sink.repeat(times).map_err(named)?;
-                continue;
-            }
-            let is_repeatable = sink.repeats() && self.slices.get(&self.key, position).is_some();
-            self.is_repeatable &= is_repeatable;
-            for _ in 0..if is_repeatable { 1 } else { times } {
-                self.push(table, (position, codec), sink)?.map_err(named)?;
-            }
-            if is_repeatable && times > 1 {
-                sink.repeat(times - 1).map_err(named)?;
-            }
+            let pushed = if is_known { sink.repeat(times) } else { self.push((position, codec), times, sink) };
+            pushed.map_err(|why| unreadable_key(table, (*index, *source), key, why))?;
         }
         Ok(())
     }
@@ -146,23 +133,24 @@ impl KeyDecoder {
         leading.strip_prefix(prefix) == Some(suffix)
     }
 
-    /// Adds a column of the key that was split, without a value between.
+    /// Adds a column of the key that was split, so many times.
     fn push(
         &mut self,
-        table: &StoredTable,
         (position, codec): (usize, ValueCodec),
+        times: usize,
         sink: &mut ColumnWriter,
-    ) -> Result<Result<(), ValueError>, TableError> {
-        match self.slices.get(&self.key, position) {
-            None => {
-                sink.push_null();
-                Ok(Ok(()))
-            }
-            Some(bytes) => {
-                let pushed = sink.push_key(codec, bytes, &mut self.scratch);
-                Ok(pushed.map_err(|bad| table.codec().corrupt(position, &self.key, &self.slices, bad))?)
+    ) -> Result<(), Unreadable> {
+        let Self { key, slices, scratch, is_repeatable, .. } = self;
+        let stored = slices.get(key, position);
+        let repeats = sink.repeats() && stored.is_some();
+        *is_repeatable &= repeats;
+        for _ in 0..if repeats { 1 } else { times } {
+            match stored {
+                None => sink.null(),
+                Some(bytes) => sink.push_key(codec, bytes, scratch)?,
             }
         }
+        if repeats && times > 1 { sink.repeat(times - 1) } else { Ok(()) }
     }
 }
 
@@ -173,7 +161,7 @@ fn push_tails(
     (from_end, width): (usize, usize),
     codec: ValueCodec,
     sink: &mut ColumnWriter,
-) -> Result<Result<(), ValueError>, BadBytes> {
+) -> Result<(), Unreadable> {
     match (lead.key_tails(rows.cover(), from_end, width), rows) {
         (Some(end), RowSelection::Run(rows, Direction::Forward)) => sink.push_keys(codec, width, rows.clone().map(end)),
         (Some(end), rows) => sink.push_keys(codec, width, (0..rows.len()).map(|i| end(rows.nth(i)))),
@@ -181,6 +169,22 @@ fn push_tails(
             let ends = (0..rows.len()).map(|i| lead.key_tail(rows.nth(i), from_end, width));
             sink.push_keys(codec, width, ends)
         }
+    }
+}
+
+/// The error of a column of a key, which comes in two pieces, that cannot be read.
+fn unreadable_key(
+    table: &StoredTable,
+    (index, source): (usize, ColumnLocation),
+    key: [&[u8]; 2],
+    why: Unreadable,
+) -> TableError {
+    match (why, source) {
+        (
+            Unreadable::Key(bad),
+            ColumnLocation::KeySuffix { position, .. } | ColumnLocation::KeyPrefix { position, .. },
+        ) => corrupt(table, &key, position, bad),
+        (why, _) => unreadable(table, index, why, || column::corrupt(table, &key.concat(), "key")),
     }
 }
 

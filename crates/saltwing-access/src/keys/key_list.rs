@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_access::{Direction, RangeIter, RangeSource, RangeWalk};
+use saltwing_plan::ScanRange;
 use saltwing_rowkey::KeyRange;
+use saltwing_types::Direction;
 
 /// Physical row keys, ascending, each once.
 #[derive(Debug, PartialEq, Eq)]
-pub struct RowList {
+pub struct KeyList {
     bucket_bytes: usize,
     /// The keys, one behind the other.
     bytes: Vec<u8>,
@@ -16,10 +17,10 @@ pub struct RowList {
     places: Vec<Range<usize>>,
 }
 
-impl RowList {
-    /// So many keys at most, with so many bytes in front that say the bucket. `write` adds the next one to the bytes before
-    /// it, as long as there is one; `None` where it fails.
-    pub(super) fn new<T>(
+impl KeyList {
+    /// The key of each of some rows, with `bucket_bytes` bytes in front that say the bucket. `write` adds the key of a row to the
+    /// bytes of those before it; `None` if it fails.
+    pub fn new<T>(
         bucket_bytes: usize,
         rows: impl ExactSizeIterator<Item = T>,
         mut write: impl FnMut(T, &mut Vec<u8>) -> Option<()>,
@@ -47,14 +48,26 @@ impl RowList {
         self.key(index).get(self.bucket_bytes..).unwrap_or_default()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The keys as ranges, in the order of the physical keys.
+    pub(super) fn scan_ranges(&self) -> impl Iterator<Item = ScanRange> {
+        (0..self.len()).map(|index| ScanRange {
+            range: KeyRange::point(self.logical(index).to_vec()),
+            bucket: self.key(index).first().copied().filter(|_| self.bucket_bytes > 0),
+        })
+    }
+
     /// How many of some keys, ascending, are those that `is_before` holds for.
     fn count_before(&self, keys: &Range<usize>, is_before: impl Fn(&[u8]) -> bool) -> usize {
         let places = self.places.get(keys.clone()).unwrap_or_default();
         places.partition_point(|place| is_before(self.bytes.get(place.clone()).unwrap_or_default()))
     }
 
-    /// The buckets that the rows lie in, ascending; `None` where there are none.
-    pub(super) fn buckets(&self) -> Option<Vec<u8>> {
+    /// The buckets that the keys lie in, ascending; `None` if the table has none.
+    pub fn buckets(&self) -> Option<Vec<u8>> {
         if self.bucket_bytes == 0 {
             return None;
         }
@@ -65,12 +78,16 @@ impl RowList {
     }
 }
 
-/// The keys of a list as ranges.
-pub(super) struct RowRanges(pub(super) Arc<RowList>);
+/// Keys of a bucket that were not taken yet.
+#[derive(Debug)]
+pub(super) struct KeyWalk {
+    list: Arc<KeyList>,
+    keys: Range<usize>,
+    direction: Direction,
+}
 
-impl RangeSource for RowRanges {
-    fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
-        let list = &self.0;
+impl KeyWalk {
+    pub(super) fn new(list: &Arc<KeyList>, bucket: Option<u8>, direction: Direction) -> Self {
         let all = 0..list.places.len();
         let keys = match bucket {
             None => all,
@@ -80,37 +97,29 @@ impl RangeSource for RowRanges {
                 start..start + list.count_before(&(start..all.end), |key| first(key) == bucket)
             }
         };
-        Box::new(RowWalk { list: list.clone(), keys, direction })
+        Self { list: list.clone(), keys, direction }
     }
-}
 
-/// Keys of a bucket that were not taken yet.
-struct RowWalk {
-    list: Arc<RowList>,
-    keys: Range<usize>,
-    direction: Direction,
-}
-
-impl RowWalk {
     fn next_index(&mut self) -> Option<usize> {
         match self.direction {
             Direction::Forward => self.keys.next(),
             Direction::Reverse => self.keys.next_back(),
         }
     }
-}
 
-impl Iterator for RowWalk {
-    type Item = KeyRange;
-
-    fn next(&mut self) -> Option<KeyRange> {
+    pub(super) fn next(&mut self) -> Option<KeyRange> {
         let index = self.next_index()?;
         Some(KeyRange::point(self.list.logical(index).to_vec()))
     }
-}
 
-impl RangeWalk for RowWalk {
-    fn skip_to(&mut self, key: &[u8]) {
+    /// Adds the next key to `out`; whether there was one.
+    pub(super) fn take(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some(index) = self.next_index() else { return false };
+        out.extend_from_slice(self.list.logical(index));
+        true
+    }
+
+    pub(super) fn skip_to(&mut self, key: &[u8]) {
         let logical = |stored: &'_ [u8]| stored.get(self.list.bucket_bytes..).unwrap_or_default().cmp(key);
         match self.direction {
             Direction::Forward => {
@@ -121,12 +130,6 @@ impl RangeWalk for RowWalk {
             }
         }
     }
-
-    fn take_key(&mut self, out: &mut Vec<u8>) -> bool {
-        let Some(index) = self.next_index() else { return false };
-        out.extend_from_slice(self.list.logical(index));
-        true
-    }
 }
 
 #[cfg(test)]
@@ -136,13 +139,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::keys::{RangeForm, RangeIter};
 
-    fn list(keys: &[Vec<u8>], bucket_bytes: usize) -> RowList {
+    fn list(keys: &[Vec<u8>], bucket_bytes: usize) -> KeyList {
         let write = |key: &Vec<u8>, out: &mut Vec<u8>| {
             out.extend_from_slice(key);
             Some(())
         };
-        RowList::new(bucket_bytes, keys.iter(), write).unwrap()
+        KeyList::new(bucket_bytes, keys.iter(), write).unwrap()
     }
 
     proptest! {
@@ -156,7 +160,7 @@ mod tests {
             let all: BTreeSet<Vec<u8>> = keys.iter().cloned().collect();
             for bucket_bytes in [0, 1] {
                 let list = Arc::new(list(&keys, bucket_bytes));
-                let of = |bucket: Option<u8>| RowRanges(list.clone()).ranges(bucket, direction);
+                let of = |bucket: Option<u8>| RangeIter::of(&RangeForm::Keys(list.clone()), bucket, direction);
                 let buckets: BTreeSet<u8> = all.iter().map(|key| key[0]).collect();
                 let buckets = (bucket_bytes == 1).then(|| buckets.into_iter().collect::<Vec<_>>());
                 prop_assert_eq!(&list.buckets(), &buckets);
@@ -195,6 +199,6 @@ mod tests {
 
     #[test]
     fn a_key_that_cannot_be_written_is_no_list() {
-        assert_eq!(RowList::new(0, [1, 2].iter(), |row, _| (*row == 1).then_some(())), None);
+        assert_eq!(KeyList::new(0, [1, 2].iter(), |row, _| (*row == 1).then_some(())), None);
     }
 }

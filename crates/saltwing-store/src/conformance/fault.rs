@@ -7,7 +7,7 @@
 //!
 //! ```
 //! # use saltwing_store::{Durability, MemoryStore, OrderedKv, Space, WriteBatch};
-//! use saltwing_store::fault::{Call, Failure, Fault, Faults};
+//! use saltwing_store::conformance::fault::{Call, Failure, Fault, Faults};
 //!
 //! let faults = Faults::new(Fault::None);
 //! let store = faults.store(MemoryStore::new());

@@ -9,8 +9,8 @@ use parking_lot::RwLock;
 use super::{Call, Counts, Fault, Faults, Outcome, Ruling, injected, injected_cause};
 use crate::trace::Event;
 use crate::{
-    Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space, StoreError,
-    Trace, WriteBatch,
+    Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, LeftOut, MemoryStore, OrderedKv,
+    Snapshot, Space, StoreError, Trace, WriteBatch,
 };
 
 /// A store with [`Faults`] in it. Clones share it.
@@ -282,5 +282,64 @@ impl Cursor for FaultCursor {
         }
         self.rule(Call::Seek)?;
         self.cursor.seek(key)
+    }
+}
+
+/// A test wraps a store that it goes on using.
+impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
+    fn capabilities(&self) -> &Capabilities {
+        (**self).capabilities()
+    }
+
+    fn notices(&self) -> &[String] {
+        (**self).notices()
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        (**self).left_out()
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        (**self).get(space, key)
+    }
+
+    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
+        (**self).cursor(space, bounds, direction)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        (**self).snapshot()
+    }
+
+    fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
+        (**self).write(batch, durability)
+    }
+
+    fn clear(&self, space: Space) -> Result<(), StoreError> {
+        (**self).clear(space)
+    }
+
+    fn reclaim(&self) -> Result<(), StoreError> {
+        (**self).reclaim()
+    }
+
+    fn room(&self) -> Option<u64> {
+        (**self).room()
+    }
+
+    fn place(&self) -> PathBuf {
+        (**self).place()
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        (**self).sync()
+    }
+
+    fn announce(&self) -> Announced<'_> {
+        (**self).announce()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        (**self).close()
     }
 }

@@ -1,0 +1,246 @@
+//! The keys of a scan, as data: a value that can be cloned, shown, and sent to another machine.
+//!
+//! ```text
+//! KeySet ── one range of physical keys
+//!        └─ KeyRanges, in each of some buckets
+//!             ├─ all keys, a list of keys or ranges, or a plan's product of lists
+//!             ├─ the skip: gaps inside them, by the conditions on later columns
+//!             └─ the clips: a range of logical keys, a range of physical keys
+//! ```
+//! A store takes the ranges one at a time ([`KeyRanges::ranges`]): a product of lists is never held.
+
+mod key_list;
+mod range_list;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::sync::Arc;
+
+use saltwing_plan::{Buckets, KeyRegions, Ranges, ScanRange, Skip};
+use saltwing_rowkey::{BucketRange, KeyRange};
+use saltwing_types::{Direction, KeySchema};
+
+use crate::RangeSample;
+
+pub use key_list::KeyList;
+pub use range_list::RangeList;
+pub use walk::RangeIter;
+
+/// Ranges of a plan up to which they are made once, for all buckets.
+const LISTED_MAX: u128 = 16;
+
+/// The keys that a scan reads. Cheap to clone.
+#[derive(Clone, Debug)]
+pub enum KeySet {
+    /// The keys of one range, in one bucket if the table has buckets.
+    Range(BucketRange),
+    /// The same ranges of logical keys in each of some buckets.
+    Ranges {
+        /// Ranges.
+        ranges: KeyRanges,
+        /// Buckets.
+        buckets: Buckets,
+    },
+}
+
+impl KeySet {
+    /// All keys of a table.
+    pub fn all() -> Self {
+        Self::everywhere(KeyRanges::new(RangeForm::All))
+    }
+
+    /// These ranges in every bucket.
+    pub fn everywhere(ranges: impl Into<KeyRanges>) -> Self {
+        Self::Ranges { ranges: ranges.into(), buckets: Buckets::All }
+    }
+
+    /// The buckets in which keys may lie, of a table with this key.
+    pub fn buckets(&self, key: &KeySchema) -> Vec<Option<u8>> {
+        match self {
+            Self::Range(keys) => vec![keys.bucket],
+            Self::Ranges { buckets, .. } => buckets.of(key),
+        }
+    }
+
+    /// As [`KeyRanges::ranges`].
+    pub fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        match self {
+            Self::Range(keys) if keys.bucket == bucket => RangeIter::one(keys.logical()),
+            Self::Range(_) => RangeIter::none(),
+            Self::Ranges { ranges, .. } => ranges.ranges(bucket, direction),
+        }
+    }
+
+    /// Those of the keys that lie in a range of physical keys. `None` if no bucket has a key in it.
+    #[must_use]
+    pub fn within(&self, key: &KeySchema, part: &KeyRange) -> Option<Self> {
+        match self {
+            Self::Range(BucketRange { bucket, range }) => {
+                Some(Self::Range(BucketRange { bucket: *bucket, range: range.intersect(part)? }))
+            }
+            Self::Ranges { ranges, buckets } => {
+                let buckets = match key.salt {
+                    None => buckets.clone(),
+                    Some(_) => {
+                        let all = buckets.of(key).into_iter().flatten();
+                        Buckets::Some(all.filter(|&bucket| logical_part(part, Some(bucket)).is_some()).collect())
+                    }
+                };
+                let ranges = ranges.within(part)?;
+                (buckets != Buckets::Some(Vec::new())).then_some(Self::Ranges { ranges, buckets })
+            }
+        }
+    }
+
+    /// Some of the ranges, by which a store estimates how many rows all of them have.
+    pub fn sample(&self, key: &KeySchema) -> RangeSample {
+        match self {
+            Self::Ranges { ranges, buckets } if ranges.clip.is_none() => ranges.sample(buckets.clone()),
+            _ => {
+                let in_bucket = |bucket| {
+                    let ranges = self.ranges(bucket, Direction::Forward);
+                    ranges.map(move |range| ScanRange { range, bucket })
+                };
+                let all = self.buckets(key).into_iter().flat_map(in_bucket);
+                sample_of(all, || u64::MAX, Buckets::All)
+            }
+        }
+    }
+}
+
+/// Ranges of logical keys, which are read in each bucket of a [`KeySet`]. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct KeyRanges {
+    form: RangeForm,
+    skip: Option<Skip>,
+    clip: Option<Arc<Clip>>,
+}
+
+/// Keys outside of which none is read.
+#[derive(Clone, Debug, Default)]
+struct Clip {
+    /// Logical keys, of any bucket.
+    rest: Option<KeyRange>,
+    /// Physical keys.
+    part: Option<KeyRange>,
+}
+
+/// How ranges are written down.
+#[derive(Clone, Debug)]
+pub enum RangeForm {
+    /// All keys.
+    All,
+    /// Single keys.
+    Keys(Arc<KeyList>),
+    /// Ranges as bytes.
+    List(Arc<RangeList>),
+    /// Values and spans of key columns, which are multiplied out as the ranges are read.
+    Product(Ranges),
+}
+
+impl From<KeyList> for KeyRanges {
+    fn from(keys: KeyList) -> Self {
+        Self::new(RangeForm::Keys(Arc::new(keys)))
+    }
+}
+
+impl From<RangeList> for KeyRanges {
+    fn from(ranges: RangeList) -> Self {
+        Self::new(RangeForm::List(Arc::new(ranges)))
+    }
+}
+
+/// Ranges in every bucket, which are the same or have no key in common.
+impl FromIterator<KeyRange> for KeyRanges {
+    fn from_iter<I: IntoIterator<Item = KeyRange>>(ranges: I) -> Self {
+        RangeList::new(ranges.into_iter().map(|range| ScanRange { range, bucket: None }).collect()).into()
+    }
+}
+
+impl KeyRanges {
+    /// Ranges of this form, of which nothing is skipped.
+    pub fn new(form: RangeForm) -> Self {
+        Self { form, skip: None, clip: None }
+    }
+
+    /// The ranges of a plan, which are known: no parameter is in them.
+    pub fn planned(ranges: &Ranges) -> Self {
+        match ranges.total_max() {
+            Some(most) if most <= LISTED_MAX => RangeList::new(ranges.walk(Direction::Forward).collect()).into(),
+            _ => Self::new(RangeForm::Product(ranges.clone())),
+        }
+    }
+
+    /// The same ranges, with gaps inside them that a scan may pass over: its filter leaves out their rows.
+    #[must_use]
+    pub fn skipping(self, skip: Option<Skip>) -> Self {
+        Self { skip, ..self }
+    }
+
+    /// The logical keys in `rest`, of every bucket. Reading them begins with a seek of its own.
+    #[must_use]
+    pub fn rest(self, rest: KeyRange) -> Self {
+        let clip = Clip { rest: Some(rest), ..self.clip.as_deref().cloned().unwrap_or_default() };
+        Self { clip: Some(Arc::new(clip)), ..self }
+    }
+
+    /// Those of the keys that lie in a range of physical keys: scans of the parts seek as often together as the scan of
+    /// the whole does. `None` if they are none.
+    #[must_use]
+    fn within(&self, part: &KeyRange) -> Option<Self> {
+        let Clip { rest, part: own } = self.clip.as_deref().cloned().unwrap_or_default();
+        let part = match own {
+            Some(own) => own.intersect(part)?,
+            None => part.clone(),
+        };
+        Some(Self { clip: Some(Arc::new(Clip { rest, part: Some(part) })), ..self.clone() })
+    }
+
+    /// The ranges, without the bucket byte, that are read in `bucket` (`None`: the table has no salt), in key order or
+    /// against it; disjoint.
+    pub fn ranges(&self, bucket: Option<u8>, direction: Direction) -> RangeIter {
+        let all = RangeIter::of(&self.form, bucket, direction);
+        let Some(Clip { rest, part }) = self.clip.as_deref() else { return all };
+        match part.as_ref().map_or(Some(KeyRange::all()), |part| logical_part(part, bucket)) {
+            None => RangeIter::none(),
+            Some(part) if part.is_all() && rest.is_none() => all,
+            Some(part) => all.clipped(rest.as_ref(), part),
+        }
+    }
+
+    /// Tells which keys inside the ranges are wanted. `None`: all of them may be.
+    ///
+    /// The scan may hand out unwanted rows all the same: its filter must leave them out.
+    pub fn skip_filter(&self, direction: Direction) -> Option<KeyRegions> {
+        self.skip.as_ref().map(|skip| skip.regions(direction))
+    }
+
+    /// Some of the ranges; they are not clipped.
+    fn sample(&self, buckets: Buckets) -> RangeSample {
+        match &self.form {
+            RangeForm::All => RangeSample { ranges: vec![KeyRange::all().into()], total: 1, buckets },
+            RangeForm::Keys(list) => sample_of(list.scan_ranges(), || list.len() as u64, buckets),
+            RangeForm::List(list) => sample_of(list.iter().cloned(), || list.len() as u64, buckets),
+            RangeForm::Product(ranges) => {
+                let total = || ranges.total_max().and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX);
+                sample_of(ranges.walk(Direction::Forward), total, buckets)
+            }
+        }
+    }
+}
+
+/// The first of some ranges; `total` tells how many there are if not all of them are taken.
+fn sample_of(mut all: impl Iterator<Item = ScanRange>, total: impl FnOnce() -> u64, buckets: Buckets) -> RangeSample {
+    let ranges: Vec<ScanRange> = all.by_ref().take(RangeSample::RANGES_MAX).collect();
+    let has_more = ranges.len() == RangeSample::RANGES_MAX && all.next().is_some();
+    RangeSample { total: if has_more { total() } else { ranges.len() as u64 }, ranges, buckets }
+}
+
+/// The logical keys that a range of physical keys has in a bucket.
+fn logical_part(part: &KeyRange, bucket: Option<u8>) -> Option<KeyRange> {
+    match bucket {
+        None => Some(part.clone()),
+        Some(bucket) => Some(part.intersect(&KeyRange::all().in_bucket(bucket))?.out_of_bucket(bucket)),
+    }
+}

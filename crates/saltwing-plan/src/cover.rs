@@ -1,0 +1,208 @@
+//! Unions of boxes: what conditions become.
+//!
+//! # Laws
+//! A [`Cover`] of a condition holds every row for which the condition has the
+//! outcome that was asked for; when it is exact, it holds no other row.
+//! `intersect` and `union` of covers are covers of AND and OR.
+
+use std::borrow::Cow;
+
+use crate::coalesce_boxes::merge_nearest;
+use crate::column_set::ColumnSet;
+use crate::key_box::{KeyBox, join};
+use crate::key_space::KeySpace;
+
+/// Most boxes that an AND of ORs makes. Beyond it the nearest are merged, loosely;
+/// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
+pub(crate) const BOXES_MAX: usize = 1000;
+/// Most pairs of boxes, or of boxes and listed rows, that an AND looks at before it merges the boxes of one side.
+const PAIRS_MAX: usize = 1_000_000;
+
+/// Whether boxes hold other rows than those that are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fit {
+    /// None.
+    Exact,
+    /// None, but for the rows in these boxes, for which the condition may raise an error.
+    ExactOutside(Vec<KeyBox>),
+    /// They may.
+    Loose,
+}
+
+/// Most boxes that [`Fit::ExactOutside`] keeps.
+const OUTSIDE_MAX: usize = 16;
+
+impl Fit {
+    /// What holds of two covers together.
+    fn and(self, other: &Fit) -> Self {
+        match (self, other) {
+            (Self::Exact, Self::Exact) => Self::Exact,
+            (fit @ Self::ExactOutside(_), Self::Exact) => fit,
+            (Self::Exact, fit @ Self::ExactOutside(_)) => fit.clone(),
+            (Self::ExactOutside(a), Self::ExactOutside(b)) if a.len() + b.len() <= OUTSIDE_MAX => {
+                Self::ExactOutside([a.as_slice(), b.as_slice()].concat())
+            }
+            _ => Self::Loose,
+        }
+    }
+}
+
+/// Boxes that hold every row with some outcome of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cover {
+    /// The boxes; none: no row.
+    pub(crate) boxes: Vec<KeyBox>,
+    /// Whether they hold no other row.
+    pub(crate) fit: Fit,
+}
+
+impl Cover {
+    /// No row.
+    pub(crate) fn nothing() -> Self {
+        Self { boxes: Vec::new(), fit: Fit::Exact }
+    }
+
+    /// Every row, and rightly so.
+    pub(crate) fn everything() -> Self {
+        Self { boxes: vec![KeyBox::default()], fit: Fit::Exact }
+    }
+
+    /// Every row, for want of anything better.
+    pub(crate) fn unknown() -> Self {
+        Self { boxes: vec![KeyBox::default()], fit: Fit::Loose }
+    }
+
+    /// The rows in any of these boxes.
+    pub(crate) fn of_boxes(boxes: Vec<KeyBox>, space: &KeySpace) -> Self {
+        Self { boxes: join(boxes, space), fit: Fit::Exact }
+    }
+
+    /// The rows with one column in a set.
+    pub(crate) fn column(position: usize, set: ColumnSet, fit: Fit, space: &KeySpace) -> Self {
+        if set.is_empty() {
+            return Self::nothing();
+        }
+        if set.is_full(space.domain(position)) {
+            return Self { fit, ..Self::everything() };
+        }
+        Self { boxes: vec![KeyBox::column(position, set)], fit }
+    }
+
+    /// Whether the boxes hold no other row, and the condition never fails.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.fit == Fit::Exact
+    }
+
+    /// Whether all rows of these boxes, which lie inside the cover, are among those that are asked for.
+    pub(crate) fn is_exact_in(&self, boxes: &[Cow<'_, KeyBox>], space: &KeySpace) -> bool {
+        match &self.fit {
+            Fit::Exact => true,
+            Fit::ExactOutside(outside) => {
+                boxes.iter().all(|inner| outside.iter().all(|key_box| inner.intersect(key_box, space).is_none()))
+            }
+            Fit::Loose => false,
+        }
+    }
+
+    /// Whether no condition is left: every row is inside.
+    pub(crate) fn is_full(&self) -> bool {
+        self.boxes.iter().any(KeyBox::is_full)
+    }
+
+    /// A cover of OR.
+    pub(crate) fn union(parts: impl IntoIterator<Item = Cover>, space: &KeySpace) -> Cover {
+        let mut all = Cover::nothing();
+        for part in parts {
+            if part.is_exact() && part.is_full() {
+                return Cover::everything();
+            }
+            all.fit = all.fit.and(&part.fit);
+            all.boxes.extend(part.boxes);
+        }
+        all.boxes = join(all.boxes, space);
+        all
+    }
+
+    /// A cover of AND over many parts. They are paired off round by round, so that
+    /// 100,000 exclusions of one column take no square of steps.
+    pub(crate) fn intersect_all(parts: impl IntoIterator<Item = Cover>, space: &KeySpace) -> Cover {
+        let mut parts: Vec<Cover> = parts.into_iter().collect();
+        if parts.iter().any(|part| part.boxes.is_empty()) {
+            return Cover::nothing();
+        }
+        while parts.len() > 1 {
+            parts = parts
+                .chunks(2)
+                .map(|pair| match pair {
+                    [a, b] => a.intersect(b, space),
+                    rest => rest.first().cloned().unwrap_or_else(Cover::everything),
+                })
+                .collect();
+        }
+        parts.pop().unwrap_or_else(Cover::everything)
+    }
+
+    /// A cover of AND.
+    pub(crate) fn intersect(&self, other: &Cover, space: &KeySpace) -> Cover {
+        let weight_max = BOXES_MAX.max(self.weight()).max(other.weight());
+        let (small, large) = if self.boxes.len() <= other.boxes.len() { (self, other) } else { (other, self) };
+        let steps = |a: &Cover, b: &Cover| a.weight().saturating_mul(b.boxes.len());
+        if steps(small, large).max(steps(large, small)) > PAIRS_MAX {
+            let room = (PAIRS_MAX / small.weight().max(1)).max(1);
+            if small.boxes.len() > BOXES_MAX {
+                return small.coarsened(BOXES_MAX, space).intersect(&large.coarsened(BOXES_MAX, space), space);
+            } else if large.boxes.len() > room {
+                return small.intersect(&large.coarsened(room, space), space);
+            }
+        }
+        let boxes: Vec<KeyBox> =
+            self.boxes.iter().flat_map(|a| other.boxes.iter().filter_map(move |b| a.intersect(b, space))).collect();
+        let fit = if boxes.is_empty() { Fit::Exact } else { self.fit.clone().and(&other.fit) };
+        let both = Cover {
+            boxes: if self.boxes.len() > 1 && other.boxes.len() > 1 { join(boxes, space) } else { boxes },
+            fit,
+        };
+        if both.weight() <= weight_max {
+            return both;
+        }
+        let heaviest = both.boxes.iter().map(KeyBox::weight).max().unwrap_or(1);
+        both.coarsened(weight_max / heaviest.max(1), space).into_owned()
+    }
+
+    /// Boxes, or the rows that they list: what a cover takes in memory.
+    fn weight(&self) -> usize {
+        self.boxes.iter().map(KeyBox::weight).sum()
+    }
+
+    /// At most `count` boxes: the nearest are merged, which makes the cover loose.
+    fn coarsened(&self, count: usize, space: &KeySpace) -> Cow<'_, Cover> {
+        match self.boxes.len() <= count {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(Cover { boxes: merge_nearest(&self.boxes, count, space), fit: Fit::Loose }),
+        }
+    }
+
+    /// What the boxes hold of one column.
+    pub(crate) fn projection(&self, position: usize, space: &KeySpace) -> Cow<'_, ColumnSet> {
+        let domain = space.domain(position);
+        if let [one] = self.boxes.as_slice() {
+            return match one.get(position) {
+                Some(set) => Cow::Borrowed(set.as_ref()),
+                None => Cow::Owned(ColumnSet::full(domain)),
+            };
+        }
+        Cow::Owned(match self.boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() {
+            Some(sets) => ColumnSet::union(sets.into_iter().map(AsRef::as_ref), domain),
+            None => ColumnSet::full(domain),
+        })
+    }
+
+    /// Whether the boxes hold all that a column can hold.
+    pub(crate) fn fills(&self, position: usize, space: &KeySpace) -> bool {
+        // Sets in boxes are never full: so one box without a set there is, and one with a set alone is not.
+        match self.boxes.iter().any(|b| b.get(position).is_none()) {
+            true => true,
+            false => self.boxes.len() > 1 && self.projection(position, space).is_full(space.domain(position)),
+        }
+    }
+}

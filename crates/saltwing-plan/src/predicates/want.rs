@@ -1,0 +1,40 @@
+//! The outcomes of a condition that are asked for.
+
+/// Which outcomes of a condition are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Want {
+    /// TRUE.
+    pub(crate) yes: bool,
+    /// FALSE.
+    pub(crate) no: bool,
+    /// Unknown.
+    pub(crate) unknown: bool,
+}
+
+impl Want {
+    /// What WHERE keeps.
+    pub(crate) const TRUE: Want = Want { yes: true, no: false, unknown: false };
+    /// FALSE alone.
+    pub(crate) const FALSE: Want = Want { yes: false, no: true, unknown: false };
+    /// Unknown alone.
+    pub(crate) const UNKNOWN: Want = Want { yes: false, no: false, unknown: true };
+
+    /// What is wanted of `x` where this is wanted of `NOT x`.
+    pub(crate) fn swapped(self) -> Self {
+        Self { yes: self.no, no: self.yes, unknown: self.unknown }
+    }
+
+    /// The outcomes not wanted.
+    pub(crate) fn complement(self) -> Self {
+        Self { yes: !self.yes, no: !self.no, unknown: !self.unknown }
+    }
+
+    /// Whether this outcome, `None` for unknown, is wanted.
+    pub(crate) fn has(self, outcome: Option<bool>) -> bool {
+        match outcome {
+            Some(true) => self.yes,
+            Some(false) => self.no,
+            None => self.unknown,
+        }
+    }
+}

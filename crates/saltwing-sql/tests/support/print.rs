@@ -1,0 +1,439 @@
+//! Statements as text, to be read back.
+//!
+//! # Law
+//! What is printed parses again, to the same statement, places aside.
+
+use std::fmt::{self, Display, Formatter};
+
+use saltwing_sql::statement::{
+    AlterTable, Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
+    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict,
+    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowFunctions, ShowSchemas,
+    ShowTables, Statement, TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
+};
+use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, expr_text, lexemes, query_text};
+use saltwing_types::table::SortOrder;
+use sqlparser::ast::Expr;
+
+/// A statement, or a part of one, as text.
+pub fn text(statement: &impl Print) -> String {
+    Shown(statement).to_string()
+}
+
+pub trait Print {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result;
+}
+
+struct Shown<'a, T>(&'a T);
+
+impl<T: Print> Display for Shown<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.print(f)
+    }
+}
+
+impl<T: Print> Print for &T {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        (**self).print(f)
+    }
+}
+
+macro_rules! displayed {
+    ($($ty:ty),*) => {$(
+        impl Print for $ty {
+            fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                write!(f, "{self}")
+            }
+        }
+    )*};
+}
+
+displayed!(String, Name, ColumnName, TableRef);
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Items with commas between them.
+fn list<T: Print>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        item.print(f)?;
+    }
+    Ok(())
+}
+
+fn hints(f: &mut Formatter<'_>, hints: &[Hint]) -> fmt::Result {
+    if hints.is_empty() {
+        return Ok(());
+    }
+    f.write_str(" /*+ ")?;
+    list(f, hints)?;
+    f.write_str(" */")
+}
+
+impl Print for Hint {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        if !self.args.is_empty() {
+            f.write_str("(")?;
+            list(f, &self.args)?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl Print for Statement {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CreateTable(it) => it.print(f),
+            Self::AlterTable(it) => it.print(f),
+            Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
+                write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
+            }
+            Self::DropSchema(DropSchema { if_exists, names, cascade }) => {
+                drop_objects(f, "SCHEMA", *if_exists, names, *cascade)
+            }
+            Self::DropTable(DropTable { if_exists, tables, cascade }) => {
+                drop_objects(f, "TABLE", *if_exists, tables, *cascade)
+            }
+            Self::Truncate(Truncate { tables }) => {
+                f.write_str("TRUNCATE TABLE ")?;
+                list(f, tables)
+            }
+            Self::Compact(Compact { tables }) => {
+                f.write_str("COMPACT ")?;
+                list(f, tables)
+            }
+            Self::Backup(it) => write!(f, "BACKUP TO {}", quoted(&it.path)),
+            Self::Upsert(it) => upsert(f, "UPSERT", it),
+            Self::Insert(it) => upsert(f, "INSERT", it),
+            Self::Delete(it) => it.print(f),
+            Self::Update(it) => it.print(f),
+            Self::Query(it) => it.print(f),
+            Self::Explain(it) => it.print(f),
+            Self::CopyFrom(it) => it.print(f),
+            Self::CopyTo(it) => it.print(f),
+            Self::ShowTables(ShowTables { schema, like }) => {
+                f.write_str("SHOW TABLES")?;
+                schema.iter().try_for_each(|schema| write!(f, " FROM {schema}"))?;
+                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+            }
+            Self::ShowSchemas(ShowSchemas { like }) => {
+                f.write_str("SHOW SCHEMAS")?;
+                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+            }
+            Self::ShowFunctions(ShowFunctions { like }) => {
+                f.write_str("SHOW FUNCTIONS")?;
+                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+            }
+            Self::ShowCreateTable(table) => write!(f, "SHOW CREATE TABLE {table}"),
+            Self::ShowStorage(None) => f.write_str("SHOW STORAGE"),
+            Self::ShowStorage(Some(table)) => write!(f, "SHOW STORAGE FOR {table}"),
+            Self::Describe(table) => write!(f, "DESCRIBE {table}"),
+            Self::ShowSetting(None) => f.write_str("SHOW ALL"),
+            Self::ShowSetting(Some(name)) => write!(f, "SHOW {}", name.text),
+            Self::Set(Set { name, value: Some(value), .. }) => write!(f, "SET {} = {}", name.text, Shown(value)),
+            Self::Set(Set { name, value: None, .. }) => write!(f, "SET {} = DEFAULT", name.text),
+            Self::Use(name) => write!(f, "USE {name}"),
+            Self::Begin => f.write_str("BEGIN"),
+            Self::Commit => f.write_str("COMMIT"),
+            Self::Rollback => f.write_str("ROLLBACK"),
+            Self::Unsupported(Unsupported { text, .. }) => f.write_str(text),
+        }
+    }
+}
+
+fn drop_objects<T: Print>(
+    f: &mut Formatter<'_>,
+    what: &str,
+    if_exists: bool,
+    names: &[T],
+    cascade: bool,
+) -> fmt::Result {
+    write!(f, "DROP {what} {}", if if_exists { "IF EXISTS " } else { "" })?;
+    list(f, names)?;
+    f.write_str(if cascade { " CASCADE" } else { "" })
+}
+
+impl Print for CreateTable {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(if self.if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        write!(f, "{} (", self.table)?;
+        let key = self.primary_key.as_ref().map(|key| key as &dyn Print);
+        let lines = self.columns.iter().map(|column| column as &dyn Print).chain(key);
+        for (index, line) in lines.enumerate() {
+            f.write_str(if index > 0 { ",\n    " } else { "\n    " })?;
+            line.print(f)?;
+        }
+        f.write_str("\n)")?;
+        for (index, option) in self.options.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { " " }, Shown(option))?;
+        }
+        if !self.split_on.is_empty() {
+            f.write_str(" SPLIT ON (")?;
+            list(f, self.split_on.iter().map(expr_text))?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl Print for AlterTable {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "ALTER TABLE {} ", self.table)?;
+        match &self.change {
+            TableChange::Add { if_not_exists, columns } => {
+                f.write_str(if *if_not_exists { "ADD COLUMN IF NOT EXISTS " } else { "ADD COLUMN " })?;
+                list(f, columns)
+            }
+            TableChange::Drop { if_exists, columns } => {
+                f.write_str(if *if_exists { "DROP COLUMN IF EXISTS " } else { "DROP COLUMN " })?;
+                list(f, columns)
+            }
+            TableChange::Set { options } => {
+                f.write_str("SET ")?;
+                list(f, options)
+            }
+        }
+    }
+}
+
+impl Print for ColumnSpec {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.sql_type)?;
+        match self.not_null {
+            Some(true) => f.write_str(" NOT NULL")?,
+            Some(false) => f.write_str(" NULL")?,
+            None => {}
+        }
+        if let Some(default) = &self.default {
+            write!(f, " DEFAULT {}", expr_text(&default.expr))?;
+        }
+        match self.primary_key {
+            Some(key) => write!(f, " PRIMARY KEY{}", order_text(key.order)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// ASC is what is meant where nothing is said.
+fn order_text(order: SortOrder) -> &'static str {
+    match order {
+        SortOrder::Asc => "",
+        SortOrder::Desc => " DESC",
+    }
+}
+
+impl Print for PrimaryKeySpec {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "CONSTRAINT {name} ")?;
+        }
+        f.write_str("PRIMARY KEY (")?;
+        list(f, &self.parts)?;
+        f.write_str(")")
+    }
+}
+
+impl Print for KeyPart {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", expr_text(&self.expr), order_text(self.order))
+    }
+}
+
+impl Print for OptionSpec {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(family) = &self.family {
+            write!(f, "{family}.")?;
+        }
+        write!(f, "{}={}", self.name, Shown(&self.value))
+    }
+}
+
+impl Print for OptionValue {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(text) | Self::Word(text) => f.write_str(text),
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Bool(value) => f.write_str(if *value { "TRUE" } else { "FALSE" }),
+            Self::Names(names) => {
+                f.write_str("(")?;
+                list(f, names)?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
+    f.write_str(verb)?;
+    hints(f, &it.hints)?;
+    write!(f, " INTO {}", it.table)?;
+    columns(f, it.columns.as_deref())?;
+    match &it.source {
+        RowSource::Values(rows) => {
+            f.write_str(" VALUES ")?;
+            list(f, rows)
+        }
+        RowSource::Query(query) => write!(f, " {}", query_text(query)),
+    }
+}
+
+fn columns(f: &mut Formatter<'_>, columns: Option<&[ColumnName]>) -> fmt::Result {
+    match columns {
+        None => Ok(()),
+        Some(columns) => {
+            f.write_str(" (")?;
+            list(f, columns)?;
+            f.write_str(")")
+        }
+    }
+}
+
+impl Print for ValuesRow {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        list(f, self.values.iter().map(expr_text))?;
+        f.write_str(")")
+    }
+}
+
+fn alias(f: &mut Formatter<'_>, alias: Option<&Name>) -> fmt::Result {
+    match alias {
+        Some(alias) => write!(f, " AS {alias}"),
+        None => Ok(()),
+    }
+}
+
+fn selection(f: &mut Formatter<'_>, selection: Option<&Expr>) -> fmt::Result {
+    match selection {
+        Some(expr) => write!(f, " WHERE {}", expr_text(expr)),
+        None => Ok(()),
+    }
+}
+
+impl Print for Delete {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("DELETE")?;
+        hints(f, &self.hints)?;
+        write!(f, " FROM {}", self.table)?;
+        alias(f, self.alias.as_ref())?;
+        selection(f, self.selection.as_ref())
+    }
+}
+
+impl Print for Update {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("UPDATE")?;
+        hints(f, &self.hints)?;
+        write!(f, " {}", self.table)?;
+        alias(f, self.alias.as_ref())?;
+        f.write_str(" SET ")?;
+        list(f, &self.assignments)?;
+        selection(f, self.selection.as_ref())
+    }
+}
+
+impl Print for Assignment {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.column, expr_text(&self.value))
+    }
+}
+
+impl Print for QueryStatement {
+    /// Hints are printed behind the first SELECT; VALUES and TABLE can have none.
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = query_text(&self.query);
+        let select = lexemes(&text)
+            .find(|(kind, range)| *kind == Lexeme::Word && text.get(range.clone()) == Some("SELECT"))
+            .and_then(|(_, range)| text.split_at_checked(range.end));
+        match select {
+            Some((before, behind)) if !self.hints.is_empty() => {
+                f.write_str(before)?;
+                hints(f, &self.hints)?;
+                f.write_str(behind)
+            }
+            _ => f.write_str(&text),
+        }
+    }
+}
+
+impl Print for Explain {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.analyze { "EXPLAIN ANALYZE " } else { "EXPLAIN " })?;
+        f.write_str(match self.format {
+            ExplainFormat::Text => "",
+            ExplainFormat::Json => "(FORMAT JSON) ",
+        })?;
+        self.statement.print(f)
+    }
+}
+
+impl Print for CopyFrom {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "COPY {}", self.table)?;
+        columns(f, self.columns.as_deref())?;
+        f.write_str(" FROM ")?;
+        target(f, &self.source, "STDIN")?;
+        self.options.print(f)
+    }
+}
+
+impl Print for CopyTo {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            CopySource::Table { table, columns: of } => {
+                write!(f, "COPY {table}")?;
+                columns(f, of.as_deref())?;
+            }
+            CopySource::Query(query) => write!(f, "COPY ({})", Shown(query))?,
+        }
+        f.write_str(" TO ")?;
+        target(f, &self.target, "STDOUT")?;
+        self.options.print(f)
+    }
+}
+
+fn target(f: &mut Formatter<'_>, target: &CopyTarget, standard: &str) -> fmt::Result {
+    match target {
+        CopyTarget::File(path) => f.write_str(&quoted(path)),
+        CopyTarget::Standard => f.write_str(standard),
+    }
+}
+
+impl Print for CopyOptions {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let character = |c: char| quoted(c.encode_utf8(&mut [0; 4]));
+        let said: Vec<String> = [
+            self.format.map(|CopyFormat::Csv| "FORMAT csv".to_owned()),
+            self.header.map(|header| format!("HEADER {header}")),
+            self.delimiter.map(|c| format!("DELIMITER {}", character(c))),
+            self.quote.map(|c| format!("QUOTE {}", character(c))),
+            self.escape.map(|c| format!("ESCAPE {}", character(c))),
+            self.null.as_ref().map(|text| format!("NULL {}", quoted(text))),
+            self.on_error.map(|it| match it {
+                OnError::Abort => "ON_ERROR abort".to_owned(),
+                OnError::Skip => "ON_ERROR skip".to_owned(),
+            }),
+            self.on_conflict.map(|it| match it {
+                OnConflict::Replace => "ON_CONFLICT replace".to_owned(),
+                OnConflict::Error => "ON_CONFLICT error".to_owned(),
+                OnConflict::Ignore => "ON_CONFLICT ignore".to_owned(),
+            }),
+            self.overwrite.map(|overwrite| format!("OVERWRITE {overwrite}")),
+            self.special.map(|special| format!("SPECIAL {special}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match said.is_empty() {
+            true => Ok(()),
+            false => write!(f, " WITH ({})", said.join(", ")),
+        }
+    }
+}

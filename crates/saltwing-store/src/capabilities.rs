@@ -1,0 +1,24 @@
+//! What a store can do.
+
+use saltwing_types::DurabilityScope;
+
+/// The longest key that the embedded stores take, in bytes.
+pub const KEY_BYTES_MAX: usize = 65_535;
+
+/// What a store can do, as data: no caller asks which store it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `fjall`, `redb`, `sled` or `memory`.
+    pub name: &'static str,
+    /// Whether [`OrderedKv::snapshot`](crate::OrderedKv::snapshot) works, and a cursor sees one moment only.
+    pub snapshots: bool,
+    /// Whether anything is there after the process ends.
+    pub persistent: bool,
+    /// Whether [`Access::ReadOnly`](crate::Access) writes nothing into the directory, needs no permission to, and goes
+    /// beside other readers. If not, a reader has the directory alone, and the store may write to it.
+    pub reads_without_writing: bool,
+    /// What an acknowledged synced write survives.
+    pub durability: DurabilityScope,
+    /// The longest key that can be written, in bytes.
+    pub key_bytes_max: usize,
+}

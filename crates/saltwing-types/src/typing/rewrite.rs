@@ -1,0 +1,47 @@
+//! Functions that are another way to write an expression.
+
+use super::{Typed, arith, case, compare, meet_type, type_name};
+use crate::function::Rewrite;
+use crate::sql_type::TypeFamily;
+use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, ValueError};
+
+/// The expression that a call becomes, whose arguments are as many as the function's signature says.
+pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> Typed {
+    let mut args = args.into_iter();
+    match (rewrite, args.next(), args.next()) {
+        (Rewrite::NullIf, Some(a), Some(b)) => null_if(a, b),
+        (Rewrite::Remainder, Some(a), Some(b)) => arith(ArithOp::Rem, a, b),
+        (Rewrite::Sign, Some(number), None) => sign(number),
+        _ => Err(ValueError::Internal(format!("a call of {function:?} with too few arguments"))),
+    }
+}
+
+/// `CASE WHEN a = b THEN NULL ELSE a END`, so of a's type, and compared as `=` compares.
+///
+/// What has no type of its own (a parameter, NULL) takes b's, as a plain string does.
+fn null_if(a: Expr, b: Expr) -> Typed {
+    let typed = match compare(CompareOp::Eq, a.clone(), b)? {
+        Expr::Compare(op, met, b)
+            if matches!(a, Expr::Param(_, None) | Expr::Literal(Value::Null | Value::Text(_), _)) =>
+        {
+            let a = (*met).clone();
+            (Expr::Compare(op, met, b), a)
+        }
+        equal => (equal, a),
+    };
+    let (equal, a) = typed;
+    case(None, vec![(equal, Expr::NULL)], Some(a))
+}
+
+/// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`, an INTEGER.
+fn sign(number: Expr) -> Typed {
+    let zero = || Expr::Literal(Value::Int(0), SqlType::BigInt);
+    let number = meet_type(number, SqlType::Decimal(None))?;
+    if !number.sql_type().is_some_and(|ty| matches!(ty.family(), TypeFamily::Number | TypeFamily::Null)) {
+        return Err(ValueError::TypeMismatch(format!("SIGN takes a number, and {number} is {}", type_name(&number))));
+    }
+    let whens = [(CompareOp::Gt, 1), (CompareOp::Lt, -1), (CompareOp::Eq, 0)].map(|(op, sign)| {
+        Ok((compare(op, number.clone(), zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
+    });
+    case(None, whens.into_iter().collect::<Result<_, ValueError>>()?, None)
+}

@@ -1,0 +1,112 @@
+//! What the connections of a database share.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use saltwing_access::{Memory, TableStore};
+use saltwing_catalog::Catalog;
+use saltwing_table::EmbeddedTables;
+use saltwing_types::ErrorCode;
+use tokio::runtime::Runtime;
+
+#[cfg(feature = "datafusion")]
+use crate::relational_engine;
+use crate::statement_cache::StatementCache;
+use crate::sweeper::Sweeper;
+use crate::{Builder, Error};
+
+/// Stack of the library's own threads: relational planning is recursive.
+const THREAD_STACK_BYTES: usize = 16 << 20;
+
+/// An open database.
+pub(crate) struct Shared {
+    pub(crate) tables: Arc<dyn TableStore>,
+    /// The same, where it is the storage of this process: merges, sweeps, checks and backups are its alone.
+    pub(crate) storage: Option<Arc<EmbeddedTables>>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) options: Builder,
+    /// Where the database lies, without links.
+    pub(crate) directory: Option<PathBuf>,
+    /// What running statements use.
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) statements: StatementCache,
+    pub(crate) notices: Vec<String>,
+    runtime: OnceLock<Runtime>,
+    #[cfg(feature = "datafusion")]
+    pub(crate) engine: Arc<saltwing_datafusion::Engine>,
+    pub(crate) sweeper: Option<Sweeper>,
+}
+
+impl Shared {
+    /// A database over the tables of a store, without storage of this process.
+    pub(crate) fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
+        let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
+        let memory = Arc::new(Memory::new(options.memory_limit));
+        Ok(Self {
+            #[cfg(feature = "datafusion")]
+            engine: relational_engine::engine(&options, &memory)?,
+            tables,
+            storage: None,
+            catalog,
+            options,
+            directory: None,
+            memory,
+            statements: StatementCache::default(),
+            notices: Vec::new(),
+            runtime: OnceLock::new(),
+            sweeper: None,
+        })
+    }
+
+    /// The storage of this process.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotSupported`] if the database is over another store of tables.
+    pub(crate) fn storage(&self, what: &str) -> Result<&Arc<EmbeddedTables>, Error> {
+        self.storage.as_ref().ok_or_else(|| {
+            let store = self.tables.capabilities().name;
+            Error::new(ErrorCode::NotSupported, format!("{what} is not possible on the store {store}"))
+        })
+    }
+
+    /// The library's own threads, started when they are first needed.
+    pub(crate) fn runtime(&self) -> Result<&Runtime, Error> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(self.options.threads.count.max(2))
+            .thread_name("saltwing")
+            .thread_stack_size(THREAD_STACK_BYTES)
+            .enable_time()
+            .build()
+            .map_err(|error| Error::new(ErrorCode::Io, format!("the library's threads cannot be started: {error}")))?;
+        // Another thread may have been first: then this one is shut down again.
+        if let Err(second) = self.runtime.set(runtime) {
+            second.shutdown_background();
+        }
+        self.runtime.get().ok_or_else(|| Error::new(ErrorCode::Bug, "the library's threads are gone"))
+    }
+
+    pub(crate) fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        drop(self.runtime()?.spawn_blocking(work));
+        Ok(())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // A sweep works on the storage that is closed below.
+        self.sweeper = None;
+        // A runtime must not be waited for where it may be dropped: in async code.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+        if let Some(storage) = self.storage.as_ref().filter(|_| !self.options.readonly) {
+            // Nothing acknowledged depends on this: it makes the next opening fast.
+            if let Err(error) = storage.close() {
+                tracing::error!(error = %error, "the database was not closed in order");
+            }
+        }
+    }
+}
