@@ -1,5 +1,8 @@
-//! Expressions: of the statement's syntax as functions that DataFusion plans, of its plan as ours, of ours as functions that it
-//! runs.
+//! The forms that an expression of a statement takes.
+//!
+//! 1. An operation of the syntax tree becomes a call that DataFusion plans (`operation`, `operation_function`).
+//! 2. Nested calls become one typed expression of ours (`translation`).
+//! 3. That expression becomes a function that DataFusion runs (`expr_function`).
 
 pub(crate) mod expr_function;
 pub(crate) mod internal_name;
