@@ -141,12 +141,9 @@ impl<'a> Candidate<'a> {
         let uses = self.uses();
         let verdict = self.judge(key_index, &request);
         let ranges = Ranges::new(self.plan(&self.products));
-        let in_turn = match &self.in_turn {
-            Some(parts) if !self.is_unknown() => {
-                Some(parts.each_ref().map(|part| Ranges::new(self.plan(&part.products))))
-            }
-            _ => None,
-        };
+        let known = !self.is_unknown();
+        let part_ranges = |part: &Part| if known { Ranges::new(self.plan(&part.products)) } else { Ranges::unknown() };
+        let in_turn = self.in_turn.as_ref().map(|parts| parts.each_ref().map(part_ranges));
         let kind = self.kind(&ranges);
         let predicates: Vec<PredicateUse> = request
             .conditions
@@ -170,7 +167,6 @@ impl<'a> Candidate<'a> {
             }
             _ => None,
         };
-        let known = !self.is_unknown();
         let skip = self.skip.clone().filter(|skip| !skip.is_unknown());
         let buckets = if known { self.buckets() } else { Buckets::All };
         let ranges = if known { ranges } else { Ranges::unknown() };

@@ -86,17 +86,6 @@ fn is_last_value(value: &Value, ty: SqlType) -> bool {
     }
 }
 
-/// A [plain value](is_plain_value) of a type, and one well above it.
-fn sample(ty: SqlType, is_high: bool) -> Option<Value> {
-    Some(match ty {
-        SqlType::Varchar(None) => Value::text(if is_high { "n" } else { "m" }),
-        SqlType::Boolean => Value::Bool(is_high),
-        SqlType::Date => Value::Date(if is_high { 20 } else { 10 }),
-        ty if ty.is_integer() => Value::Int(if is_high { 20 } else { 10 }),
-        _ => return None,
-    })
-}
-
 /// What conditions say of one key column.
 #[derive(Clone, Debug, Default)]
 struct ColumnBounds {
@@ -156,31 +145,6 @@ impl KeyTemplate {
             // A span of one value may tell the bucket too: that takes a plan.
             && bound.table.codec().salt_column_count() <= equal;
         fits.then_some(Self { said, equal, has_span, list })
-    }
-
-    /// Values for the parameters for which a plan holds for all others too: those of a span are neither equal nor
-    /// neighbours. `None` where there are no such.
-    pub(super) fn samples(&self, table: &Table) -> Option<Vec<Value>> {
-        let mut samples: Vec<Value> = Vec::new();
-        for (said, column) in self.said.iter().zip(&table.def().key.columns) {
-            let ends = [&said.low, &said.high].map(|end| end.as_ref().map(|(given, _)| given));
-            if let [Some(a), Some(b)] = ends
-                && matches!(a, Operand::Parameter(_)) != matches!(b, Operand::Parameter(_))
-            {
-                return None;
-            }
-            let [low, high] = ends;
-            let equal = [(said.equal.as_ref(), false), (low, false), (high, true)].into_iter();
-            let rows = self.list.iter().flatten().enumerate();
-            let listed = rows.filter_map(|(row, values)| Some((values.get(said.listed?), row > 0)));
-            for (given, is_high) in equal.chain(listed) {
-                let Some(Operand::Parameter(index)) = given else { continue };
-                samples.resize(samples.len().max(index + 1), Value::Null);
-                let place = samples.get_mut(*index).filter(|place| place.is_null())?;
-                *place = sample(column.ty, is_high).filter(|_| column.ty != SqlType::Boolean || !said.is_span())?;
-            }
-        }
-        Some(samples)
     }
 
     /// The part that these values ask for; `None` where more than encoding is to be thought of.

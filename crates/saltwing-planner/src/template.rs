@@ -37,11 +37,11 @@ impl SelectTemplate {
         Some(Self { open, key })
     }
 
-    /// The plan for all values of which [`SelectTemplate::key_access`] makes a part of the key; `None` where there
-    /// is more to plan.
+    /// The plan before there are values, which holds for all values of which [`SelectTemplate::key_access`] makes a part of
+    /// the key; `None` if values change more of the plan than its keys.
     pub fn part_plan(&self) -> Option<PlannedSelect> {
-        let samples = self.key.as_ref()?.samples(&self.open.table)?;
-        self.bind(&samples).filter(KeyAccess::is_all_of)
+        self.key.as_ref()?;
+        plan_select(self.open.clone()).ok()?.filter(KeyAccess::is_all_of)
     }
 
     /// The SELECT with values; `None` where it needs to be planned from its text, also to say what is wrong.
