@@ -375,7 +375,8 @@ pub(crate) fn family_index(families: &mut Vec<Option<String>>, name: Option<&Nam
 pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<DefaultDef>> {
     let Some(default) = &spec.default else { return Ok(None) };
     let scope = Scope::of_default();
-    let lowerer = Lowerer { scope: &scope, params: Params::Given(&[]), subqueries: &[], collector: None };
+    let lowerer =
+        Lowerer { scope: &scope, params: Params::Given(&[]), subqueries: &[], operands: &[], collector: None };
     let place = |error: BindError| error.at(Some(default.span));
     let expr = match lowerer.lower(&default.expr) {
         // Of the relational engine's language: the text is kept, and computed for each new row.

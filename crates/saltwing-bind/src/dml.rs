@@ -106,7 +106,7 @@ pub fn upsert(
         RowSource::Query(query) => BoundSource::Query(query.clone()),
         RowSource::Values(rows) => {
             let scope = Scope::empty();
-            let lowerer = Lowerer { scope: &scope, params, subqueries: &[], collector: None };
+            let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
             let mut bound = Vec::with_capacity(rows.len());
             for (row_number, row) in rows.iter().enumerate() {
                 if row.values.len() != columns.len() {
@@ -150,7 +150,7 @@ pub fn upsert(
 pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundDelete> {
     let table = resolve(catalog, &statement.table)?;
     let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
-    let lowerer = Lowerer { scope: &scope, params, subqueries: &[], collector: None };
+    let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
     let conditions = match &statement.selection {
         None => Some(Vec::new()),
         Some(selection) => match lowerer.lower(selection) {

@@ -3,7 +3,7 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::{expr_span, extract_field, own_call, parameter_place, trim_function};
+use saltwing_sql::{expr_span, function_of, parameter_place};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -19,6 +19,16 @@ pub enum Params<'a> {
     Given(&'a [Value]),
     /// Not given yet: the statement is only judged.
     Open,
+}
+
+impl Params<'_> {
+    /// The values, if they are given.
+    pub fn values(self) -> Option<Vec<Value>> {
+        match self {
+            Self::Given(values) => Some(values.to_vec()),
+            Self::Open => None,
+        }
+    }
 }
 
 /// Why an expression is not ours.
@@ -55,13 +65,43 @@ pub struct Lowerer<'a> {
     pub params: Params<'a>,
     /// The subqueries that placeholders stand for: see [`crate::with_placeholders`].
     pub subqueries: &'a [Subquery],
+    /// What the placeholders of [`operand`] stand for.
+    pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector>,
 }
 
+/// What names of placeholders for operands begin with; no parameter's does.
+const OPERAND: &str = "operand ";
+
+/// The placeholder for an operand that is lowered elsewhere: see [`operation`].
+pub fn operand(place: usize) -> ast::Expr {
+    ast::Expr::value(ast::Value::Placeholder(format!("{OPERAND}{place}")))
+}
+
+/// The place of the operand that an expression stands for, if it is a placeholder.
+pub fn operand_place(e: &ast::Expr) -> Option<usize> {
+    match e {
+        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(name), .. }) => {
+            name.strip_prefix(OPERAND)?.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// One operation with the operands that its placeholders stand for, by the typing rules.
+///
+/// # Errors
+/// What the rules refuse.
+pub fn operation(e: &ast::Expr, operands: &[Expr]) -> Result<Expr> {
+    let (scope, params) = (&Scope::empty(), Params::Open);
+    let lowerer = Lowerer { scope, params, subqueries: &[], operands, collector: None };
+    lowerer.lower(e).map_err(LowerError::into_error)
+}
+
 /// The value of an expression without columns; `None` of one that has none, or not before it runs.
 pub fn constant(e: &ast::Expr, params: Params<'_>) -> Option<Value> {
-    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries: &[], collector: None };
+    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries: &[], operands: &[], collector: None };
     let lowered = lowerer.lower(e).ok().filter(Expr::is_constant)?;
     eval::eval(&lowered, &[]).ok()
 }
@@ -161,30 +201,11 @@ impl Lowerer<'_> {
                 let otherwise = else_result.as_ref().map(|o| self.lower(o)).transpose()?;
                 typed(typing::case(operand, whens, otherwise))
             }
-            ast::Expr::Substring { expr, substring_from, substring_for, .. } => {
-                let mut args = vec![self.lower(expr)?];
-                match (substring_from, substring_for) {
-                    (Some(from), _) => args.push(self.lower(from)?),
-                    // SUBSTRING(text FOR count).
-                    (None, Some(_)) => args.push(Expr::Literal(Value::Int(1), SqlType::BigInt)),
-                    (None, None) => {}
-                }
-                args.extend(substring_for.as_ref().map(|count| self.lower(count)).transpose()?);
-                typed(typing::call(Function::SUBSTR, args))
-            }
-            ast::Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
-                let mut args = vec![self.lower(expr)?];
-                args.extend(trim_what.as_ref().map(|characters| self.lower(characters)).transpose()?);
-                typed(typing::call(trim_function(*trim_where), args))
-            }
-            ast::Expr::Position { expr, r#in } => {
-                typed(typing::call(Function::STRPOS, vec![self.lower(r#in)?, self.lower(expr)?]))
-            }
-            ast::Expr::Extract { field, expr, .. } => match extract_field(field) {
-                Some(field) => typed(typing::call(Function::extract(field), vec![self.lower(expr)?])),
-                None => foreign(&format!("EXTRACT({field} ..)")),
-            },
-            ast::Expr::Function(function) => self.call(e, function),
+            ast::Expr::Function(_)
+            | ast::Expr::Substring { .. }
+            | ast::Expr::Trim { .. }
+            | ast::Expr::Position { .. }
+            | ast::Expr::Extract { .. } => self.call(e),
             ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => foreign("a subquery"),
             other => foreign(&format!("`{other}`")),
         }
@@ -211,6 +232,10 @@ impl Lowerer<'_> {
     }
 
     fn parameter(&self, name: &str) -> Result<Expr> {
+        let operand = name.strip_prefix(OPERAND).and_then(|place| self.operands.get(place.parse::<usize>().ok()?));
+        if let Some(operand) = operand {
+            return Ok(operand.clone());
+        }
         if let Some((number, Subquery { ty, value, .. })) = placed(name, self.subqueries) {
             let value = value.clone().map(|value| typing::computed(value, *ty));
             return Ok(value.unwrap_or(Expr::Subquery(number, *ty)));
@@ -314,14 +339,19 @@ impl Lowerer<'_> {
         built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
     }
 
-    fn call(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
-        if let Some(collector) = self.collector
+    fn call(&self, e: &ast::Expr) -> Lower {
+        if let (Some(collector), ast::Expr::Function(call)) = (self.collector, e)
             && let Some(column) = self.aggregate(collector, e, call)?
         {
             return Ok(column);
         }
-        let Some((function, args)) = own_call(call) else {
-            return Err(LowerError::Unsupported(format!("the function {}", call.name), expr_span(e)));
+        let Some((function, args)) = function_of(e) else {
+            let what = match e {
+                ast::Expr::Function(call) => format!("the function {}", call.name),
+                ast::Expr::Extract { field, .. } => format!("EXTRACT({field} ..)"),
+                other => format!("`{other}`"),
+            };
+            return Err(LowerError::Unsupported(what, expr_span(e)));
         };
         let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<_, _>>()?;
         typing::call(function, args).map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))

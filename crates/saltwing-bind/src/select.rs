@@ -106,7 +106,7 @@ pub fn query(
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
     let collector = Collector::new(table.row_key_index() + 1);
     let binder = Binder {
-        lowerer: Lowerer { scope: &scope, params, subqueries, collector: Some(&collector) },
+        lowerer: Lowerer { scope: &scope, params, subqueries, operands: &[], collector: Some(&collector) },
         collector: &collector,
         scope: &scope,
         table,

@@ -1,87 +1,48 @@
 //! Relational queries on DataFusion, over our scans.
 //!
-//! ```text
-//!  sqlparser's tree ─ rewrite ─► names in lower case, operations as calls
-//!        │ DataFusion's planner (names)
-//!        ▼
-//!  logical plan ─ lowering, the first analyzer rule ─► our expressions as opaque functions, subqueries as joins
-//!        │ DataFusion's analyzer and optimizer: filters, limits and columns reach the tables
-//!        ▼
-//!  physical plan ─ scan_rule, the first physical rule ─► orders and limits reach the scans; constants, before sorts are placed ─► constant columns are hidden
-//!        │ the guard judges every scan
-//!        ▼
-//!  batches in our types (output)
-//! ```
+//! # The walk of one SELECT
+//! 1. `engine` takes a [`QueryRequest`] to a thread for planning, which `statement` can stop.
+//! 2. `rewrite` visits the syntax tree: names become lower case, USING becomes ON, and each operation of our language becomes
+//!    a call that DataFusion does not look into (`expression::operation_function`).
+//! 3. DataFusion's `SqlToRel` makes a logical plan. `engine::names` gives it tables, functions and types.
+//! 4. The first analyzer rule (`analyzer`) visits the plan from below. `lowering` merges nested calls into one typed
+//!    expression for each condition; `unnesting` makes subqueries joins.
+//! 5. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`).
+//! 6. `physical::join_order` puts inner joins in an order in which tables can be looked up by key.
+//! 7. DataFusion makes the physical plan, whose leaves are `scan::table_scan`. `saltwing-planner` makes key ranges of their filters.
+//! 8. `physical::scan_rule` brings orders and limits to the scans, and puts lookup joins in. `physical::constants` keeps
+//!    DataFusion from wrong conclusions about constant columns.
+//! 9. `engine::planned` has the guard judge every scan. A plan whose parameters stand in conditions of scans alone is
+//!    kept as a [`Template`].
+//! 10. DataFusion's operators pull batches from the scans; `engine::output` gives them the types of the result.
+//!
+//! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `rewrite`, `scan`, `lowering`,
+//! `unnesting`, `physical`, `engine`.
 //!
 //! # Invariants
 //! 1. **Our meaning.** Every operation of our language is typed by `saltwing_types::typing` and computed by
 //!    `saltwing_expr`, here as on the direct path. DataFusion neither coerces nor folds it. Both executors give the
 //!    same answers because of this.
 //! 2. An error that starts in an expression or a scan reaches the caller unchanged. DataFusion's own errors get a code
-//!    (`error.rs`); causes that DataFusion tells apart by text alone are listed in `datafusion_texts.rs`.
+//!    (`error::from_datafusion`); causes that DataFusion tells apart by text alone are listed in `error::datafusion_texts`.
 //! 3. Every table is read through a scan that the guard has judged.
 //! 4. No statement brings the process down: planning has a deep stack of its own, and a panic there becomes an error.
-//!
-//! # Other crates
-//! `saltwing-sql` parses, `saltwing-plan` makes ranges, `saltwing-table` reads.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
-mod average;
-mod bounded_function;
-mod cancellation;
-mod constants;
-mod current_statement;
-mod datafusion_texts;
-mod declared;
+mod analyzer;
 mod engine;
 mod error;
-mod expr_function;
-mod extreme;
-mod function_list;
-mod function_names;
-mod information_schema;
-mod internal_name;
-mod join_order;
-mod label;
-mod literal;
-mod lookup_join;
-mod lookup_key;
+mod expression;
+mod function;
 mod lowering;
-mod memory_pool;
-mod message;
-mod names;
-mod native;
-mod operation;
-mod operation_text;
-mod origin;
-mod outer_join;
-mod output;
-mod pass;
-mod plan_budget;
-mod planner_thread;
-mod recursion;
-mod result_size;
-mod reusable;
+mod physical;
+mod request;
 mod rewrite;
-mod row_bytes;
-mod scan_part;
-mod scan_path;
-mod scan_request;
-mod scan_rule;
-mod scan_statistics;
-mod single_value;
-mod sql_field;
-mod sum;
-mod table_scan;
-mod table_source;
-mod template;
-mod translation;
+mod scan;
+mod statement;
 mod unnesting;
 
-pub use engine::{Engine, EngineConfig, Mode, Planned, QueryRequest};
+pub use engine::{Binding, Engine, EngineConfig, EngineFunction, Planned, ResultStream, Template};
 pub use error::{RelationalError, RelationalErrorKind};
-pub use function_list::EngineFunction;
-pub use output::ResultStream;
-pub use recursion::RecursionLimits;
-pub use template::{Binding, Template};
+pub use request::{Mode, QueryRequest, RecursionLimits};

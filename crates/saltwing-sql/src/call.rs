@@ -4,15 +4,13 @@ use std::borrow::Cow;
 
 use saltwing_types::function::ParameterKind;
 use saltwing_types::{DateField, Function};
-use sqlparser::ast::{
-    self, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, TrimWhereField, Value,
-};
+use sqlparser::ast::{self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, TrimWhereField, Value};
 
 /// The function of the language that a call is one of, and its arguments.
 ///
 /// `DATE_PART('year', t)` is `YEAR(t)`; a stride such as DATE_BIN's is text, also where it is written
 /// as an INTERVAL. `None` for every other function, and for a call with FILTER, OVER, DISTINCT and the like.
-pub fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
+fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     let [part] = call.name.0.as_slice() else { return None };
     let plain = call.filter.is_none()
         && call.over.is_none()
@@ -45,18 +43,39 @@ pub fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> 
     Some((function, args))
 }
 
+/// The function of the language that an expression calls, in whatever syntax, and its arguments.
+///
+/// `POSITION(a IN b)` is `STRPOS(b, a)`, and `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`.
+pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
+    Some(match expr {
+        Expr::Function(call) => return own_call(call),
+        Expr::Substring { expr, substring_from: None, substring_for: Some(count), .. } => {
+            let first = Cow::Owned(Expr::value(Value::Number("1".into(), false)));
+            (Function::SUBSTR, vec![Cow::Borrowed(expr), first, Cow::Borrowed(count)])
+        }
+        Expr::Substring { expr, substring_from, substring_for, .. } => {
+            let args = std::iter::once(expr).chain(substring_from).chain(substring_for);
+            (Function::SUBSTR, args.map(|arg| Cow::Borrowed(&**arg)).collect())
+        }
+        Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+            let args = std::iter::once(expr).chain(trim_what);
+            (trim_function(*trim_where), args.map(|arg| Cow::Borrowed(&**arg)).collect())
+        }
+        Expr::Position { expr, r#in } => (Function::STRPOS, vec![Cow::Borrowed(r#in), Cow::Borrowed(expr)]),
+        Expr::Extract { field, expr, .. } => {
+            (Function::extract(DateField::by_name(&field.to_string())?), vec![Cow::Borrowed(expr)])
+        }
+        _ => return None,
+    })
+}
+
 /// The function that `TRIM([BOTH | LEADING | TRAILING] ..)` calls.
-pub fn trim_function(place: Option<TrimWhereField>) -> Function {
+fn trim_function(place: Option<TrimWhereField>) -> Function {
     match place {
         None | Some(TrimWhereField::Both) => Function::TRIM,
         Some(TrimWhereField::Leading) => Function::LTRIM,
         Some(TrimWhereField::Trailing) => Function::RTRIM,
     }
-}
-
-/// The field that EXTRACT takes, if it is one of the language's.
-pub fn extract_field(field: &DateTimeField) -> Option<DateField> {
-    DateField::by_name(&field.to_string())
 }
 
 /// `INTERVAL '15 minutes'` and `INTERVAL '15' MINUTE` as '15 minutes'.

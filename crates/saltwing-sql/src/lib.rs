@@ -68,7 +68,7 @@ mod split;
 pub mod statement;
 mod words;
 
-pub use call::{extract_field, own_call, trim_function};
+pub use call::function_of;
 pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use error::SqlError;

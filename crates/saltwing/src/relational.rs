@@ -145,15 +145,15 @@ impl Session {
         let recursion =
             RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
         Ok(shared.engine.plan(QueryRequest {
-            query: &run.statement.query,
-            items: &run.statement.items,
-            params: run.params,
-            subqueries: &run.subqueries,
-            catalog: &run.catalog,
+            query: (*run.statement.query).clone(),
+            items: run.statement.items.clone(),
+            params: run.params.values(),
+            subqueries: run.subqueries.clone(),
+            catalog: run.catalog.clone(),
             snapshot: run.snapshot.clone(),
             context,
-            guard: &run.guard,
-            samples,
+            guard: run.guard.clone(),
+            samples: samples.to_vec(),
             recursion,
             mode,
             now_ms: run.now_ms,

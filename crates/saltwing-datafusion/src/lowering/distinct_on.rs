@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::logical_expr::{Distinct, Expr as PlanExpr, LogicalPlan, Projection};
-use saltwing_types::{ColumnRef, Expr};
 
-use crate::expr_function::ExprFunction;
-use crate::sql_field::field_type;
+use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::sql_field::field_type;
 
 use super::aggregate::without_repeated_keys;
 
@@ -26,9 +25,8 @@ pub(super) fn with_nullable_columns(mut distinct: LogicalPlan) -> Result<Logical
         match field_type(field).filter(|_| !field.is_nullable()) {
             None => column,
             Some(ty) => {
-                let own = ColumnRef { index: 0, name: field.name().clone(), ty, nullable: true, span: None };
                 // A column by itself would be taken for the argument: it is computed, and gives the same.
-                let same = ExprFunction::call(Expr::Column(own), vec![column]);
+                let same = ExprFunction::call(argument(0, field.name(), ty, true), vec![column]);
                 same.alias_qualified(qualifier.cloned(), field.name())
             }
         }

@@ -4,7 +4,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr as PlanExpr, ExprSchemable, WindowFrame, WindowFrameBound, WindowFrameUnits};
 
-use crate::{RelationalError, RelationalErrorKind};
+use crate::RelationalError;
 
 /// A window function with a frame that DataFusion runs over values of any type.
 ///
@@ -25,8 +25,8 @@ pub(super) fn of_peers(expr: PlanExpr, schema: &DFSchema) -> Result<PlanExpr> {
         let has_offset =
             |bound: &WindowFrameBound| !matches!(bound, WindowFrameBound::CurrentRow) && !bound.is_unbounded();
         if has_offset(&start) || has_offset(&end) {
-            let text = "RANGE with an offset over values that are no numbers, dates or timestamps".into();
-            return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+            let text = "RANGE with an offset over values that are no numbers, dates or timestamps";
+            return Err(RelationalError::not_supported(text).into());
         }
         window.params.window_frame = WindowFrame::new_bounds(WindowFrameUnits::Groups, start, end);
     }

@@ -10,15 +10,16 @@ use datafusion::common::{DataFusionError, NullEquality, Result};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Projection};
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{ColumnRef, CompareOp, Expr, Function, SqlType, Value, text, typing};
+use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, text, typing};
 
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
-use crate::expr_function::ExprFunction;
-use crate::operation::{compare_operator, row_of};
-use crate::sql_field::field_type;
-use crate::translation::translate;
-use crate::{RelationalError, RelationalErrorKind};
+use crate::RelationalError;
+use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::operation::compare_operator;
+use crate::expression::operation_function::row_of;
+use crate::expression::sql_field::field_type;
+use crate::expression::translation::translate;
 
 impl Lowerer<'_> {
     /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
@@ -47,7 +48,7 @@ impl Lowerer<'_> {
             };
             if has_no_common_type(a, b) {
                 let text = format!("{a} IN a subquery of {b}, without a CAST of one side to the other's type,");
-                return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).at(span).into());
+                return Err(RelationalError::not_supported(text).at(span).into());
             }
             if let Some((key, true)) = join_key(a, b) {
                 let inner =
@@ -69,7 +70,7 @@ impl Lowerer<'_> {
                 let types = self.check_comparison(CompareOp::Eq, &left, &right)?;
                 if let Some((a, b)) = types.filter(|(a, b)| has_no_common_type(*a, *b)) {
                     let text = format!("INTERSECT or EXCEPT of {a} and {b}, without a CAST,");
-                    return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+                    return Err(RelationalError::not_supported(text).into());
                 }
                 join.on.push((left, right));
                 continue;
@@ -184,8 +185,7 @@ impl Lowerer<'_> {
     fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
         let field = expr.to_field(self.schema)?.1;
         let name = column_text(expr);
-        Ok(field_type(&field)
-            .map(|ty| Expr::Column(ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None })))
+        Ok(field_type(&field).map(|ty| argument(0, name, ty, field.is_nullable())))
     }
 
     fn as_type(&self, expr: &PlanExpr, ty: SqlType) -> Result<PlanExpr> {

@@ -1,4 +1,4 @@
-//! The first analyzer rule: it turns DataFusion's expressions into ours.
+//! DataFusion's expressions into ours.
 //!
 //! Nested calls of [`OperationFunction`] become one [`ExprFunction`], before DataFusion coerces or folds anything.
 //! Conditions are split, so that each condition over one table becomes a function of its own, which filter pushdown can
@@ -11,7 +11,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::datasource::{provider_as_source, source_as_provider};
@@ -20,61 +19,36 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Distinct, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, SubqueryAlias,
 };
-use datafusion::optimizer::AnalyzerRule;
-use saltwing_types::{ColumnRef, Expr, SqlType};
+use saltwing_types::Expr;
 
 use crate::error::span_of;
-use crate::expr_function::ExprFunction;
-use crate::operation::{Operation, OperationFunction, compare_op, row_of};
-use crate::operation_text;
-use crate::outer_join::without_extra_rows;
-use crate::sql_field::field_type;
-use crate::table_source::TableSource;
-use crate::translation::{Leaves, balanced, chain, translate};
-use crate::unnesting::{Numbers, check_closed, prepared, unnested};
+use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::operation::compare_op;
+use crate::expression::operation_function::{OperationFunction, row_of};
+use crate::expression::operation_text;
+use crate::expression::sql_field::field_type;
+use crate::expression::translation::{Leaves, balanced, chain, translate};
+use crate::scan::table_source::TableSource;
 use crate::{RelationalError, RelationalErrorKind};
 
 mod aggregate;
 mod distinct_on;
 mod frame;
 mod join_coercion;
-mod recursive_types;
+mod outer_join;
+pub(crate) mod recursive_types;
 mod set_operation;
 mod sources;
 mod volatile;
 
-use sources::Sources;
+use self::outer_join::without_extra_rows;
+use self::sources::Sources;
 
 /// Most conditions of one statement that stay apart; beyond, those over the same columns go together.
 const SEPARATE_CONDITIONS_MAX: usize = 64;
 
-/// The rule.
-#[derive(Debug)]
-pub(crate) struct Lowering;
-
-impl AnalyzerRule for Lowering {
-    fn name(&self) -> &str {
-        "saltwing_lowering"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let numbers = Numbers::default();
-        // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
-        let lowered = recursive_types::brought_together(plan)?.transform_up_with_subqueries(|node| {
-            let was_filter = matches!(node, LogicalPlan::Filter(_));
-            let lowered = lower_plan(prepared(node)?)?;
-            // Volatile conditions stand in nodes of their own, above the others.
-            if was_filter && !matches!(lowered, LogicalPlan::Filter(_)) {
-                return lowered.transform_up(|part| Ok(Transformed::yes(unnested(part, &numbers)?)));
-            }
-            Ok(Transformed::yes(unnested(lowered, &numbers)?))
-        })?;
-        check_closed(&lowered.data)?;
-        Ok(lowered.data)
-    }
-}
-
-fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+/// A node of a plan with its expressions lowered.
+pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let schema = merge_schema(&plan.inputs());
     let lowerer = Lowerer { schema: &schema };
     let plan = match plan {
@@ -110,8 +84,7 @@ fn above_aggregate(predicate: PlanExpr, input: &LogicalPlan) -> PlanExpr {
         if matches!(conjunct, PlanExpr::Literal(..)) || !conjunct.column_refs().is_empty() {
             return conjunct.clone();
         }
-        let truth = ColumnRef { index: 0, name: "condition".into(), ty: SqlType::Boolean, nullable: true, span: None };
-        ExprFunction::call(Expr::Column(truth), vec![conjunct.clone(), PlanExpr::Column(column.clone())])
+        ExprFunction::tied(conjunct.clone(), [PlanExpr::Column(column.clone())])
     });
     balanced(tied.collect(), Operator::And).unwrap_or(predicate)
 }
@@ -178,9 +151,8 @@ impl Lowerer<'_> {
         if let PlanExpr::ScalarFunction(call) = &expr
             && let Some((operation, span)) = OperationFunction::of(call)
         {
-            OperationFunction::check_operands(call, self.schema)?;
             let args = call.args.iter().map(|arg| self.lower(arg.clone())).collect::<Result<Vec<_>>>()?;
-            let native = operation.native(args);
+            let native = OperationFunction::native(call, args, self.schema)?;
             return native.ok_or_else(|| {
                 let operands: Vec<String> = call.args.iter().map(column_text).collect();
                 let text = operation_text::text(operation, &operands);
@@ -253,10 +225,10 @@ impl Lowerer<'_> {
             }
         }
         if let PlanExpr::ScalarFunction(call) = &expr
-            && let Some((Operation::Compare(op), _)) = OperationFunction::of(call)
+            && let Some(op) = OperationFunction::of(call).and_then(|(operation, _)| operation.comparison())
             && let [left, right] = call.args.as_slice()
         {
-            let (op, left, right) = (*op, left.clone(), right.clone());
+            let (left, right) = (left.clone(), right.clone());
             return self.comparison(op, &left, &right, expr);
         }
         self.lower(expr)
@@ -325,7 +297,7 @@ impl Leaves for Arguments<'_> {
             self.computed.push(!is_column);
             self.args.len() - 1
         });
-        Ok(Some(Expr::Column(ColumnRef { index, name, ty, nullable, span: None })))
+        Ok(Some(argument(index, name, ty, nullable)))
     }
 
     fn mark(&self) -> usize {

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{LogicalPlan, RecursiveQuery, TableScan, TableScan
 use super::set_operation;
 
 /// The plan with unions of one type, where recursive queries count on it.
-pub(super) fn brought_together(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub(crate) fn brought_together(plan: LogicalPlan) -> Result<LogicalPlan> {
     if !plan.exists(|node| Ok(matches!(node, LogicalPlan::RecursiveQuery(_))))? {
         return Ok(plan);
     }

@@ -11,13 +11,13 @@ use datafusion::logical_expr::{
     Union, cast,
 };
 use saltwing_expr::arrow_type;
-use saltwing_types::{ColumnRef, Expr, Function, SqlType, typing};
+use saltwing_types::{Expr, Function, SqlType, typing};
 
 use crate::RelationalError;
-use crate::expr_function::ExprFunction;
-use crate::label::plain;
-use crate::row_bytes::row_bytes;
-use crate::sql_field::field_type;
+use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::sql_field::field_type;
+use crate::function::row_bytes::row_bytes;
+use crate::rewrite::label::plain;
 
 /// The number of a row among those that are equal to it, on either side; no statement can write these names.
 const LEFT_NUMBER: &str = "\u{1}left_number";
@@ -31,9 +31,7 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
     for place in 0..union.schema.fields().len() {
         let column = |input: &Arc<LogicalPlan>| {
             let field = input.schema().fields().get(place)?;
-            let (name, nullable) = (plain(field.name()).to_owned(), field.is_nullable());
-            let ty = field_type(field)?;
-            Some(Expr::Column(ColumnRef { index: place, name, ty, nullable, span: None }))
+            Some(argument(place, plain(field.name()), field_type(field)?, field.is_nullable()))
         };
         let columns: Option<Vec<Expr>> = union.inputs.iter().map(column).collect();
         let together = columns.map(|columns| typing::call(Function::COALESCE, columns)).transpose();
@@ -81,9 +79,8 @@ fn as_types(input: &Arc<LogicalPlan>, wanted: &[Option<SqlType>]) -> Result<Arc<
                     Ok(same.alias_qualified(qualifier.cloned(), field.name()))
                 }
                 (Some(wanted), Some(ty)) => {
-                    let name = field.name().clone();
-                    let own = ColumnRef { index: 0, name, ty, nullable: field.is_nullable(), span: None };
-                    let value = typing::cast(Expr::Column(own), *wanted).map_err(RelationalError::from)?;
+                    let own = argument(0, field.name(), ty, field.is_nullable());
+                    let value = typing::cast(own, *wanted).map_err(RelationalError::from)?;
                     let call = ExprFunction::call(value, vec![column]);
                     Ok(call.alias_qualified(qualifier.cloned(), field.name()))
                 }

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, Filter, LogicalPlan, Operator, Projection, lit};
-use saltwing_types::{ColumnRef, Expr, SqlType};
 
-use crate::expr_function::ExprFunction;
-use crate::translation::{balanced, chain};
+use crate::expression::expr_function::ExprFunction;
+use crate::expression::translation::{balanced, chain};
 
 /// The column of a condition that was computed; no statement can write its name.
 const CONDITION: &str = "__saltwing_volatile";
@@ -44,12 +43,7 @@ pub(super) fn tied_to_pairs(condition: PlanExpr, left: &LogicalPlan, right: &Log
         .collect();
     let tied = chain(&condition, Operator::And).into_iter().map(|conjunct| match conjunct.is_volatile() {
         false => conjunct.clone(),
-        true => {
-            let name = "condition".to_owned();
-            let truth = ColumnRef { index: 0, name, ty: SqlType::Boolean, nullable: true, span: None };
-            let args = std::iter::once(conjunct.clone()).chain(sides.iter().cloned()).collect();
-            ExprFunction::call(Expr::Column(truth), args)
-        }
+        true => ExprFunction::tied(conjunct.clone(), sides.iter().cloned()),
     });
     balanced(tied.collect(), Operator::And).unwrap_or(condition)
 }

@@ -9,7 +9,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
 
-use super::items::factor_name;
+use super::tree::factor_name;
 use crate::RelationalError;
 use crate::error::RelationalErrorKind;
 
@@ -41,12 +41,7 @@ impl Scope {
             }
             let Some(name) = factor_name(factor) else { continue };
             let table = match factor {
-                TableFactor::Table { name, args: None, .. } => match parts(name).as_slice() {
-                    [name] if is_cte(name) => None,
-                    [name] => catalog.resolve(None, name).ok(),
-                    [schema, name] => catalog.resolve(Some(schema), name).ok(),
-                    _ => None,
-                },
+                TableFactor::Table { name, args: None, .. } => table_of(name, catalog, is_cte),
                 _ => None,
             };
             self.relations.push(Relation { name: parts(&name), table });
@@ -110,6 +105,20 @@ pub(super) fn without_family(name: &mut Vec<Ident>, scopes: &[Scope]) -> Result<
         *name = qualifier.into_iter().map(|part| Ident::with_quote('"', part)).chain([column]).collect();
     }
     Ok(())
+}
+
+/// The table of the catalog that a name in FROM stands for; `None` for a WITH table, and if there is no such table.
+pub(super) fn table_of(
+    name: &ObjectName,
+    catalog: &dyn CatalogReader,
+    is_cte: &dyn Fn(&str) -> bool,
+) -> Option<Arc<Table>> {
+    match parts(name).as_slice() {
+        [name] if is_cte(name) => None,
+        [name] => catalog.resolve(None, name).ok(),
+        [schema, name] => catalog.resolve(Some(schema), name).ok(),
+        _ => None,
+    }
 }
 
 fn parts(name: &ObjectName) -> Vec<String> {

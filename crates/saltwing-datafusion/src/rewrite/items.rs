@@ -6,12 +6,13 @@ use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
 use sqlparser::ast::{
-    self, Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor,
-    WildcardAdditionalOptions,
+    self, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, WildcardAdditionalOptions,
 };
 
-use super::{Renaming, Result, Rewriter, lower, lower_object, not_supported};
-use crate::label::plain;
+use super::families::table_of;
+use super::label::plain;
+use super::rewriter::{Renaming, Rewriter};
+use super::tree::{Result, column_name, factor_name, lower, lower_object};
 use crate::{RelationalError, RelationalErrorKind};
 
 impl Rewriter<'_> {
@@ -21,14 +22,14 @@ impl Rewriter<'_> {
         let has_wildcard = select.projection.iter().any(is_wildcard);
         // Of the result's columns labels may repeat.
         let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };
-        self.ambiguous.extend(taken.iter().cloned());
+        self.found.ambiguous.extend(taken.iter().cloned());
         let items = std::mem::take(&mut select.projection);
         for (i, item) in items.into_iter().enumerate() {
             let text = texts.and_then(|texts| texts.get(i));
             let named = self.named_item(item, text, texts.is_some(), has_wildcard, &mut taken);
             select.projection.push(named);
         }
-        if self.names_hidden && has_wildcard {
+        if self.found.names_hidden && has_wildcard {
             self.hide_columns(select)?;
         }
         Ok(())
@@ -42,15 +43,17 @@ impl Rewriter<'_> {
         beside_wildcard: bool,
         taken: &mut HashSet<String>,
     ) -> SelectItem {
-        self.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
+        self.found.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
         let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
         let (expr, name, label) = match item {
-            SelectItem::ExprWithAlias { expr, alias } => (expr, self.labels.alias(&alias.value), Some(alias.value)),
+            SelectItem::ExprWithAlias { expr, alias } => {
+                (expr, self.found.labels.alias(&alias.value), Some(alias.value))
+            }
             SelectItem::UnnamedExpr(expr) => match column_name(&expr) {
                 // A column that collides with none keeps its name, and its table's.
                 Some(name) if !beside_wildcard && taken.insert(name.clone()) => return SelectItem::UnnamedExpr(expr),
                 Some(name) => {
-                    let alias = Ident::with_quote('"', self.labels.unique(&name));
+                    let alias = Ident::with_quote('"', self.found.labels.unique(&name));
                     return SelectItem::ExprWithAlias { expr, alias };
                 }
                 None => {
@@ -60,9 +63,9 @@ impl Rewriter<'_> {
             },
             other => return other,
         };
-        let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.labels.unique(&name) };
+        let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.found.labels.unique(&name) };
         if let (true, Some(label)) = (of_result, label) {
-            self.labels.result(&internal, &label);
+            self.found.labels.result(&internal, &label);
         }
         SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', internal) }
     }
@@ -86,7 +89,9 @@ impl Rewriter<'_> {
                     }
                     for (name, columns) in &hidden {
                         let Some(name) = name.clone() else {
-                            return Err(not_supported("* over a table without a name beside a hidden column"));
+                            return Err(RelationalError::not_supported(
+                                "* over a table without a name beside a hidden column",
+                            ));
                         };
                         items.push(qualified_wildcard(name, without(options.clone(), columns)));
                     }
@@ -108,17 +113,10 @@ impl Rewriter<'_> {
     /// The hidden columns of a table of the catalog.
     fn hidden_columns(&self, factor: &TableFactor) -> Vec<&'static str> {
         let TableFactor::Table { name, args: None, .. } = factor else { return Vec::new() };
-        let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-        let table = match parts.as_slice() {
-            [name] if self.ctes.contains(&name.to_lowercase()) => return Vec::new(),
-            [name] => self.catalog.resolve(None, name),
-            [schema, name] => self.catalog.resolve(Some(schema), name),
-            _ => return Vec::new(),
-        };
-        match table {
-            Ok(table) if table.def().has_hidden_key() => vec![ROW_KEY_COLUMN, ROW_ID_COLUMN],
-            Ok(_) => vec![ROW_KEY_COLUMN],
-            Err(_) => Vec::new(),
+        match table_of(name, self.catalog, &|name| self.ctes.contains(name)) {
+            Some(table) if table.def().has_hidden_key() => vec![ROW_KEY_COLUMN, ROW_ID_COLUMN],
+            Some(_) => vec![ROW_KEY_COLUMN],
+            None => Vec::new(),
         }
     }
 }
@@ -153,29 +151,6 @@ fn repeated_names(items: &[SelectItem]) -> Result<HashSet<String>> {
         }
     }
     Ok(repeated)
-}
-
-/// The name of an item that is a column.
-pub(super) fn column_name(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Nested(inner) => column_name(inner),
-        Expr::Identifier(name) => Some(name.value.to_lowercase()),
-        Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.to_lowercase()),
-        _ => None,
-    }
-}
-
-/// How wildcards name a table of FROM.
-pub(super) fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
-    let mut name = match factor {
-        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
-            ObjectName(vec![ObjectNamePart::Identifier(alias.name.clone())])
-        }
-        TableFactor::Table { name, .. } => name.clone(),
-        _ => return None,
-    };
-    lower_object(&mut name);
-    Some(name)
 }
 
 fn qualified_wildcard(name: ObjectName, options: WildcardAdditionalOptions) -> SelectItem {

@@ -18,13 +18,11 @@ use sqlparser::ast::{
     SetExpr, TableAlias, TableFactor, TableWithJoins, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
     WildcardAdditionalOptions,
 };
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
 
-use super::items::{column_name, without};
+use super::items::without;
 use super::relations::{Column, Found, FromColumns, Relation, Relations, alias_of, left_out};
 use super::result_select::ResultSelect;
-use super::{Result, broken, constraint_mut, constraint_of, not_supported};
+use super::tree::{Result, broken, column_name, constraint_mut, constraint_of, select_from};
 use crate::RelationalError;
 
 /// Names tables that have no name; no statement can write it.
@@ -223,10 +221,8 @@ impl Merging<'_> {
         let TableFactor::NestedJoin { table_with_joins, alias } = factor else { return Ok(()) };
         let Some(alias) = alias.take() else { return self.desugar(table_with_joins) };
         // Under a name of its own it shows what `*` does.
-        let mut subquery = select_all()?;
-        if let SetExpr::Select(select) = subquery.body.as_mut() {
-            select.from = vec![(**table_with_joins).clone()];
-        }
+        let join = TableFactor::NestedJoin { table_with_joins: table_with_joins.clone(), alias: None };
+        let subquery = select_from(vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())], join)?;
         *factor = TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None };
         Ok(())
     }
@@ -299,7 +295,7 @@ impl Merging<'_> {
 /// The items that a wildcard stands for.
 fn expanded(from: &FromColumns, options: &WildcardAdditionalOptions) -> Result<Vec<SelectItem>> {
     if options.opt_ilike.is_some() || options.opt_rename.is_some() || options.opt_alias.is_some() {
-        return Err(not_supported("ILIKE, RENAME or an alias behind * over JOIN .. USING"));
+        return Err(RelationalError::not_supported("ILIKE, RENAME or an alias behind * over JOIN .. USING"));
     }
     let left_out = left_out(options);
     let replaced: Vec<_> = options.opt_replace.iter().flat_map(|replace| &replace.items).collect();
@@ -372,14 +368,5 @@ impl VisitorMut for Placing {
             _ => {}
         }
         ControlFlow::Continue(())
-    }
-}
-
-/// `SELECT *` to be filled in: its fields are many, and the parser knows them.
-fn select_all() -> Result<Box<Query>> {
-    let statements = Parser::parse_sql(&GenericDialect {}, "SELECT * FROM t");
-    match statements.map(|mut statements| statements.pop()) {
-        Ok(Some(sqlparser::ast::Statement::Query(query))) => Ok(query),
-        _ => Err(RelationalError::bug("SELECT * is no query")),
     }
 }

@@ -13,9 +13,7 @@ use sqlparser::ast::{
     WildcardAdditionalOptions, With,
 };
 
-use super::items::{column_name, factor_name};
-use super::operations::function_call;
-use super::{Result, constraint_of};
+use super::tree::{Result, column_name, constraint_of, factor_name, function_call};
 use crate::{RelationalError, RelationalErrorKind};
 
 /// A column that a query puts out.
@@ -367,8 +365,7 @@ fn merged(
 /// The names that both sides of a NATURAL join have, in the left one's order.
 fn common(left: &FromColumns, right: &FromColumns) -> Result<Vec<Ident>> {
     if left.is_open() || right.is_open() {
-        let error = RelationalError::from(RelationalErrorKind::NotSupported("NATURAL JOIN with a function".to_owned()));
-        return Err(error.help("write USING"));
+        return Err(RelationalError::not_supported("NATURAL JOIN with a function").help("write USING"));
     }
     let mut seen = HashSet::new();
     let names = left.columns.iter().map(|column| &column.output.name);

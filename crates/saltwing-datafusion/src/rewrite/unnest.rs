@@ -2,7 +2,8 @@
 
 use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, Ident, TableAlias, TableAliasColumnDef, TableFactor};
 
-use super::{Result, not_supported};
+use super::tree::Result;
+use crate::RelationalError;
 
 /// The name of the function, and of its column where nothing else is said.
 const UNNEST: &str = "unnest";
@@ -21,7 +22,9 @@ pub(super) fn as_unnest(factor: &mut TableFactor) -> Result<()> {
                 _ => None,
             })
             .collect();
-        let Some(array_exprs) = lists else { return Err(not_supported("unnest with named arguments")) };
+        let Some(array_exprs) = lists else {
+            return Err(RelationalError::not_supported("unnest with named arguments"));
+        };
         let (alias, with_ordinality) = (alias.take(), *with_ordinality);
         *factor =
             TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality };

@@ -10,7 +10,7 @@ use sqlparser::ast::{
     Expr, Ident, NamedWindowExpr, OrderBy, Query, Select, VisitMut, VisitorMut, WindowSpec, WindowType,
 };
 
-use super::Result;
+use super::tree::Result;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Puts the windows of a SELECT in the place of their names, also in the ORDER BY behind it.

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, JoinType, NullEquality, Result, TableReference};
 use datafusion::functions::expr_fn::coalesce;
@@ -19,8 +20,9 @@ use datafusion::logical_expr::{
     LogicalPlan, LogicalPlanBuilder, Projection, SkipType, SortExpr, SubqueryAlias, Union, Values, Window, lit,
 };
 
+use super::join::{join, null_safe};
+use super::numbers::{Numbers, not_supported};
 use super::references::{is_lateral, of_plan, put_in_place};
-use super::{Numbers, not_supported, null_safe};
 
 /// The keys of one subquery.
 pub(super) struct Keys<'a> {
@@ -41,8 +43,22 @@ pub(super) struct Keyed {
 /// An aggregate without groups as one with a group for each key.
 pub(super) struct Grouped {
     pub(super) keyed: Keyed,
-    /// Its results, and the value of each where a key has no rows; `None` is NULL.
-    pub(super) results: Vec<(Column, Option<PlanExpr>)>,
+    /// The value of each result, also for a key without rows once the plan is joined to that.
+    pub(super) results: Vec<PlanExpr>,
+}
+
+impl Keyed {
+    /// A projection with the keys beside its own items.
+    fn projected(items: impl IntoIterator<Item = PlanExpr>, plan: LogicalPlan, keys: Vec<Column>) -> Result<Self> {
+        let items = items.into_iter().chain(keys.iter().cloned().map(PlanExpr::Column)).collect();
+        let plan = LogicalPlan::Projection(Projection::try_new(items, Arc::new(plan))?);
+        Ok(Self { plan, keys })
+    }
+}
+
+/// An expression under the name of a field.
+fn named_as((expr, (qualifier, field)): (PlanExpr, (Option<&TableReference>, &FieldRef))) -> PlanExpr {
+    expr.alias_qualified(qualifier.cloned(), field.name())
 }
 
 impl Keys<'_> {
@@ -114,10 +130,7 @@ impl Keys<'_> {
 
     /// A projection's columns, and the keys.
     fn projected(&self, projection: &Projection, below: Keyed) -> Result<Keyed> {
-        let mut items = self.all_named(&projection.expr, &below.keys)?;
-        items.extend(below.keys.iter().cloned().map(PlanExpr::Column));
-        let plan = LogicalPlan::Projection(Projection::try_new(items, Arc::new(below.plan))?);
-        Ok(Keyed { plan, keys: below.keys })
+        Keyed::projected(self.all_named(&projection.expr, &below.keys)?, below.plan, below.keys)
     }
 
     /// The first rows of each key: those of the lowest numbers in the order that the limit follows.
@@ -185,12 +198,8 @@ impl Keys<'_> {
         let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, results)?);
         let columns = grouped.schema().columns();
         let own = columns.iter().take(groups).chain(columns.iter().skip(groups + keys.len()));
-        let items = own.zip(aggregate.schema.iter()).map(|(column, (qualifier, field))| {
-            PlanExpr::Column(column.clone()).alias_qualified(qualifier.cloned(), field.name())
-        });
-        let items = items.chain(keys.iter().cloned().map(PlanExpr::Column)).collect();
-        let plan = LogicalPlan::Projection(Projection::try_new(items, Arc::new(grouped))?);
-        Ok(Keyed { plan, keys })
+        let items = own.cloned().map(PlanExpr::Column).zip(aggregate.schema.iter()).map(named_as);
+        Keyed::projected(items, grouped, keys)
     }
 
     /// An aggregate without groups: it has a row for each key, even for one without rows.
@@ -199,18 +208,7 @@ impl Keys<'_> {
         let Keyed { plan: keys_plan, keys } = self.fresh()?;
         let pairs = keys.iter().cloned().zip(keyed.keys).collect();
         let plan = join(keys_plan, keyed.plan, JoinType::Left, pairs, None)?;
-        let items = results.into_iter().zip(aggregate.schema.iter()).map(|((column, default), (qualifier, field))| {
-            let value = PlanExpr::Column(column);
-            // Only COUNT and its like have a value for no rows, and they are never NULL.
-            let value = match default {
-                Some(default) => coalesce(vec![value, default]),
-                None => value,
-            };
-            value.alias_qualified(qualifier.cloned(), field.name())
-        });
-        let items = items.chain(keys.iter().cloned().map(PlanExpr::Column)).collect();
-        let plan = LogicalPlan::Projection(Projection::try_new(items, Arc::new(plan))?);
-        Ok(Keyed { plan, keys })
+        Keyed::projected(results.into_iter().zip(aggregate.schema.iter()).map(named_as), plan, keys)
     }
 
     /// An aggregate without groups, its results for the keys that have rows.
@@ -239,8 +237,12 @@ impl Keys<'_> {
                     PlanExpr::AggregateFunction(call) => call.func.default_value(field.data_type())?,
                     _ => return Err(not_supported()),
                 };
-                let default = (!default.is_null()).then_some(PlanExpr::Literal(default, None));
-                Ok((Column::new(Some(relation.clone()), result(i)), default))
+                let value = PlanExpr::Column(Column::new(Some(relation.clone()), result(i)));
+                // Only COUNT and its like have a value for no rows, and they are never NULL.
+                Ok(match default.is_null() {
+                    true => value,
+                    false => coalesce(vec![value, PlanExpr::Literal(default, None)]),
+                })
             })
             .collect::<Result<_>>()?;
         Ok(Grouped { keyed: Keyed { plan, keys }, results })
@@ -280,17 +282,8 @@ impl Keys<'_> {
             _ => keys.clone(),
         };
         let (left_keys, right_keys) = (left.keys, right.keys);
-        let joined = Join::try_new(
-            Arc::new(left.plan),
-            Arc::new(right.plan),
-            on,
-            filter,
-            join.join_type,
-            join.join_constraint,
-            join.null_equality,
-            join.null_aware,
-        )?;
-        let plan = LogicalPlan::Join(joined);
+        let (left, right) = (Arc::new(left.plan), Arc::new(right.plan));
+        let plan = LogicalPlan::Join(Join { left, right, on, filter, ..join.clone() }).recompute_schema()?;
         match join.join_type {
             Full => self.merged(plan, join, left_keys, right_keys),
             _ => Ok(Keyed { plan, keys: output }),
@@ -324,16 +317,12 @@ impl Keys<'_> {
         let united = LogicalPlan::Union(Union::try_new_with_loose_types(inputs)?);
         let keys: Vec<Column> = (0..self.columns.len()).map(|i| Column::new_unqualified(name(i))).collect();
         let columns = united.schema().columns();
-        let own = columns.iter().zip(union.schema.iter()).map(|(column, (qualifier, field))| {
-            let column = PlanExpr::Column(column.clone());
-            match column.qualified_name() == (qualifier.cloned(), field.name().clone()) {
-                true => column,
-                false => column.alias_qualified(qualifier.cloned(), field.name()),
-            }
+        let own = columns.into_iter().zip(union.schema.iter()).map(|(column, field)| {
+            let is_named = (column.relation.as_ref(), &column.name) == (field.0, field.1.name());
+            let column = PlanExpr::Column(column);
+            if is_named { column } else { named_as((column, field)) }
         });
-        let items = own.chain(keys.iter().cloned().map(PlanExpr::Column)).collect();
-        let plan = LogicalPlan::Projection(Projection::try_new(items, Arc::new(united))?);
-        Ok(Keyed { plan, keys })
+        Keyed::projected(own, united, keys)
     }
 
     /// Window functions over the rows of each key.
@@ -356,12 +345,9 @@ impl Keys<'_> {
         let columns = windowed.schema().columns();
         let own = window.input.schema().columns().into_iter().map(PlanExpr::Column);
         let named = window.schema.iter().skip(window.input.schema().fields().len());
-        let results = columns.into_iter().skip(below).zip(named).map(|(column, (qualifier, field))| {
-            PlanExpr::Column(column).alias_qualified(qualifier.cloned(), field.name())
-        });
-        let items = own.chain(results).chain(by_key()).collect();
-        let plan = LogicalPlan::Projection(Projection::try_new(items, Arc::new(windowed))?);
-        Ok(Keyed { plan, keys })
+        let results = columns.into_iter().skip(below).map(PlanExpr::Column).zip(named).map(named_as);
+        let items = own.chain(results).collect::<Vec<_>>();
+        Keyed::projected(items, windowed, keys)
     }
 
     fn order(&self, order: &[SortExpr], keys: &[Column]) -> Result<Vec<SortExpr>> {
@@ -411,29 +397,4 @@ fn as_union(values: &Values) -> Result<LogicalPlan> {
 
 fn no_columns() -> datafusion::common::DFSchemaRef {
     Arc::new(datafusion::common::DFSchema::empty())
-}
-
-/// Two plans joined where each pair of columns is the same, NULL included.
-pub(super) fn join(
-    left: LogicalPlan,
-    right: LogicalPlan,
-    kind: JoinType,
-    pairs: Vec<(Column, Column)>,
-    filter: Option<PlanExpr>,
-) -> Result<LogicalPlan> {
-    let mut on = Vec::with_capacity(pairs.len());
-    for (l, r) in &pairs {
-        on.extend(null_safe(&left, l, &right, r)?);
-    }
-    let filter = filter.or_else(|| on.is_empty().then(|| lit(true)));
-    Ok(LogicalPlan::Join(Join::try_new(
-        Arc::new(left),
-        Arc::new(right),
-        on,
-        filter,
-        kind,
-        datafusion::logical_expr::JoinConstraint::On,
-        NullEquality::NullEqualsNothing,
-        false,
-    )?))
 }

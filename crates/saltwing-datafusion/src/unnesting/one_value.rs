@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
-use datafusion::functions::expr_fn::coalesce;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
@@ -14,8 +13,8 @@ use datafusion::logical_expr::{
 
 use super::left::has_subquery;
 use super::references::{outer_references, put_in_place};
+use crate::function::aggregate::SingleValue;
 use crate::lowering::is_one_row;
-use crate::single_value::SingleValue;
 
 /// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most;
 /// `= ANY` is `IN`, and `<> ALL` is `NOT IN`: as such they are joins, and lookups.
@@ -119,18 +118,9 @@ pub(super) fn value_of(
     value: &PlanExpr,
     aggregate: &Aggregate,
     outer: &[Column],
-    results: &[(Column, Option<PlanExpr>)],
+    results: Vec<PlanExpr>,
 ) -> Result<PlanExpr> {
-    let of_results = aggregate.schema.columns().into_iter().zip(results).map(|(column, (result, default))| {
-        let result = PlanExpr::Column(result.clone());
-        // Only COUNT and its like have a value for no rows, and they are never NULL.
-        let result = match default {
-            Some(default) => coalesce(vec![result, default.clone()]),
-            None => result,
-        };
-        (column, result)
-    });
-    let of_results: HashMap<Column, PlanExpr> = of_results.collect();
+    let of_results: HashMap<Column, PlanExpr> = aggregate.schema.columns().into_iter().zip(results).collect();
     let replaced = value.clone().unalias().transform(|part| match &part {
         PlanExpr::Column(column) => Ok(match of_results.get(column) {
             Some(result) => Transformed::yes(result.clone()),

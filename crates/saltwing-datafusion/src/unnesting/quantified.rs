@@ -14,11 +14,12 @@ use datafusion::logical_expr::{
 use saltwing_types::CompareOp;
 
 use super::left::{Position, Site, has_subquery, is_left};
+use super::numbers::{Numbers, not_supported};
 use super::references::{as_outer, outer_references};
-use super::{Numbers, not_supported};
+use crate::expression::operation::{compare_op, compare_operator};
+use crate::expression::operation_function::row_of;
+use crate::expression::translation::balanced;
 use crate::lowering::Lowerer;
-use crate::operation::{compare_op, compare_operator, row_of};
-use crate::translation::balanced;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// A value held to the members of a subquery.
@@ -117,8 +118,8 @@ impl Quantified {
             return Err(RelationalError::from(RelationalErrorKind::TypeMismatch(text)).into());
         }
         if values.len() > 1 && self.op != CompareOp::Eq {
-            let text = "a row value before ANY or ALL, other than = ANY and <> ALL,".to_owned();
-            return Err(RelationalError::from(RelationalErrorKind::NotSupported(text)).into());
+            let text = "a row value before ANY or ALL, other than = ANY and <> ALL,";
+            return Err(RelationalError::not_supported(text).into());
         }
         let compared = values.iter().zip(columns).map(|(value, member)| {
             let value = as_outer(value.clone(), outer)?;

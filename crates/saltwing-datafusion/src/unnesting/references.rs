@@ -10,7 +10,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::{Expr as PlanExpr, ExprSchemable, LogicalPlan, SubqueryAlias};
 
-use super::LATERAL_MARKER;
+use crate::expression::internal_name::LATERAL_MARKER;
 
 /// The outer columns that a plan names, each once.
 pub(super) fn of_plan(plan: &LogicalPlan) -> Vec<Column> {

@@ -90,15 +90,15 @@ impl Database {
         let query = query(sql);
         let guard = Guard { hints: query.hints.clone(), ..self.guard.clone() };
         self.engine.plan(QueryRequest {
-            query: &query.query,
-            items: &query.items,
-            params,
-            subqueries: &[],
-            catalog: &self.catalog.snapshot(),
+            query: *query.query,
+            items: query.items,
+            params: params.values(),
+            subqueries: Vec::new(),
+            catalog: self.catalog.snapshot(),
             snapshot: self.tables.snapshot().unwrap(),
             context: ScanContext::new(Budget::default()),
-            guard: &guard,
-            samples: &[],
+            guard,
+            samples: Vec::new(),
             recursion: RecursionLimits::default(),
             mode,
             now_ms: None,

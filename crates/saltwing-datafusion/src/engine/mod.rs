@@ -1,0 +1,358 @@
+//! The engine: plans a query with DataFusion's parts and our rules, and runs the plan.
+
+mod declared;
+mod function_list;
+mod names;
+mod output;
+mod planned;
+mod reusable;
+mod template;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use datafusion::catalog::TableFunction;
+use datafusion::common::DataFusionError;
+use datafusion::common::alias::AliasGenerator;
+use datafusion::common::config::ConfigOptions;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
+use datafusion::logical_expr::registry::FunctionRegistry;
+use datafusion::logical_expr::{Distinct, LogicalPlan};
+use datafusion::optimizer::{Analyzer, Optimizer, OptimizerConfig, OptimizerContext};
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use datafusion::prelude::SessionConfig;
+use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
+use saltwing_access::Memory;
+use saltwing_bind::ResultColumn;
+use saltwing_types::SqlType;
+use sqlparser::ast::Statement;
+
+use self::declared::declared_name;
+use self::names::Names;
+use self::output::result_type;
+use self::planned::judged;
+use self::template::{is_immutable, params_only_in_scan_filters};
+use crate::analyzer::Lowering;
+use crate::expression::sql_field::field_type;
+use crate::function::aggregate;
+use crate::function::bounded_function::bounded;
+use crate::function::function_names::FunctionNames;
+use crate::function::native::functions as native_functions;
+use crate::physical::constants::HideConstants;
+use crate::physical::join_order::for_lookups;
+use crate::physical::recursion::limited;
+use crate::physical::scan_rule::ScanRule;
+use crate::request::{Mode, QueryRequest};
+use crate::rewrite::label::Labels;
+use crate::rewrite::plan_budget;
+use crate::rewrite::{Findings, Prepared, Renaming, prepare};
+use crate::scan::scan_request::QueryContext;
+use crate::statement::current as current_statement;
+use crate::statement::memory_pool::StatementMemory;
+use crate::statement::planner_thread::{Watched, on_planner_thread};
+use crate::unnesting::{keeps_subquery, without_idle_marks};
+use crate::{RelationalError, RelationalErrorKind};
+
+pub use self::function_list::EngineFunction;
+pub use self::output::ResultStream;
+pub use self::planned::{Planned, Template};
+pub use self::template::Binding;
+
+/// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
+const DIVIDED_ROWS_MIN: u64 = 131_072;
+
+/// Settings of an [`Engine`].
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Rows of a batch between operators.
+    pub batch_rows: usize,
+    /// Partitions in which a statement runs: each may have a thread of its own.
+    pub partitions: usize,
+    /// Rows from which on a scan is divided among these.
+    pub divided_rows_min: u64,
+    /// What the sorts, joins and aggregates of all statements hold in memory together. At its limit they go to
+    /// temporary files, or fail.
+    pub memory: Arc<Memory>,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self {
+            batch_rows: 8192,
+            partitions: 2,
+            divided_rows_min: DIVIDED_ROWS_MIN,
+            memory: Arc::new(Memory::new(usize::MAX)),
+        }
+    }
+}
+
+/// Plans and runs queries of any shape.
+pub struct Engine {
+    pub(crate) session: Arc<SessionState>,
+    pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
+    analyzer: Analyzer,
+    optimizer: Optimizer,
+    task: Arc<TaskContext>,
+    divided_rows_min: u64,
+}
+
+impl Engine {
+    /// An engine; it holds no tables.
+    ///
+    /// # Errors
+    /// What DataFusion refuses of the settings.
+    pub fn new(config: &EngineConfig) -> Result<Self, RelationalError> {
+        let mut options = SessionConfig::new()
+            .with_batch_size(config.batch_rows)
+            .with_target_partitions(config.partitions)
+            .with_information_schema(false)
+            // Within a bucket rows come in key order: they are not dealt out.
+            .with_round_robin_repartition(false);
+        let optimizer_options = &mut options.options_mut().optimizer;
+        optimizer_options.skip_failed_rules = false;
+        // A limit above a window would cut the rows that the window ranks and counts.
+        optimizer_options.enable_window_limits = false;
+        // Our scans take no filters that appear only while the plan runs.
+        optimizer_options.enable_dynamic_filter_pushdown = false;
+        optimizer_options.enable_topk_dynamic_filter_pushdown = false;
+        optimizer_options.enable_join_dynamic_filter_pushdown = false;
+        optimizer_options.enable_aggregate_dynamic_filter_pushdown = false;
+        // The keys of a correlated UNION may be nullable in the physical plan alone, which this check takes for a broken plan.
+        // Nothing is computed from it. `subquery/aggregates.slt` has the query.
+        options.options_mut().execution.skip_physical_aggregate_schema_check = true;
+        let sql = &mut options.options_mut().sql_parser;
+        sql.map_string_types_to_utf8view = false;
+        sql.default_null_ordering = "nulls_first".into();
+        let memory = StatementMemory(config.memory.clone());
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
+        let mut rules = PhysicalOptimizer::new().rules;
+        // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
+        // rows' NULLs on the way.
+        rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
+        // The first run makes filters put out some of their input's columns. The second one would take the places of these
+        // for places in the input, and put out other columns.
+        let mut pushed = false;
+        rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
+        let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
+        let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
+        rules.insert(placed, Arc::new(HideConstants));
+        rules.insert(0, Arc::new(ScanRule));
+        let rules = rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        let native = SessionStateDefaults::default_aggregate_functions();
+        let aggregates = native.into_iter().chain(aggregate::functions()).collect();
+        let native = SessionStateDefaults::default_scalar_functions();
+        let scalar_functions = native.into_iter().chain(native_functions()).map(bounded).collect();
+        let session = SessionStateBuilder::new()
+            .with_config(options)
+            .with_runtime_env(runtime.build_arc()?)
+            .with_expr_planners(SessionStateDefaults::default_expr_planners())
+            .with_scalar_functions(scalar_functions)
+            .with_higher_order_functions(SessionStateDefaults::default_higher_order_functions())
+            .with_aggregate_functions(aggregates)
+            .with_window_functions(SessionStateDefaults::default_window_functions())
+            .with_physical_optimizer_rules(rules)
+            .build();
+        let mut analyzer = Analyzer::new();
+        analyzer.rules.insert(0, Arc::new(Lowering));
+        analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        let functions = SessionStateDefaults::default_table_functions();
+        let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
+        let task = session.task_ctx();
+        let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        let (optimizer, divided_rows_min) = (Optimizer::with_rules(rules), config.divided_rows_min);
+        let session = Arc::new(session);
+        Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })
+    }
+
+    /// Plans a query, and judges how it reads its tables.
+    ///
+    /// Nothing is read yet. It runs on a thread of its own, which has the stack that deep expressions take, and which
+    /// is left behind when the statement must stop.
+    ///
+    /// # Errors
+    /// What is wrong with the statement; to execute, also a refused full scan.
+    pub fn plan(self: &Arc<Self>, request: QueryRequest) -> Result<Planned, RelationalError> {
+        let (engine, context) = (self.clone(), request.context.clone());
+        on_planner_thread(&context, move || {
+            plan_budget::check(&request.query)?;
+            engine.plan_here(&request)
+        })
+    }
+
+    fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
+        let functions = FunctionNames(&self.session);
+        let prepared = prepare(request, &functions, Renaming::Collisions)?;
+        let has_alias_beside_wildcard = prepared.found.has_alias_beside_wildcard;
+        match self.plan_named(request, prepared) {
+            // An alias may be the name of a column that a wildcard stands for, and DataFusion says so in several ways.
+            Err(error) if has_alias_beside_wildcard && error.is_of_names() => {
+                let renamed = prepare(request, &functions, Renaming::BesideWildcards);
+                renamed.and_then(|prepared| self.plan_named(request, prepared)).map_err(|_| error)
+            }
+            planned => planned,
+        }
+    }
+
+    /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
+    fn plan_named(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
+        let (ambiguous, calls) = (prepared.found.ambiguous.clone(), prepared.found.calls.clone());
+        self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
+            RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
+                RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
+            }
+            RelationalErrorKind::WrongArguments { function, .. } => {
+                let span = calls.get(&function.to_lowercase()).copied();
+                error.at(span)
+            }
+            _ => error,
+        })
+    }
+
+    fn plan_prepared(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
+        let Prepared { query, found } = prepared;
+        let Findings { operations, labels, names_hidden, limit_open, places, .. } = found;
+        let reading = Arc::new(QueryContext {
+            snapshot: Some(request.snapshot.clone()),
+            context: request.context.clone(),
+            guard: request.guard.clone(),
+            samples: request.samples.clone(),
+            divided_rows_min: self.divided_rows_min,
+            limit_open,
+        });
+        let names = Names {
+            session: &self.session,
+            table_functions: &self.table_functions,
+            catalog: &*request.catalog,
+            reading: reading.clone(),
+            operations,
+            with_hidden: names_hidden,
+            places: RefCell::new(places),
+        };
+        let statement = Statement::Query(Box::new(query));
+        let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
+        current_statement::check()?;
+        let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
+        let options = self.session.config_options();
+        let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
+        let columns = columns_of(&analyzed);
+        let analyzed_types: Vec<Option<SqlType>> =
+            analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
+        let mut context = OptimizerContext::new_with_config_options(options.clone());
+        if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
+            context = context.with_query_execution_start_time(now);
+        }
+        let context = Optimizing { context, functions: &self.session };
+        let optimized = without_idle_marks(self.optimizer.optimize(analyzed, &context, |_, _| {})?)?;
+        let is_kept = request.mode == Mode::Keep
+            && !limit_open
+            && is_immutable(&logical)?
+            && params_only_in_scan_filters(&optimized)?;
+        current_statement::check()?;
+        let physical = self.physical(&for_lookups(optimized)?)?;
+        let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
+        let one_type = match analyzed_types.as_slice() {
+            [ty] => *ty,
+            _ => None,
+        };
+        let (task, context) = (self.task.clone(), request.context.clone());
+        let physical = limited(physical, request.recursion)?;
+        let mut planned = Planned { columns, one_type, reads, warnings, physical, task, context, template: None };
+        if is_kept {
+            planned.template = Template::new(&planned, &reading)?;
+        }
+        Ok(planned)
+    }
+
+    /// The physical plan. Making one waits for nothing: its leaves are in this process.
+    fn physical(&self, logical: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
+        let planner = DefaultPhysicalPlanner::default();
+        let planned = futures::executor::block_on(planner.create_physical_plan(logical, self.session.as_ref()));
+        planned.or_else(|error| match error {
+            DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
+            error => Err(error.into()),
+        })
+    }
+}
+
+/// What optimizer rules look up.
+struct Optimizing<'a> {
+    context: OptimizerContext,
+    functions: &'a SessionState,
+}
+
+impl OptimizerConfig for Optimizing<'_> {
+    fn query_execution_start_time(&self) -> Option<DateTime<Utc>> {
+        self.context.query_execution_start_time()
+    }
+
+    fn alias_generator(&self) -> &Arc<AliasGenerator> {
+        self.context.alias_generator()
+    }
+
+    fn options(&self) -> Arc<ConfigOptions> {
+        self.context.options()
+    }
+
+    fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
+        Some(self.functions)
+    }
+}
+
+/// Whether a column's name, qualified or not, is one of these.
+fn is_among(name: &str, names: &HashSet<String>) -> bool {
+    name.rsplit('.').next().is_some_and(|column| names.contains(&column.trim_matches('"').to_lowercase()))
+}
+
+fn parser_options() -> ParserOptions {
+    ParserOptions::new()
+        .with_parse_float_as_decimal(true)
+        .with_map_string_types_to_utf8view(false)
+        .with_collect_spans(true)
+        .with_default_null_ordering(NullOrdering::NullsFirst)
+}
+
+/// The result's columns: named by the statement's plan, typed by the analyzed one.
+fn result_columns(named: &LogicalPlan, typed: &LogicalPlan, labels: &Labels) -> Vec<ResultColumn> {
+    let named = names_of(named);
+    let types = typed.schema().fields();
+    types
+        .iter()
+        .zip(named.schema().fields())
+        .enumerate()
+        .map(|(index, (field, name))| ResultColumn {
+            label: labels.of(name.name(), declared_name(named, index).as_deref()),
+            ty: result_type(field),
+            nullable: field.is_nullable(),
+        })
+        .collect()
+}
+
+/// The node whose fields are the result's columns: of a set operation, the first part.
+fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
+    match plan {
+        LogicalPlan::Union(union) => union.inputs.first().map_or(plan, |first| names_of(first)),
+        LogicalPlan::Sort(sort) => names_of(&sort.input),
+        LogicalPlan::Limit(limit) => names_of(&limit.input),
+        LogicalPlan::Distinct(Distinct::All(input)) => names_of(input),
+        _ => plan,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// [`Engine::new`] finds rules by their names: a rule of another name would stay, or be left out, in silence.
+    #[test]
+    fn datafusion_names_its_rules_as_the_engine_expects() {
+        let rules = PhysicalOptimizer::new().rules;
+        let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
+        assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
+        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements")), (2, 1));
+    }
+}

@@ -1,0 +1,199 @@
+//! Causes of errors that DataFusion tells apart by text alone.
+//!
+//! Where this crate can know a cause before DataFusion does, it raises an error of its own: for functions that do not
+//! exist, for tables, for operands and types of our operations, for subqueries that no join can stand for. The rest is
+//! the table in this file. A text of no line gets the code of its variant (`from_datafusion.rs`). When a new release of
+//! DataFusion words an error differently, a test of this file fails, and the code of that error is about to change.
+
+use saltwing_types::ValueError;
+
+use super::message::{first_line, in_sql_types, sql_types};
+use super::{RelationalError, RelationalErrorKind};
+
+/// The kinds of DataFusion's errors that have many causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// `DataFusionError::Plan`.
+    Plan,
+    /// `DataFusionError::Execution`, and what Arrow's kernels refuse.
+    Execution,
+    /// Arrow's errors of texts that are no values.
+    Parse,
+    /// Errors of other libraries.
+    Other,
+}
+
+/// A part of a text, and the error that it stands for.
+struct Line {
+    variant: Variant,
+    part: &'static str,
+    error: fn(&str) -> RelationalError,
+}
+
+const LINES: [Line; 16] = [
+    // `x.*`: the planner looks tables of wildcards up without a typed error.
+    line(Variant::Plan, "Invalid qualifier ", no_such_table),
+    // Signatures of native functions are checked against types that only the planner knows.
+    line(Variant::Plan, "No function matches the given name and argument types '", wrong_arguments),
+    // Which calls are aggregates, and what they cover, is known once the planner has resolved names.
+    line(Variant::Plan, "HAVING clause references", having),
+    line(Variant::Plan, "must appear in the GROUP BY clause", not_grouped),
+    // A condition may be a column, and its type is known to the planner alone.
+    line(Variant::Plan, "non-boolean predicate", type_mismatch),
+    // AND and OR stay DataFusion's, as do comparisons of INTERSECT.
+    line(Variant::Plan, "Cannot infer common argument type", type_mismatch),
+    // Lists and intervals have no types of ours: DataFusion compares, chooses and adds them.
+    line(Variant::Plan, "Cannot automatically convert", type_mismatch),
+    line(Variant::Plan, "Failed to coerce", type_mismatch),
+    line(Variant::Plan, "common type to coerce", type_mismatch),
+    // DataFusion runs uncorrelated subqueries of one value itself.
+    line(Variant::Execution, "Scalar subquery returned more than one row", several_rows),
+    // Native functions of regular expressions compile them while they run.
+    line(Variant::Execution, "CompiledTooBig", regexp_too_large),
+    line(Variant::Other, "regex exceeds size limit", regexp_too_large),
+    // Native functions of numbers and dates have no variant for results beyond their type.
+    line(Variant::Execution, "overflow", out_of_range),
+    line(Variant::Execution, "Overflow", out_of_range),
+    line(Variant::Execution, "out of range", out_of_range),
+    // An INTERVAL, as a literal or a cast, is read by Arrow.
+    line(Variant::Parse, "Invalid input syntax for type interval", bad_interval),
+];
+
+const fn line(variant: Variant, part: &'static str, error: fn(&str) -> RelationalError) -> Line {
+    Line { variant, part, error }
+}
+
+/// The error that a text of DataFusion's stands for; `None` if its variant says all.
+pub(crate) fn cause_in(variant: Variant, text: &str) -> Option<RelationalError> {
+    let line = LINES.iter().find(|line| line.variant == variant && text.contains(line.part))?;
+    Some((line.error)(text))
+}
+
+fn no_such_table(text: &str) -> RelationalError {
+    let name = text.strip_prefix("Invalid qualifier ").unwrap_or(text);
+    RelationalErrorKind::NoSuchTable(name.to_owned()).into()
+}
+
+/// DataFusion lists all signatures, in the names of Arrow's types. The call is the last word in quotes: `'power(Utf8, Utf8)'`.
+fn wrong_arguments(text: &str) -> RelationalError {
+    let call = text.split("argument types '").nth(1).and_then(|rest| rest.split("'.").next());
+    let call = call.and_then(|call| call.strip_suffix(')')?.split_once('('));
+    match call {
+        Some((function, types)) => {
+            let kind = RelationalErrorKind::WrongArguments { function: function.to_owned(), types: sql_types(types) };
+            RelationalError::from(kind).help("CAST brings a value to another type")
+        }
+        None => type_mismatch(text),
+    }
+}
+
+fn having(text: &str) -> RelationalError {
+    let column = first_column(text).map_or_else(|| "a column".to_owned(), |column| format!("column {column}"));
+    let text = format!("HAVING names {column}, which stands neither in GROUP BY nor in an aggregate");
+    RelationalError::from(RelationalErrorKind::Syntax(text)).help("conditions on rows stand in WHERE")
+}
+
+fn not_grouped(text: &str) -> RelationalError {
+    let column = text.split("column \"").nth(1).and_then(|rest| rest.split('"').next());
+    let text = match column {
+        Some(column) => format!("{column} stands neither in GROUP BY nor in an aggregate"),
+        None => first_line(text),
+    };
+    RelationalErrorKind::Syntax(text).into()
+}
+
+fn type_mismatch(text: &str) -> RelationalError {
+    RelationalErrorKind::TypeMismatch(in_sql_types(text)).into()
+}
+
+fn several_rows(_: &str) -> RelationalError {
+    RelationalError::several_rows()
+}
+
+fn regexp_too_large(_: &str) -> RelationalError {
+    let text = "the regular expression is too large: it would take more than 10 MB".to_owned();
+    RelationalError::from(ValueError::BadArgument(text)).help("repeat less: {1000} within {1000} is a million")
+}
+
+fn out_of_range(text: &str) -> RelationalError {
+    RelationalErrorKind::OutOfRange(first_line(text)).into()
+}
+
+fn bad_interval(text: &str) -> RelationalError {
+    let written = text.split('"').nth(1).unwrap_or(text);
+    let error = RelationalError::from(ValueError::BadArgument(format!("'{written}' is no INTERVAL")));
+    error.help("write INTERVAL '1 day', '2 hours 30 minutes' or '1 year 6 months'")
+}
+
+/// The first qualified column that a text names: `t.v`.
+fn first_column(text: &str) -> Option<&str> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
+    let is_column = |word: &&str| match word.split_once('.') {
+        Some((table, column)) => table.starts_with(char::is_alphabetic) && column.starts_with(char::is_alphabetic),
+        None => false,
+    };
+    words.into_iter().find(is_column)
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::prelude::{SessionConfig, SessionContext};
+
+    use super::*;
+
+    /// Of each line, a statement that DataFusion refuses with its text, and the message that becomes of it.
+    const EXAMPLES: [(&str, &str); LINES.len()] = [
+        ("SELECT x.* FROM (SELECT 1 AS a) t", "no table x in the FROM clause"),
+        ("SELECT power([1], 'b')", "power does not take (ARRAY, VARCHAR)"),
+        (
+            "SELECT a FROM (SELECT 1 AS a) t HAVING a + 1 > 0",
+            "HAVING names column t.a, which stands neither in GROUP BY nor in an aggregate",
+        ),
+        ("SELECT a, b FROM (VALUES (1, 2)) t (a, b) GROUP BY a", "t.b stands neither in GROUP BY nor in an aggregate"),
+        (
+            "SELECT 1 FROM (SELECT 1 AS a) t WHERE a",
+            "Cannot create filter with non-boolean predicate 't.a' returning BIGINT",
+        ),
+        (
+            "SELECT a AND a FROM (VALUES (1)) t (a)",
+            "Cannot infer common argument type for logical boolean operation BIGINT AND BIGINT",
+        ),
+        ("SELECT CASE WHEN [1] THEN 1 END", "Cannot automatically convert ARRAY to Boolean"),
+        (
+            "SELECT CASE WHEN true THEN [1] ELSE 2 END",
+            "Failed to coerce then (ARRAY) and else (BIGINT) to common types in CASE WHEN expression",
+        ),
+        ("SELECT [1] LIKE 'x'", "There isn't a common type to coerce ARRAY and VARCHAR in LIKE expression"),
+        ("SELECT (SELECT column1 FROM (VALUES (1), (2)) v)", "a subquery that stands for one value has several rows"),
+        (
+            "SELECT regexp_match(a, '(a{1000}){1000}') FROM (VALUES ('a')) v (a)",
+            "the regular expression is too large: it would take more than 10 MB",
+        ),
+        (
+            "SELECT regexp_replace(a, '(a{1000}){1000}', 'x') FROM (VALUES ('a')) v (a)",
+            "the regular expression is too large: it would take more than 10 MB",
+        ),
+        (
+            "SELECT lcm(9223372036854775807, a) FROM (VALUES (2)) v (a)",
+            "Signed integer overflow in LCM(9223372036854775807, 2)",
+        ),
+        ("SELECT factorial(a) FROM (VALUES (51)) v (a)", "Overflow happened on FACTORIAL(51)"),
+        ("SELECT make_date(2020, a, 1) FROM (VALUES (13)) v (a)", "Month value '13' is out of range"),
+        ("SELECT INTERVAL '1 dya'", "'1 dya' is no INTERVAL"),
+    ];
+
+    #[tokio::test]
+    async fn datafusion_words_its_errors_as_the_table_says() {
+        let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+        for (line, (sql, message)) in LINES.iter().zip(EXAMPLES) {
+            let result = match session.sql(sql).await {
+                Ok(plan) => plan.collect().await,
+                Err(error) => Err(error),
+            };
+            let error = result.expect_err(sql);
+            let text = error.to_string();
+            assert!(text.contains(line.part), "{sql}\n{text}");
+            assert_eq!(RelationalError::from(error).to_string(), message, "{sql}\n{text}");
+        }
+    }
+}

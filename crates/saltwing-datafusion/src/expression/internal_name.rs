@@ -1,0 +1,21 @@
+//! Names that this crate gives to functions, columns and tables of a plan.
+//!
+//! They start with [`PREFIX`], as DataFusion's own start with two underscores, and EXPLAIN shows them. A statement that
+//! calls a function by such a name is refused before it is planned ([`crate::rewrite`]), so that it never reaches an
+//! operation of another part of the statement.
+
+/// What each such name starts with.
+pub(crate) const PREFIX: &str = "__saltwing_";
+
+/// The name for `what`.
+pub(crate) fn internal_name(what: &str) -> String {
+    format!("{PREFIX}{what}")
+}
+
+/// Whether a name of a statement is one of those that it must not use.
+pub(crate) fn is_internal(name: &str) -> bool {
+    name.to_lowercase().starts_with(PREFIX)
+}
+
+/// The alias below a lateral side that DataFusion may not know as such.
+pub(crate) const LATERAL_MARKER: &str = "__saltwing_lateral";

@@ -1,0 +1,170 @@
+//! Aggregates of DataFusion's with our types, and without wrapping.
+//!
+//! * SUM of integers is a BIGINT, that of decimals a DECIMAL without precision (`sum.rs`).
+//! * AVG of decimals is exact (`average.rs`); of all other numbers it is DataFusion's, and a DOUBLE.
+//! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5).
+//! * [`SingleValue`] stands for a subquery of one row.
+
+mod average;
+mod single_value;
+mod sum;
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::Result;
+use datafusion::functions_aggregate::average::avg_udaf;
+use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
+use datafusion::functions_aggregate::sum::sum_udaf;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
+};
+use saltwing_expr::arrow_type;
+use saltwing_expr::sum::SumKind;
+
+use self::average::OneAverage;
+use self::sum::{DistinctSum, accumulator, groups_accumulator};
+use crate::RelationalError;
+
+pub(crate) use self::single_value::SingleValue;
+
+/// The aggregates that take the place of DataFusion's of the same name.
+pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {
+    let of_ours = [(sum_udaf(), Kind::Sum), (avg_udaf(), Kind::Average)];
+    let extremes = [min_udaf(), max_udaf()].map(|native| (native, Kind::Extreme));
+    let of_ours = of_ours.into_iter().chain(extremes);
+    let of_ours = of_ours.map(|(native, kind)| AggregateUDF::new_from_impl(TypedAggregate { native, kind }));
+    of_ours.chain([AggregateUDF::new_from_impl(SingleValue::default())]).map(Arc::new).collect()
+}
+
+/// An aggregate of DataFusion's, but for the types that it has a way of its own for.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct TypedAggregate {
+    native: Arc<AggregateUDF>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Sum,
+    Average,
+    Extreme,
+}
+
+impl TypedAggregate {
+    /// How values of a type are summed; `None` if that is DataFusion's task.
+    fn summed(&self, ty: Option<&DataType>, is_distinct: bool) -> Option<SumKind> {
+        let summed = SumKind::of(ty?)?;
+        let is_ours = match (self.kind, summed) {
+            (Kind::Sum, SumKind::Floats) => !is_distinct,
+            (Kind::Sum, _) => true,
+            (Kind::Average, SumKind::Decimals(_)) => !is_distinct,
+            (Kind::Average | Kind::Extreme, _) => false,
+        };
+        is_ours.then_some(summed)
+    }
+
+    fn summed_of(&self, args: &AccumulatorArgs<'_>) -> Option<SumKind> {
+        self.summed(args.expr_fields.first().map(|field| field.data_type()), args.is_distinct)
+    }
+}
+
+impl AggregateUDFImpl for TypedAggregate {
+    fn name(&self) -> &str {
+        self.native.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.native.signature()
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        self.native.coerce_types(arg_types)
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match self.summed(arg_types.first(), false) {
+            Some(summed) => Ok(arrow_type(summed.sql_type())),
+            None => self.native.return_type(arg_types),
+        }
+    }
+
+    fn return_field(&self, arg_fields: &[FieldRef]) -> Result<FieldRef> {
+        let types: Vec<DataType> = arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let field = Field::new(self.name(), self.return_type(&types)?, true);
+        Ok(Arc::new(match arg_fields.first() {
+            Some(argument) if self.kind == Kind::Extreme => field.with_metadata(argument.metadata().clone()),
+            _ => field,
+        }))
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        match self.summed_of(&args) {
+            None => self.native.accumulator(args),
+            Some(summed) if self.kind == Kind::Average => Ok(Box::new(OneAverage::new(summed))),
+            Some(summed) if args.is_distinct => Ok(Box::new(DistinctSum::new(summed, &self.native, args)?)),
+            Some(summed) => Ok(accumulator(summed)),
+        }
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        let argument = args.input_fields.first().map(|field| field.data_type());
+        let Some(summed) = self.summed(argument, args.is_distinct) else { return self.native.state_fields(args) };
+        let sum = match args.is_distinct {
+            true => {
+                let item = Field::new_list_field(summed.partial_type(), true);
+                Field::new_list(format_state_name(args.name, "sum distinct"), item, false)
+            }
+            false => Field::new(format_state_name(args.name, "sum"), summed.partial_type(), true),
+        };
+        let count = Field::new(format_state_name(args.name, "count"), DataType::UInt64, false);
+        let count = (self.kind == Kind::Average).then_some(count);
+        Ok([sum].into_iter().chain(count).map(Arc::new).collect())
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        match self.summed_of(&args) {
+            Some(_) => self.kind == Kind::Sum && !args.is_distinct,
+            None => self.native.groups_accumulator_supported(args),
+        }
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        match self.summed_of(&args) {
+            Some(summed) => Ok(groups_accumulator(summed)),
+            None => self.native.create_groups_accumulator(args),
+        }
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        match self.summed_of(&args) {
+            // What was added as floats is not taken off again exactly.
+            Some(SumKind::Floats) | None => self.native.create_sliding_accumulator(args),
+            Some(_) if args.is_distinct => {
+                Err(RelationalError::not_supported("SUM(DISTINCT ..) over a moving window").into())
+            }
+            Some(_) => self.accumulator(args),
+        }
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
+    }
+
+    fn is_descending(&self) -> Option<bool> {
+        self.native.is_descending()
+    }
+
+    fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
+        match self.kind {
+            Kind::Extreme => self.native.inner().set_monotonicity(data_type),
+            Kind::Sum | Kind::Average => SetMonotonicity::NotMonotonic,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! SUM without wrapping: [`saltwing_expr::sum`], as accumulators of DataFusion's.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
+use arrow::compute::{cast, not, nullif, prep_null_mask_filter};
+use arrow::datatypes::{Field, UInt64Type, i256};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::function::AccumulatorArgs;
+use datafusion::logical_expr::{Accumulator, AggregateUDF, EmitTo, GroupsAccumulator};
+use saltwing_expr::sum::{FloatTotal, SumKind, SumTotal, beyond_sums};
+use saltwing_types::ValueError;
+
+use crate::RelationalError;
+
+/// The sum of one group, also of a moving window.
+pub(super) fn accumulator(kind: SumKind) -> Box<dyn Accumulator> {
+    match kind {
+        SumKind::Integers => Box::new(OneSum::<i128>::new(kind)),
+        SumKind::Decimals(_) => Box::new(OneSum::<i256>::new(kind)),
+        SumKind::Floats => Box::new(OneSum::<FloatTotal>::new(kind)),
+    }
+}
+
+/// The sums of many groups.
+pub(super) fn groups_accumulator(kind: SumKind) -> Box<dyn GroupsAccumulator> {
+    match kind {
+        SumKind::Integers => Box::new(GroupSums::<i128>::new(kind)),
+        SumKind::Decimals(_) => Box::new(GroupSums::<i256>::new(kind)),
+        SumKind::Floats => Box::new(GroupSums::<FloatTotal>::new(kind)),
+    }
+}
+
+fn of_values(error: ValueError) -> DataFusionError {
+    RelationalError::from(error).into()
+}
+
+fn sum_overflow(kind: SumKind) -> DataFusionError {
+    of_values(beyond_sums(kind))
+}
+
+fn argument(values: &[ArrayRef]) -> Result<&ArrayRef> {
+    values.first().ok_or_else(|| RelationalError::bug("SUM without a column").into())
+}
+
+/// One value of a column of one row.
+fn only(column: std::result::Result<ArrayRef, ValueError>) -> Result<ScalarValue> {
+    ScalarValue::try_from_array(&column.map_err(of_values)?, 0)
+}
+
+/// The sum of one group, also of a moving window.
+#[derive(Debug)]
+pub(super) struct OneSum<T> {
+    sum: T,
+    count: u64,
+    kind: SumKind,
+}
+
+impl<T: SumTotal> OneSum<T> {
+    pub(super) fn new(kind: SumKind) -> Self {
+        Self { sum: T::default(), count: 0, kind }
+    }
+
+    /// How many values were summed.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// AVG of these values.
+    pub(super) fn average(&self) -> Result<ScalarValue> {
+        only(T::averages(std::iter::once((self.sum, self.count)), self.kind))
+    }
+
+    /// Adds partial sums, each with the number of values that it is of.
+    pub(super) fn merge(&mut self, sums: &ArrayRef, counts: &PrimitiveArray<UInt64Type>) -> Result<()> {
+        self.sum.add_run(sums, 0..sums.len()).map_err(of_values)?;
+        self.count += counts.values().iter().sum::<u64>();
+        Ok(())
+    }
+
+    fn total(&self) -> impl Iterator<Item = Option<T>> {
+        std::iter::once((self.count > 0).then_some(self.sum))
+    }
+}
+
+impl<T: SumTotal> Accumulator for OneSum<T> {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let values = argument(values)?;
+        self.count += self.sum.add_run(values, 0..values.len()).map_err(of_values)?;
+        Ok(())
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        self.update_batch(states)
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let (values, mut taken) = (argument(values)?, T::default());
+        self.count -= taken.add_run(values, 0..values.len()).map_err(of_values)?;
+        self.sum = self.sum.plus(taken.negated()).ok_or_else(|| sum_overflow(self.kind))?;
+        Ok(())
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        only(T::sums(self.total(), self.kind))
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![only(T::partial_sums(self.total(), self.kind))?])
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+/// The sum of the different values of one group, which DataFusion collects.
+#[derive(Debug)]
+pub(super) struct DistinctSum {
+    collected: Box<dyn Accumulator>,
+    kind: SumKind,
+}
+
+impl DistinctSum {
+    pub(super) fn new(kind: SumKind, native: &AggregateUDF, args: AccumulatorArgs<'_>) -> Result<Self> {
+        let return_field = Arc::new(Field::new(args.name, kind.partial_type(), true));
+        Ok(Self { collected: native.accumulator(AccumulatorArgs { return_field, ..args })?, kind })
+    }
+}
+
+impl Accumulator for DistinctSum {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.collected.update_batch(&[cast(argument(values)?, &self.kind.partial_type())?])
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        self.collected.merge_batch(states)
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let mut sum = accumulator(self.kind);
+        for state in self.collected.state()? {
+            if let ScalarValue::List(values) = state {
+                sum.update_batch(std::slice::from_ref(values.values()))?;
+            }
+        }
+        sum.evaluate()
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        self.collected.state()
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.collected.size()
+    }
+}
+
+/// The sums of many groups.
+struct GroupSums<T> {
+    sums: Vec<T>,
+    seen: Vec<bool>,
+    kind: SumKind,
+}
+
+impl<T: SumTotal> GroupSums<T> {
+    fn new(kind: SumKind) -> Self {
+        Self { sums: Vec::new(), seen: Vec::new(), kind }
+    }
+
+    fn take(&mut self, emit_to: EmitTo) -> impl Iterator<Item = Option<T>> + use<T> {
+        let (sums, seen) = (emit_to.take_needed(&mut self.sums), emit_to.take_needed(&mut self.seen));
+        sums.into_iter().zip(seen).map(|(sum, seen)| seen.then_some(sum))
+    }
+}
+
+impl<T: SumTotal> GroupsAccumulator for GroupSums<T> {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        filter: Option<&BooleanArray>,
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.sums.resize(total_num_groups, T::default());
+        self.seen.resize(total_num_groups, false);
+        let (sums, seen, mut fits) = (&mut self.sums, &mut self.seen, true);
+        let add = |group: usize, value: T| {
+            if let (Some(sum), Some(seen)) = (sums.get_mut(group), seen.get_mut(group)) {
+                match sum.plus(value) {
+                    Some(total) => (*sum, *seen) = (total, true),
+                    None => fits = false,
+                }
+            }
+        };
+        T::each(&kept(argument(values)?, filter)?, group_indices, add).map_err(of_values)?;
+        if fits { Ok(()) } else { Err(sum_overflow(self.kind)) }
+    }
+
+    fn merge_batch(&mut self, values: &[ArrayRef], group_indices: &[usize], total_num_groups: usize) -> Result<()> {
+        self.update_batch(values, group_indices, None, total_num_groups)
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        T::sums(self.take(emit_to), self.kind).map_err(of_values)
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        Ok(vec![T::partial_sums(self.take(emit_to), self.kind).map_err(of_values)?])
+    }
+
+    fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+        let values = kept(argument(values)?, filter)?;
+        let (rows, mut sums) = ((0..values.len()).collect::<Vec<usize>>(), vec![None; values.len()]);
+        T::each(&values, &rows, |row, value| sums.get_mut(row).map_or((), |sum| *sum = Some(value)))
+            .map_err(of_values)?;
+        Ok(vec![T::partial_sums(sums.into_iter(), self.kind).map_err(of_values)?])
+    }
+
+    fn size(&self) -> usize {
+        self.sums.capacity() * size_of::<T>() + self.seen.capacity()
+    }
+}
+
+/// A column whose rows that a filter leaves out are NULL.
+fn kept(values: &ArrayRef, filter: Option<&BooleanArray>) -> Result<ArrayRef> {
+    match filter {
+        None => Ok(values.clone()),
+        Some(filter) => Ok(nullif(values, &not(&prep_null_mask_filter(filter))?)?),
+    }
+}

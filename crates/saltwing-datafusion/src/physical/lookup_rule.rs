@@ -1,0 +1,178 @@
+//! Which joins look up their inner table by key.
+//!
+//! The rule applies if the outer side has bounds, if an override allows it to be read as a whole, and if it is refused: then
+//! the outer side alone is to blame. If the guard allows both ways, estimates choose: one lookup costs as much as
+//! [`LOOKUP_WORTH`] rows read in sequence.
+
+use std::sync::Arc;
+
+use datafusion::common::{NullEquality, Result};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use saltwing_plan::{Condition, Use};
+use saltwing_types::{ColumnRef, CompareOp, Expr, typing};
+
+use super::lookup_join::{LookupJoinExec, output_of, scans};
+use super::lookup_key::{LookupKey, Outer};
+use super::origin::origin;
+use crate::expression::expr_function::{ExprFunction, text_of};
+use crate::expression::sql_field::field_type;
+use crate::scan::scan_path::Path;
+use crate::scan::scan_statistics::SMALL_ROWS;
+use crate::scan::table_scan::TableScanExec;
+
+/// Rows that are read in the time that one takes which is looked up.
+const LOOKUP_WORTH: u64 = 16;
+
+/// The join with lookups, where they bound a side that nothing else bounds.
+pub(crate) fn lookup_join(join: &HashJoinExec) -> Result<Option<LookupJoinExec>> {
+    if join.null_aware || join.null_equality() != NullEquality::NullEqualsNothing {
+        return Ok(None);
+    }
+    for reading in [OuterReading::Bounded, OuterReading::Permitted, OuterReading::Refused] {
+        for side in [Outer::Left, Outer::Right] {
+            if let Some(lookup) = from_side(join, side, reading)? {
+                return Ok(Some(lookup));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The join with lookups for the rows of one side, if that is read so.
+fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<Option<LookupJoinExec>> {
+    let (outer, inner) = match side {
+        Outer::Left => (join.left(), join.right()),
+        Outer::Right => (join.right(), join.left()),
+    };
+    if output_of(*join.join_type(), side, join.filter().is_some()).is_none() || reading_of(outer)? != reading {
+        return Ok(None);
+    }
+    let Some(inner) = Path::below_groups(inner) else { return Ok(None) };
+    let Some(scan) = inner.scan() else { return Ok(None) };
+    let asked = scan.asked();
+    if asked.limit.is_some() || asked.ends.is_some() {
+        return Ok(None);
+    }
+    let is_needed = is_refused(scan)?;
+    let is_worth_it = match reading {
+        OuterReading::Bounded => is_quicker(outer, scan)?.unwrap_or(is_needed) || (is_needed && !is_permitted(scan)?),
+        // Who allowed one full scan asked for no other; and one that is refused is alone at fault.
+        OuterReading::Permitted | OuterReading::Refused => is_needed && !is_permitted(scan)?,
+    };
+    if !is_worth_it {
+        return Ok(None);
+    }
+    let keys = lookup_keys(join, side, outer, &inner);
+    let mut conditions = asked.conditions.clone();
+    for key in &keys {
+        let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(key.column.clone()), Expr::Param(0, None)) else {
+            return Ok(None);
+        };
+        conditions.push(Condition { text: key.to_string(), ..Condition::new(equal) });
+    }
+    let planned = scan.with_request(|asked| {
+        asked.conditions = conditions;
+        asked.partitions = 1;
+    })?;
+    if is_refused(&planned)? || !is_needed && !uses_keys(&planned, keys.len())? {
+        return Ok(None);
+    }
+    let inner = inner.with_scan(planned);
+    LookupJoinExec::new(join, outer.clone(), side, keys, inner).map(Some)
+}
+
+fn is_refused(scan: &TableScanExec) -> Result<bool> {
+    Ok(scan.access()?.access().verdict.is_refused())
+}
+
+/// Whether the statement may read all of the table all the same.
+fn is_permitted(scan: &TableScanExec) -> Result<bool> {
+    let access = scan.access()?.clone().with_overrides(&scan.table_use().reading.guard);
+    Ok(access.access().verdict.allowed == Some(true))
+}
+
+/// Whether rows are looked up for the outer ones sooner than the scan reads its own; `None` where nobody knows, or there
+/// are few of either.
+fn is_quicker(outer: &Arc<dyn ExecutionPlan>, inner: &TableScanExec) -> Result<Option<bool>> {
+    let outer = StatisticsContext::new().compute(outer.as_ref(), &StatisticsArgs::new())?;
+    let (Some(&outer), Some(inner)) = (outer.num_rows.get_value(), inner.rows()) else { return Ok(None) };
+    let (outer, inner) = ((outer as u64).max(SMALL_ROWS), inner.max(SMALL_ROWS));
+    Ok((outer.max(inner) > SMALL_ROWS).then_some(outer.saturating_mul(LOOKUP_WORTH) < inner))
+}
+
+/// Whether one of the conditions that come last makes ranges.
+fn uses_keys(scan: &TableScanExec, keys: usize) -> Result<bool> {
+    let predicates = &scan.access()?.access().predicates;
+    Ok(predicates.iter().rev().take(keys).any(|predicate| predicate.use_ != Use::Residual))
+}
+
+/// How the guard judges what the outer rows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum OuterReading {
+    /// Every scan is allowed by itself.
+    Bounded,
+    /// A full scan among them is allowed by an override.
+    Permitted,
+    /// A full scan among them is refused.
+    Refused,
+}
+
+fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> {
+    let mut worst = OuterReading::Bounded;
+    for node in scans(plan)? {
+        let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
+        let reading = match scan.access()?.access().verdict.allowed {
+            Some(true) => OuterReading::Bounded,
+            _ if is_permitted(scan)? => OuterReading::Permitted,
+            _ => OuterReading::Refused,
+        };
+        worst = worst.max(reading);
+    }
+    Ok(worst)
+}
+
+/// The key columns of the inner table that the join's equalities give values to.
+fn lookup_keys(join: &HashJoinExec, side: Outer, outer: &Arc<dyn ExecutionPlan>, inner: &Path) -> Vec<LookupKey> {
+    let Some(scan) = inner.scan() else { return Vec::new() };
+    let table = &scan.table_use().table;
+    let key = &table.def().key;
+    let mut keys: Vec<LookupKey> = Vec::new();
+    for (left, right) in join.on() {
+        let (value, column) = match side {
+            Outer::Left => (left, right),
+            Outer::Right => (right, left),
+        };
+        let Some(index) = inner.table_column_below(column, uncast) else { continue };
+        if key.position(index).is_none() || keys.iter().any(|known| known.column.index == index) {
+            continue;
+        }
+        let own = table.column_type(index);
+        let field = value.return_field(&outer.schema());
+        let Some(ty) = field.ok().and_then(|field| field_type(&field)) else { continue };
+        // A double stands for all numbers that round to it.
+        if ty.is_float() && !own.is_float() {
+            continue;
+        }
+        let field = table.schema().field(index);
+        let (name, nullable) = (field.name().clone(), field.is_nullable());
+        let column = ColumnRef { index, name, ty: own, nullable, span: None };
+        let source = uncast(value).downcast_ref::<Column>().and_then(|column| origin(outer, column.index()));
+        let text = source.unwrap_or_else(|| text_of(value));
+        keys.push(LookupKey { column, value: value.clone(), ty, text });
+    }
+    keys
+}
+
+/// The column below the cast that brings a join's sides to one type.
+fn uncast(expr: &Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr> {
+    match expr.downcast_ref::<ScalarFunctionExpr>() {
+        Some(call) if call.fun().inner().downcast_ref::<ExprFunction>().is_some_and(ExprFunction::is_cast) => {
+            call.args().first().filter(|arg| arg.is::<Column>()).unwrap_or(expr)
+        }
+        _ => expr,
+    }
+}

@@ -1,0 +1,12 @@
+//! Joins in an order that lookups serve, the rules for physical plans, and the operators that these put in.
+
+pub(crate) mod cancellation;
+pub(crate) mod constants;
+pub(crate) mod join_order;
+pub(crate) mod lookup_join;
+mod lookup_key;
+mod lookup_rule;
+mod origin;
+mod pass;
+pub(crate) mod recursion;
+pub(crate) mod scan_rule;

@@ -1,0 +1,247 @@
+//! The visit of the statement's tree: what becomes of each query, SELECT, table and expression.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use saltwing_bind::LowerError;
+use saltwing_sql::expr_span;
+use saltwing_types::{Value, text, typing};
+use sqlparser::ast::{
+    self, BinaryOperator, Expr, LimitClause, ObjectName, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor,
+    UnaryOperator, VisitorMut,
+};
+
+use super::families::Scope;
+use super::rewriter::Rewriter;
+use super::tree::{Result, broken, lower, lower_object};
+use super::{families, grouping, items, rows, unnest, windows};
+use crate::{RelationalError, RelationalErrorKind};
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = RelationalError;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        self.result.enter_query(query);
+        let scope = match query.body.as_ref() {
+            SetExpr::Select(select) => self.scope(select),
+            _ => Scope::default(),
+        };
+        self.scopes.push(scope);
+        if let SetExpr::Select(select) = query.body.as_mut()
+            && let Err(error) = windows::resolve_windows(select, query.order_by.as_mut())
+        {
+            return ControlFlow::Break(error);
+        }
+        broken(self.query(query))
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<RelationalError> {
+        self.scopes.pop();
+        self.result.leave_query();
+        items::follow_renamed(query);
+        items::order_by_items(query);
+        if let SetExpr::Values(values) = query.body.as_mut() {
+            self.plain_rows(values);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<RelationalError> {
+        let scope = self.scope(select);
+        self.scopes.push(scope);
+        let is_result = self.result.enter_select();
+        broken(self.select(select, is_result))
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<RelationalError> {
+        self.scopes.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<RelationalError> {
+        let span = name.0.last().and_then(|part| part.as_ident()).and_then(|n| expr_span(&Expr::Identifier(n.clone())));
+        lower_object(name);
+        if let Some(span) = span {
+            let parts: Vec<&str> = name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
+            self.found.places.entry(parts.join(".")).or_default().push_back(span);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<RelationalError> {
+        broken(self.table_factor(factor))
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<RelationalError> {
+        broken(rows::marked(factor))
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
+        match expr {
+            Expr::Identifier(name) => lower(name),
+            Expr::CompoundIdentifier(parts) => {
+                parts.iter_mut().for_each(lower);
+                let span = expr_span(&Expr::CompoundIdentifier(parts.clone()));
+                let replaced = families::without_family(parts, &self.scopes);
+                return broken(replaced.map_err(|error| error.at(span)));
+            }
+            Expr::QualifiedWildcard(name, _) => lower_object(name),
+            Expr::Function(call) => lower_object(&mut call.name),
+            // The smallest BIGINT is a literal: the number behind its sign is beyond BIGINT.
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } if matches!(**operand, Expr::Value(_)) => {
+                let span = expr_span(expr);
+                match self.constant(expr.clone(), span) {
+                    Ok(literal) => *expr = literal,
+                    Err(error) => return ControlFlow::Break(error.at(span)),
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
+        // The place of a long chain would be looked for at every link.
+        let is_chain = matches!(expr, Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. });
+        grouping::as_sets(expr);
+        broken(if is_chain { Ok(()) } else { self.operation(expr) })
+    }
+}
+
+/// The clauses of a query and its names.
+impl Rewriter<'_> {
+    fn scope(&self, select: &Select) -> Scope {
+        Scope::of(&select.from, self.catalog, &|name| self.ctes.contains(name))
+    }
+
+    fn query(&mut self, query: &mut Query) -> Result<()> {
+        for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
+            self.alias(&mut cte.alias)?;
+        }
+        for (present, clause) in [
+            (query.fetch.is_some(), "FETCH beside LIMIT"),
+            (!query.locks.is_empty(), "FOR UPDATE"),
+            (query.for_clause.is_some(), "FOR XML, JSON or BROWSE"),
+            (query.settings.is_some(), "SETTINGS"),
+            (query.format_clause.is_some(), "FORMAT"),
+            (!query.pipe_operators.is_empty(), "|>"),
+        ] {
+            if present {
+                return Err(RelationalError::not_supported(clause));
+            }
+        }
+        match &mut query.limit_clause {
+            Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
+                if !limit_by.is_empty() {
+                    return Err(RelationalError::not_supported("LIMIT BY"));
+                }
+                for count in limit.iter_mut().chain(offset.iter_mut().map(|o| &mut o.value)) {
+                    self.row_count(count)?;
+                }
+            }
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+                self.row_count(offset)?;
+                self.row_count(limit)?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// A LIMIT or OFFSET that is a parameter becomes its value; without one, no limit is known.
+    fn row_count(&mut self, count: &mut Expr) -> Result<()> {
+        let is_value = matches!(count, Expr::Value(_));
+        let is_placeholder = matches!(count, Expr::Value(value) if matches!(value.value, ast::Value::Placeholder(_)));
+        if is_value && !is_placeholder {
+            return Ok(());
+        }
+        if let Some(value) = saltwing_bind::constant(count, self.params) {
+            *count = as_row_count(&value).map_err(|error| error.at(expr_span(count)))?;
+        } else if is_placeholder {
+            self.lowerer(&saltwing_bind::Scope::empty()).lower(count).map_err(LowerError::into_error)?;
+            *count = Expr::value(ast::Value::Null);
+            self.found.limit_open = true;
+        }
+        Ok(())
+    }
+
+    fn select(&mut self, select: &mut Select, is_result: bool) -> Result<()> {
+        for (present, clause) in [
+            (select.exclude.is_some(), "EXCLUDE behind the items"),
+            (select.into.is_some(), "SELECT INTO"),
+            (select.prewhere.is_some(), "PREWHERE"),
+            (!select.connect_by.is_empty(), "CONNECT BY"),
+            (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+            (select.value_table_mode.is_some(), "SELECT AS STRUCT"),
+            (select.select_modifiers.is_some(), "a modifier of SELECT"),
+        ] {
+            if present {
+                return Err(RelationalError::not_supported(clause));
+            }
+        }
+        for item in &mut select.projection {
+            if let SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) = item {
+                items::lower_options(options);
+            }
+            if let SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) = item {
+                lower_object(name);
+            }
+        }
+        windows::resolve_windows(select, None)?;
+        self.name_items(select, is_result)?;
+        Ok(())
+    }
+
+    fn table_factor(&mut self, factor: &mut TableFactor) -> Result<()> {
+        unnest::as_unnest(factor)?;
+        match factor {
+            TableFactor::Table { alias, version, sample, partitions, with_hints, json_path, index_hints, .. } => {
+                for (present, clause) in [
+                    (version.is_some(), "reading an older state"),
+                    (sample.is_some(), "TABLESAMPLE"),
+                    (!partitions.is_empty(), "PARTITION"),
+                    (!with_hints.is_empty() || !index_hints.is_empty(), "a hint behind a table"),
+                    (json_path.is_some(), "a JSON path behind a table"),
+                ] {
+                    if present {
+                        return Err(RelationalError::not_supported(clause));
+                    }
+                }
+                alias.iter_mut().try_for_each(|alias| self.alias(alias))?;
+            }
+            TableFactor::Derived { alias, .. }
+            | TableFactor::TableFunction { alias, .. }
+            | TableFactor::Function { alias, .. }
+            | TableFactor::UNNEST { alias, .. } => alias.iter_mut().try_for_each(|alias| self.alias(alias))?,
+            TableFactor::NestedJoin { alias, .. } => alias.iter_mut().try_for_each(|alias| self.alias(alias))?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, alias: &mut TableAlias) -> Result<()> {
+        lower(&mut alias.name);
+        let mut seen = HashSet::new();
+        for column in &mut alias.columns {
+            self.found.labels.alias(&column.name.value);
+            if !seen.insert(column.name.value.to_lowercase()) {
+                let error = RelationalError::from(RelationalErrorKind::DuplicateColumn(column.name.value.clone()));
+                return Err(error.at(expr_span(&Expr::Identifier(column.name.clone()))));
+            }
+            lower(&mut column.name);
+        }
+        Ok(())
+    }
+}
+
+/// A number of rows as LIMIT and OFFSET take it.
+fn as_row_count(value: &Value) -> Result<Expr> {
+    match value {
+        Value::Null => Ok(Expr::value(ast::Value::Null)),
+        Value::Int(n) if *n >= 0 => Ok(Expr::value(ast::Value::Number(n.to_string(), false))),
+        other => {
+            let shown = text::literal(other, typing::natural_type(other));
+            Err(RelationalErrorKind::Syntax(format!("{shown} is no number of rows")).into())
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `information_schema`: the catalog as tables.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use datafusion::catalog::{MemTable, TableProvider};
+use datafusion::common::Result;
+use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
+use saltwing_expr::ColumnBuilder;
+use saltwing_types::{SqlType, Value};
+
+use crate::RelationalError;
+use crate::expression::sql_field::column_field;
+
+/// The name of the only catalog.
+const CATALOG: &str = "saltwing";
+
+/// One of the tables.
+///
+/// # Errors
+/// No such table.
+pub(crate) fn table(name: &str, catalog: &dyn CatalogReader) -> Result<Arc<dyn TableProvider>> {
+    let Some(view) = catalog_view(Some(INFORMATION_SCHEMA), name) else {
+        let name = format!("{INFORMATION_SCHEMA}.{name}");
+        let known: Vec<String> = VIEWS.iter().map(|view| format!("{INFORMATION_SCHEMA}.{}", view.name)).collect();
+        let nearest = saltwing_types::suggest(&name, known.iter().map(String::as_str)).map(str::to_owned);
+        return Err(RelationalError::from(CatalogError::NoSuchTable { name, nearest }).into());
+    };
+    let rows = match view.name {
+        "schemata" => schemata(catalog),
+        "tables" => tables(catalog),
+        _ => columns(catalog),
+    };
+    let batch = Rows { columns: view.columns, rows }.into_batch()?;
+    Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+}
+
+/// Columns by name and type, and rows.
+struct Rows {
+    columns: &'static [(&'static str, SqlType)],
+    rows: Vec<Vec<Value>>,
+}
+
+impl Rows {
+    fn into_batch(self) -> Result<RecordBatch> {
+        let schema =
+            Schema::new(self.columns.iter().map(|(name, ty)| column_field(name, *ty, true)).collect::<Vec<_>>());
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (place, (_, ty)) in self.columns.iter().enumerate() {
+            let mut builder = ColumnBuilder::new(*ty, self.rows.len());
+            for row in &self.rows {
+                let value = row.get(place).unwrap_or(&Value::Null);
+                builder.append_value(value).map_err(RelationalError::from)?;
+            }
+            arrays.push(builder.finish());
+        }
+        Ok(RecordBatch::try_new(Arc::new(schema), arrays)?)
+    }
+}
+
+/// A table that is in no schema has none here, as in SHOW TABLES.
+fn schema_name(schema: Option<&String>) -> Value {
+    schema.map_or(Value::Null, Value::text)
+}
+
+fn schemata(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let names = catalog.schemas().into_iter().chain([INFORMATION_SCHEMA.to_owned()]);
+    names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect()
+}
+
+fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let row = |schema: Value, name: &str, kind: &str| {
+        vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind)]
+    };
+    let own = catalog.tables();
+    let own = own.iter().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
+    let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW"));
+    own.chain(views).collect()
+}
+
+fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    for table in catalog.tables() {
+        let def = table.def();
+        for (place, column) in def.columns.iter().filter(|c| !c.hidden).enumerate() {
+            let index = def.column_index(&column.name);
+            let key = index.and_then(|index| def.key.position(index));
+            let order = key.and_then(|key| def.key.columns.get(key)).map(|key| match key.order {
+                saltwing_types::SortOrder::Asc => "ASC",
+                saltwing_types::SortOrder::Desc => "DESC",
+            });
+            let text = |text: Option<&str>| text.map_or(Value::Null, Value::text);
+            let family = column.family.and_then(|family| def.families.get(family)?.as_deref());
+            rows.push(vec![
+                Value::text(CATALOG),
+                schema_name(def.name.schema.as_ref()),
+                Value::text(&def.name.name),
+                Value::text(&column.name),
+                Value::Int(place as i64 + 1),
+                text(column.default.as_ref().map(|d| d.text.as_str())),
+                Value::text(if column.nullable { "YES" } else { "NO" }),
+                Value::text(column.ty.to_string()),
+                key.map_or(Value::Null, |key| Value::Int(key as i64 + 1)),
+                text(order),
+                text(family),
+            ]);
+        }
+    }
+    rows
+}

@@ -1,0 +1,119 @@
+//! The path from an operator down to the scan below it.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use crate::scan::table_scan::TableScanExec;
+
+/// The nodes from below an operator down to a scan, none of which changes the order of rows unless it groups them.
+#[derive(Clone)]
+pub(crate) struct Path {
+    nodes: Vec<Arc<dyn ExecutionPlan>>,
+    scan: Arc<dyn ExecutionPlan>,
+    /// Whether each row of the scan comes out.
+    pub(crate) all_rows: bool,
+}
+
+impl Path {
+    /// The path from a plan down, if it is one.
+    pub(crate) fn below(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        Self::through(start, is_row_by_row)
+    }
+
+    /// The path from a plan down through groups too: with fewer rows, the groups that are left are the same if all rows
+    /// of a group are. The order of rows is not kept.
+    pub(crate) fn below_groups(start: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        Self::through(start, |node| is_row_by_row(node) || grouping(node).is_some())
+    }
+
+    fn through(start: &Arc<dyn ExecutionPlan>, is_step: impl Fn(&Arc<dyn ExecutionPlan>) -> bool) -> Option<Self> {
+        let (mut nodes, mut at, mut all_rows) = (Vec::new(), start.clone(), true);
+        while !at.is::<TableScanExec>() {
+            all_rows &= !at.is::<FilterExec>() && !at.is::<AggregateExec>();
+            if !is_step(&at) {
+                return None;
+            }
+            let next = (*at.children().first()?).clone();
+            nodes.push(at);
+            at = next;
+        }
+        Some(Self { nodes, scan: at, all_rows })
+    }
+
+    /// The scan at its end.
+    pub(crate) fn scan(&self) -> Option<&TableScanExec> {
+        self.scan.downcast_ref::<TableScanExec>()
+    }
+
+    /// The same as a node.
+    pub(crate) fn scan_node(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.scan
+    }
+
+    /// The same path to another scan, which puts out the same columns.
+    pub(crate) fn with_scan(self, scan: TableScanExec) -> Self {
+        Self { scan: Arc::new(scan), ..self }
+    }
+
+    /// The table's column that an expression over the path's output is, if it is one.
+    pub(crate) fn table_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+        self.table_column_below(expr, |expr| expr)
+    }
+
+    /// The table's column that is left of an expression when each of its steps is peeled.
+    pub(crate) fn table_column_below(
+        &self,
+        expr: &Arc<dyn PhysicalExpr>,
+        peeled: impl Fn(&Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr>,
+    ) -> Option<usize> {
+        let mut index = peeled(expr).downcast_ref::<Column>()?.index();
+        for node in &self.nodes {
+            if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+                index = peeled(&projection.expr().get(index)?.expr).downcast_ref::<Column>()?.index();
+            } else if let Some(filter) = node.downcast_ref::<FilterExec>()
+                && let Some(kept) = filter.projection()
+            {
+                index = *kept.get(index)?;
+            } else if let Some(grouping) = grouping(node) {
+                index = grouping.expr().get(index)?.0.downcast_ref::<Column>()?.index();
+            }
+        }
+        self.scan()?.asked().columns.get(index).copied()
+    }
+
+    /// The same nodes over another scan.
+    pub(crate) fn over(self, scan: TableScanExec) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_scan(scan).whole()
+    }
+
+    /// The nodes over the scan, as a plan.
+    pub(crate) fn whole(self) -> Result<Arc<dyn ExecutionPlan>> {
+        self.nodes.into_iter().rev().try_fold(self.scan, |child, node| rebuilt(node, child))
+    }
+}
+
+fn is_row_by_row(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.is::<ProjectionExec>() || node.is::<FilterExec>() || node.is::<CoalescePartitionsExec>()
+}
+
+/// What a node groups by: something, in one way, and all groups come out.
+fn grouping(node: &Arc<dyn ExecutionPlan>) -> Option<&PhysicalGroupBy> {
+    let aggregate = node.downcast_ref::<AggregateExec>()?;
+    let grouping = aggregate.group_expr();
+    let is_plain = grouping.is_single() && !grouping.expr().is_empty() && aggregate.limit_options().is_none();
+    is_plain.then_some(grouping)
+}
+
+/// A node over another child.
+pub(crate) fn rebuilt(node: Arc<dyn ExecutionPlan>, child: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+    node.replace_children(vec![child], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+}

@@ -1,0 +1,142 @@
+//! What a statement asks of its scans, and the snapshot and context in which they run.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use saltwing_access::{ScanContext, Snapshot, Table};
+use saltwing_plan::{Condition, OrderItem, RowLimit};
+use saltwing_planner::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
+use saltwing_types::{Span, Value};
+
+use crate::RelationalError;
+use crate::expression::sql_field::column_field;
+
+/// What all scans of one statement share.
+pub(crate) struct QueryContext {
+    /// What the statement sees; `None` of a template, which waits for one.
+    pub(crate) snapshot: Option<Arc<dyn Snapshot>>,
+    /// Its budget and cancel.
+    pub(crate) context: ScanContext,
+    /// What may override a refusal.
+    pub(crate) guard: Guard,
+    /// Values by which scans are estimated whose parameters have none yet.
+    pub(crate) samples: Vec<Value>,
+    /// Rows from which on a scan is divided.
+    pub(crate) divided_rows_min: u64,
+    /// Whether its LIMIT is a parameter without a value.
+    pub(crate) limit_open: bool,
+}
+
+impl QueryContext {
+    /// What the statement sees.
+    pub(crate) fn snapshot(&self) -> Result<&dyn Snapshot, RelationalError> {
+        self.snapshot.as_deref().ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))
+    }
+}
+
+impl fmt::Debug for QueryContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("QueryContext")
+    }
+}
+
+/// One use of a table in a statement.
+#[derive(Clone, Debug)]
+pub(crate) struct TableUse {
+    pub(crate) reading: Arc<QueryContext>,
+    pub(crate) table: Arc<Table>,
+    /// How the statement calls it, where that is not its name.
+    pub(crate) alias: Option<String>,
+    /// Where the statement names it.
+    pub(crate) span: Option<Span>,
+}
+
+impl TableUse {
+    /// A field of DataFusion's for each of these columns.
+    pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
+        let schema = self.table.schema();
+        let field = |&column: &usize| {
+            let ours = schema.field(column);
+            column_field(ours.name(), self.table.column_type(column), ours.is_nullable())
+        };
+        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+/// What a scan is asked for; the rest follows from it.
+#[derive(Clone, Debug)]
+pub(crate) struct ScanRequest {
+    /// Conditions over the table's columns, all of which hold for every row put out.
+    pub(crate) conditions: Vec<Condition>,
+    /// Columns put out.
+    pub(crate) columns: Vec<usize>,
+    /// Order wanted, if any.
+    pub(crate) order: Vec<OrderItem>,
+    /// Most rows.
+    pub(crate) limit: Option<u64>,
+    /// Whether a limit comes with a parameter that has no value yet.
+    pub(crate) limit_open: bool,
+    /// Whether the statement reads this table only.
+    pub(crate) single_table: bool,
+    /// The column of which nothing but MIN or MAX is wanted, and which of the two.
+    pub(crate) ends: Option<Ends>,
+    /// Most partitions.
+    pub(crate) partitions: usize,
+    /// Conditions that operators above check, as text.
+    pub(crate) opaque: Vec<String>,
+}
+
+/// The ends of a column that MIN and MAX ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) column: usize,
+    pub(crate) min: bool,
+    pub(crate) max: bool,
+}
+
+/// Conditions with values for their parameters; `None` where these make none of them.
+pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Option<Vec<Condition>> {
+    let mut bound = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        match has_parameter(&condition.expr) {
+            true => {
+                let expr = with_values(&condition.expr, values).ok()?;
+                bound.extend(expr.into_conjuncts().into_iter().map(Condition::new));
+            }
+            false => bound.push(condition.clone()),
+        }
+    }
+    Some(bound)
+}
+
+/// The access that a scan's plan is made of.
+pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a ScanRequest) -> AccessRequest<'a> {
+    AccessRequest {
+        table: &of.table,
+        alias: of.alias.clone(),
+        span: of.span,
+        conditions: asked.conditions.clone(),
+        order: &asked.order,
+        limit: match (asked.limit, asked.limit_open) {
+            (Some(limit), _) => RowLimit::Rows(limit),
+            (None, true) => RowLimit::Unknown,
+            (None, false) => RowLimit::None,
+        },
+        offset: 0,
+        aggregate_or_distinct: false,
+        min_max: asked.ends.map(|ends| ends.column),
+        single_table: asked.single_table,
+    }
+}
+
+/// The access as it is with values that stand for those that parameters do not have yet, if there are such.
+pub(crate) fn sampled<'a>(of: &TableUse, asked: &ScanRequest, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
+    let samples = of.reading.samples.as_slice();
+    if samples.is_empty() || access.access().ranges.is_known() {
+        return Some(Cow::Borrowed(access));
+    }
+    let conditions = bound_conditions(&asked.conditions, samples)?;
+    plan(request(of, &ScanRequest { conditions, ..asked.clone() })).ok().map(Cow::Owned)
+}

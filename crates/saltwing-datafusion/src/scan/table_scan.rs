@@ -1,0 +1,325 @@
+//! The leaf operator of physical plans: it reads the key ranges of one table.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::compute::SortOptions;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::expressions::Column;
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
+};
+use futures::Stream;
+use saltwing_access::{Buckets, KeySet, RowSource, ScanContext};
+use saltwing_plan::Use;
+use saltwing_planner::{KeyAccess, TableAccess, has_parameter, plan};
+use saltwing_types::{SortOrder, SqlType, Value};
+
+use crate::RelationalError;
+use crate::scan::scan_part::{Part, parts};
+use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, bound_conditions, request, sampled};
+use crate::scan::scan_statistics::{rows_of, statistics};
+
+/// Reads a table.
+pub(crate) struct TableScanExec {
+    of: TableUse,
+    asked: ScanRequest,
+    /// `None` until the plan above is known: [`crate::physical::scan_rule`] asks anew in any case.
+    access: Option<TableAccess>,
+    /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
+    parts: Vec<Part>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+    /// With counters of this scan alone.
+    context: ScanContext,
+    /// About how many rows it puts out, once somebody has asked.
+    rows: OnceLock<Option<u64>>,
+}
+
+impl TableScanExec {
+    /// A scan of which nothing is planned yet.
+    pub(crate) fn new(of: TableUse, asked: ScanRequest) -> Self {
+        let context = of.reading.context.for_another_scan();
+        Self::with_parts(of, asked, None, vec![Part::All], context)
+    }
+
+    fn with_parts(
+        of: TableUse,
+        asked: ScanRequest,
+        access: Option<TableAccess>,
+        parts: Vec<Part>,
+        context: ScanContext,
+    ) -> Self {
+        let schema = of.schema(&asked.columns);
+        let is_ordered = access.as_ref().is_some_and(TableAccess::is_ordered);
+        let orderings = ordering(&of, &asked, is_ordered, &schema);
+        let equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
+        let partitioning = Partitioning::UnknownPartitioning(parts.len());
+        let properties =
+            PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded);
+        let (properties, rows) = (Arc::new(properties), OnceLock::new());
+        Self { of, asked, access, parts, schema, properties, context, rows }
+    }
+
+    /// The same scan, asked for something else, and planned.
+    pub(crate) fn with_request(&self, change: impl FnOnce(&mut ScanRequest)) -> Result<Self, RelationalError> {
+        let mut asked = self.asked.clone();
+        change(&mut asked);
+        let access = plan(request(&self.of, &asked))?.with_opaque(&asked.opaque);
+        let parts = parts(&self.of, &asked, &access)?;
+        Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
+    }
+
+    /// The same scan, which reads the rows in which these columns equal one of these rows of values; the last of its
+    /// conditions, one for each column, say so without values. `None` where that takes a plan.
+    pub(crate) fn of_keys(
+        &self,
+        columns: &[usize],
+        rows: impl IntoIterator<Item = Vec<Value>>,
+    ) -> Result<Option<Self>, RelationalError> {
+        let access = self.access()?;
+        let plan = access.access();
+        let others = self.asked.conditions.len().saturating_sub(columns.len());
+        let is_residual = plan.predicates.iter().take(others).all(|predicate| predicate.use_ == Use::Residual);
+        if !is_residual || plan.residual.iter().any(|condition| has_parameter(&condition.expr)) {
+            return Ok(None);
+        }
+        let Some(part) = KeyAccess::of_rows(&self.of.table, columns, rows) else { return Ok(None) };
+        let parts = vec![Part::Along(part.route(access, None))];
+        let (of, asked, context) = (self.of.clone(), self.asked.clone(), self.context.clone());
+        Ok(Some(Self::with_parts(of, asked, self.access.clone(), parts, context)))
+    }
+
+    /// The same scan, which knows of conditions that operators above check: they change nothing of its plan.
+    pub(crate) fn with_opaque(&self, conditions: &[String]) -> Self {
+        let mut asked = self.asked.clone();
+        asked.opaque.extend_from_slice(conditions);
+        let access = self.access.clone().map(|access| access.with_opaque(conditions));
+        Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
+    }
+
+    /// What it is asked for.
+    pub(crate) fn asked(&self) -> &ScanRequest {
+        &self.asked
+    }
+
+    /// How the table is read.
+    pub(crate) fn access(&self) -> Result<&TableAccess, RelationalError> {
+        self.access.as_ref().ok_or_else(|| RelationalError::bug("a scan was not planned"))
+    }
+
+    /// Whether rows come in the order asked for.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.access.as_ref().is_some_and(TableAccess::is_ordered)
+    }
+
+    /// About how many rows it puts out; `None` where only execution knows what it reads.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        *self.rows.get_or_init(|| {
+            let access = sampled(&self.of, &self.asked, self.access.as_ref()?)?;
+            Some(rows_of(&self.of, &access)?.min(self.asked.limit.unwrap_or(u64::MAX)))
+        })
+    }
+
+    /// The same scan for another run of the statement, where parameters have these values, if any: those of the last
+    /// `open` conditions stay without. `None` where these values want another plan.
+    pub(crate) fn bound(
+        &self,
+        reading: &Arc<QueryContext>,
+        values: Option<&[Value]>,
+        open: usize,
+    ) -> Result<Option<Self>, RelationalError> {
+        let of = TableUse { reading: reading.clone(), ..self.of.clone() };
+        let known = self.access()?;
+        let (own, later) = self.asked.conditions.split_at(self.asked.conditions.len().saturating_sub(open));
+        let (asked, access) = if let Some(values) = values
+            && own.iter().any(|condition| has_parameter(&condition.expr))
+        {
+            let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
+            conditions.extend_from_slice(later);
+            let asked = ScanRequest { conditions, ..self.asked.clone() };
+            let access = plan(request(&of, &asked))?.with_opaque(&asked.opaque);
+            (asked, access)
+        } else {
+            (self.asked.clone(), known.clone())
+        };
+        // What the plan above relies on must be so still.
+        let is_refused = |access: &TableAccess| access.access().verdict.is_refused();
+        if access.is_ordered() != known.is_ordered() || is_refused(&access) && !is_refused(known) {
+            return Ok(None);
+        }
+        let (schema, properties) = (self.schema.clone(), self.properties.clone());
+        let (context, rows, parts) = (reading.context.for_another_scan(), OnceLock::new(), self.parts.clone());
+        Ok(Some(Self { of, asked, access: Some(access), parts, schema, properties, context, rows }))
+    }
+
+    /// The use of the table that this is.
+    pub(crate) fn table_use(&self) -> &TableUse {
+        &self.of
+    }
+
+    /// The context whose counters are this scan's.
+    pub(crate) fn context(&self) -> &ScanContext {
+        &self.context
+    }
+
+    fn start(&self, partition: usize) -> Result<Box<dyn RowSource>, RelationalError> {
+        let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
+        let limit = self.asked.limit;
+        let (access, route) = match part {
+            Part::All => (self.access()?, self.access()?.route(limit)),
+            Part::Buckets(own) => {
+                let mut route = self.access()?.route(limit);
+                if let KeySet::Ranges { buckets, .. } = &mut route.keys {
+                    *buckets = Buckets::Some(match buckets {
+                        Buckets::All => own.clone(),
+                        // Fewer than when the scan was divided, since its parameters have values.
+                        Buckets::Some(some) => own.iter().copied().filter(|bucket| some.contains(bucket)).collect(),
+                    });
+                }
+                (self.access()?, route)
+            }
+            Part::End(access) => (&**access, access.route(Some(1))),
+            Part::Along(route) => (self.access()?, route.clone()),
+        };
+        let spec = access.spec(self.asked.columns.clone())?;
+        Ok(self.of.reading.snapshot()?.scan(&spec, route, self.context.clone())?)
+    }
+}
+
+/// The order in which rows come, as far as it is in the columns put out.
+fn ordering(of: &TableUse, asked: &ScanRequest, is_ordered: bool, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
+    let item = |column: usize, order: SortOrder, nulls_first: bool| {
+        let index = asked.columns.iter().position(|&c| c == column)?;
+        let options = SortOptions { descending: order == SortOrder::Desc, nulls_first };
+        Some(PhysicalSortExpr::new(Arc::new(Column::new(schema.field(index).name(), index)), options))
+    };
+    let items: Vec<PhysicalSortExpr> = if is_ordered {
+        asked.order.iter().map_while(|o| item(o.column, o.order, o.nulls_first)).collect()
+    } else if of.table.def().key.salt.is_none() && asked.ends.is_none() {
+        // CHAR sorts as if padded, and Arrow does not pad.
+        let keys = of.table.def().key.columns.iter().take_while(|k| !matches!(k.ty, SqlType::Char(_)));
+        keys.map_while(|k| item(k.column()?, k.order, true)).collect()
+    } else {
+        Vec::new()
+    };
+    if items.is_empty() { Vec::new() } else { vec![items] }
+}
+
+impl fmt::Debug for TableScanExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableScanExec").field("table", &self.of.table.def().name).field("asked", &self.asked).finish()
+    }
+}
+
+impl DisplayAs for TableScanExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TableScanExec: table={}", self.of.table.def().name)?;
+        if let Some(alias) = &self.of.alias {
+            write!(f, ", alias={alias}")?;
+        }
+        let Some(plan) = self.access.as_ref().map(TableAccess::access) else { return Ok(()) };
+        write!(f, ", kind={}", plan.kind.as_str())?;
+        if self.is_ordered() {
+            write!(f, ", order={}", plan.order.as_str())?;
+        }
+        if let Some(limit) = self.asked.limit {
+            write!(f, ", limit={limit}")?;
+        }
+        if self.parts.len() > 1 {
+            write!(f, ", partitions={}", self.parts.len())?;
+        }
+        let residual: Vec<&str> = plan.residual.iter().map(|c| c.text.as_str()).collect();
+        if !residual.is_empty() {
+            write!(f, ", residual={}", residual.join(" AND "))?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for TableScanExec {
+    fn name(&self) -> &str {
+        "TableScanExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let scan = self.start(partition)?;
+        Ok(Box::pin(ScanStream { scan, schema: self.schema.clone() }))
+    }
+
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let part = |rows: u64| if args.partition().is_some() { rows.div_ceil(self.parts.len() as u64) } else { rows };
+        Ok(Arc::new(match self.rows() {
+            Some(rows) => statistics(&self.of, &self.asked.columns, part(rows)),
+            None => Statistics::new_unknown(&self.schema),
+        }))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.asked.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let limited = self.with_request(|asked| asked.limit = limit.map(|limit| limit as u64)).ok()?;
+        Some(Arc::new(limited))
+    }
+}
+
+/// Batches of a scan, each read when it is asked for.
+struct ScanStream {
+    scan: Box<dyn RowSource>,
+    schema: SchemaRef,
+}
+
+impl ScanStream {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.scan.next_batch().map_err(|e| DataFusionError::from(RelationalError::from(e)))? else {
+            return Ok(None);
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let (_, columns, _) = batch.into_parts();
+        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+    }
+}
+
+impl Stream for ScanStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.next().transpose())
+    }
+}
+
+impl RecordBatchStream for ScanStream {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
