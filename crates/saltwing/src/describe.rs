@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundQuery, BoundSource, ParameterTypes, Params, alter_table, candidates, computed_query, create_table, query,
-    resolve, row_key_query, upsert,
+    BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
+    query, resolve, row_key_query, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -46,7 +46,7 @@ impl Session {
             Statement::Explain(explain) => match &*explain.statement {
                 // Nothing is refused that is only explained.
                 Statement::Query(query) if !explain.analyze => {
-                    self.note_types(query, types);
+                    self.note_types(query, &[], types);
                     Ok(nothing)
                 }
                 explained => self.described(explained, types).map(|_| nothing),
@@ -74,11 +74,14 @@ impl Session {
         verb: HintVerb,
         types: &mut ParameterTypes,
     ) -> Result<Description, Error> {
-        self.note_types(statement, types);
         let mut run = self.query_run(statement, Params::Open)?;
         run.guard.verb = verb;
         let context = self.begin();
         let (run, _) = self.with_subqueries(run, &context, Purpose::Judge)?;
+        self.note_types(&run.statement, &run.subqueries, types);
+        for inner in candidates(statement) {
+            self.note_types(&inner.statement, &[], types);
+        }
         let plan = match self.plan_direct(&run)? {
             Some(direct) => {
                 direct.access().judge()?;
@@ -94,15 +97,11 @@ impl Session {
         Ok(Description { columns, plan: Some(name), ..Description::default() })
     }
 
-    /// Notes what a query over one table, and its subqueries over one, tell of parameters.
-    fn note_types(&self, statement: &QueryStatement, types: &mut ParameterTypes) {
-        let catalog = self.catalog();
-        let inner = candidates(statement);
-        for statement in std::iter::once(statement).chain(inner.iter().map(|candidate| &candidate.statement)) {
-            // What is wrong with it is told where it is planned.
-            if let Ok(BoundQuery::Single(bound)) = query(statement, &*catalog, Params::Open, &[]) {
-                types.note_select(&bound);
-            }
+    /// Notes what a query over one table tells of parameters; some of its placeholders stand for `subqueries`.
+    fn note_types(&self, statement: &QueryStatement, subqueries: &[Subquery], types: &mut ParameterTypes) {
+        // What is wrong with it is told where it is planned.
+        if let Ok(BoundQuery::Single(bound)) = query(statement, &*self.catalog(), Params::Open, subqueries) {
+            types.note_select(&bound);
         }
     }
 
@@ -124,7 +123,7 @@ impl Session {
         let query = row_key_query(statement)?;
         match self.plan_delete(statement, &*self.catalog(), Params::Open)? {
             Some(access) => {
-                self.note_types(&query, types);
+                self.note_types(&query, &[], types);
                 Ok(access.judge().map(drop)?)
             }
             None => self.described_query(&query, HintVerb::Delete, types).map(drop),

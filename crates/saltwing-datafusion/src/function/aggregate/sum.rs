@@ -230,6 +230,8 @@ impl<T: SumTotal> GroupsAccumulator for GroupSums<T> {
 fn kept(values: &ArrayRef, filter: Option<&BooleanArray>) -> Result<ArrayRef> {
     match filter {
         None => Ok(values.clone()),
-        Some(filter) => Ok(nullif(values, &not(&prep_null_mask_filter(filter))?)?),
+        // A filter of NULL leaves a row out, as one of false does. Only a filter with NULLs can be prepared.
+        Some(filter) if filter.null_count() > 0 => Ok(nullif(values, &not(&prep_null_mask_filter(filter))?)?),
+        Some(filter) => Ok(nullif(values, &not(filter)?)?),
     }
 }
