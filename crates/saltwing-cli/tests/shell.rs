@@ -206,7 +206,7 @@ fn stdin_is_a_batch_and_copy_finds_its_data_there() {
 fn the_log_tells_statements_and_what_becomes_of_them() {
     let run_logged = |filter: &str| {
         let statements =
-            [TABLE, "UPSERT INTO t VALUES (1, 'a')", "SELECT v FROM t WHERE k = 1", "COMPACT t", "SELECT w FROM t"];
+            [TABLE, "UPSERT INTO t VALUES (1, 'a')", "SELECT v FROM t WHERE k < 2", "COMPACT t", "SELECT w FROM t"];
         let mut args = vec!["--log", filter];
         statements.iter().for_each(|sql| args.extend(["-c", *sql]));
         let said = run(&args);
@@ -216,8 +216,8 @@ fn the_log_tells_statements_and_what_becomes_of_them() {
     let all = run_logged("saltwing=debug");
     for part in [
         "statement{sql=\"UPSERT INTO t VALUES (1, 'a')\"}:commit{rows=1 durability=Synced}: saltwing::commit: close",
-        "statement{sql=\"SELECT v FROM t WHERE k = 1\"}:plan: saltwing::plan: close",
-        "statement{sql=\"SELECT v FROM t WHERE k = 1\"}:scan{table=t",
+        "statement{sql=\"SELECT v FROM t WHERE k < 2\"}:plan: saltwing::plan: close",
+        "statement{sql=\"SELECT v FROM t WHERE k < 2\"}:scan{table=t",
         "statement{sql=\"COMPACT t\"}:compaction{table=t reason=None}: saltwing::compaction: close",
         "statement{sql=\"SELECT w FROM t\"}: saltwing::statement: the statement failed code=\"no_such_column\" error=",
     ] {

@@ -78,7 +78,9 @@ fn plan(lines: &[&str]) -> Result<String, String> {
     if access.order != OrderKind::None || !order.is_empty() {
         writeln!(text, "order     {}", access.order.as_str()).unwrap();
     }
-    if let Some([first, second]) = &access.in_turn {
+    if let Some([first, second]) = &access.in_turn
+        && first.is_known()
+    {
         let shown = |ranges: &saltwing_plan::Ranges| ranges.spans(12).unwrap().join("  ");
         writeln!(text, "then      {}\nand       {}", shown(first), shown(second)).unwrap();
     }
