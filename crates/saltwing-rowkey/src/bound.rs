@@ -1,4 +1,4 @@
-//! Where a value stands among the values that a key column can hold.
+//! The position of a value among the values that a key column can hold.
 //!
 //! A bound may be a value that no row can have: a number beyond the type, a
 //! text longer than CHAR(n), one with a NUL byte. It still has a place between

@@ -188,8 +188,7 @@ impl RowKeyCodec {
 
     /// The bucket of a logical key; 0 for a table without salt.
     ///
-    /// With SALT_BY, a key that does not belong to this definition gets the bucket
-    /// of what could be read of it.
+    /// With SALT_BY, a key that does not belong to this definition gets the bucket of its readable part.
     pub fn bucket(&self, logical: &[u8]) -> u8 {
         match self.salt {
             None => 0,

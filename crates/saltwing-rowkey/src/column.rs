@@ -1,4 +1,4 @@
-//! One column at its place in the key: framing, NULL, and what the place forbids.
+//! One column at its position in the key: framing, NULL, and the values that the position forbids.
 
 use saltwing_types::{Decimal, KeyColumn, SortOrder, SqlType, Value};
 
@@ -42,7 +42,7 @@ pub(crate) enum Piece {
     /// A value of `len` bytes, then `separator` bytes, after which more must
     /// follow if `promises_more`.
     Value { len: usize, separator: usize, promises_more: bool },
-    /// A value that goes on to the end of the key, without separator.
+    /// A value that extends to the end of the key, without a separator.
     Final { len: usize },
 }
 
@@ -122,7 +122,7 @@ impl ColumnCodec {
         self.nullable && self.is_desc() && !d.is_negative() && d.integer_digits() > NULLABLE_DESC_DECIMAL_DIGITS_MAX
     }
 
-    /// Appends what stands after a value in any case: the terminator of a DESC value.
+    /// Appends the terminator of a DESC value.
     pub(crate) fn write_terminator(&self, out: &mut Vec<u8>) {
         match self.framing {
             Framing::Separated if self.is_desc() => out.push(0xff),
@@ -131,7 +131,7 @@ impl ColumnCodec {
         }
     }
 
-    /// Appends what stands after an ASC value when another column follows.
+    /// Appends the separator of an ASC value, if another column follows.
     pub(crate) fn write_separator(&self, out: &mut Vec<u8>) {
         if !self.is_desc() {
             self.write_null(out);

@@ -1,4 +1,4 @@
-//! What can be wrong with a key, or with a value in it.
+//! Errors of keys, and of values in keys.
 
 use saltwing_types::text::{hex, literal};
 use saltwing_types::{ErrorCode, SqlType, Value};
@@ -20,7 +20,7 @@ pub struct BadBytes(pub(crate) &'static str);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyValueError {
-    /// NULL has no value bytes: what stands for it depends on the place in the key.
+    /// NULL has no value bytes: its form depends on the position in the key.
     #[error("NULL has no key bytes")]
     Null,
     /// Not a value of this type.
@@ -31,14 +31,14 @@ pub enum KeyValueError {
         /// The column's type.
         ty: SqlType,
     },
-    /// A number or an instant outside what the key column holds.
+    /// A number or an instant outside the range of the key column.
     #[error("{value} is out of range for {ty} in a key: {limit}")]
     OutOfRange {
         /// The value as text.
         value: String,
         /// The column's type.
         ty: SqlType,
-        /// What the column holds.
+        /// The range of the column.
         limit: String,
     },
     /// Longer than the type takes.
@@ -114,7 +114,7 @@ impl KeyValueError {
     }
 }
 
-/// What can be wrong with a row key.
+/// An error of a row key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowKeyError {
@@ -123,7 +123,7 @@ pub enum RowKeyError {
     Value {
         /// The column's name.
         column: String,
-        /// What is wrong; part of the text, so no source.
+        /// The reason; part of the text, so not a source.
         error: KeyValueError,
     },
     /// NULL where the key cannot hold it.
@@ -166,7 +166,7 @@ pub enum RowKeyError {
         column: String,
         /// Its type.
         ty: SqlType,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
     /// A key without columns, or salt that does not fit it.
@@ -181,7 +181,7 @@ pub enum RowKeyError {
         offset: usize,
         /// The physical key in hex, shortened.
         key: String,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
 }

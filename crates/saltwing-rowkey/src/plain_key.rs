@@ -1,5 +1,5 @@
-//! Keys and ranges of the most common kind, encoded in one go: leading columns have values, and perhaps the next one lies
-//! between two.
+//! Encodes the most common keys and ranges in one pass: leading columns have values, and the next column may have a
+//! range.
 //!
 //! # Law
 //! A result equals that of [`RowKeyCodec::encode`], or of [`RowKeyCodec::prefix_range`] or [`RowKeyCodec::span_range`] in the
@@ -15,7 +15,7 @@ use crate::key_range::end_of_bucket;
 use crate::span::increment;
 use crate::{KEY_BYTES_EXPECTED, Key, KeyRange, RowKeyCodec, salt};
 
-/// A physical key of which the leading columns stand.
+/// A physical key whose leading columns are written.
 pub struct PlainKey<'c> {
     codec: &'c RowKeyCodec,
     /// Without what would follow if another column came.
@@ -81,12 +81,12 @@ impl<'c> PlainKey<'c> {
         let may_end = self.codec.columns.iter().skip(self.columns).all(|column| column.nullable);
         let mut end = self.bytes.clone();
         self.last()?.write_separator(&mut end);
-        // Where NULLs only may follow, they are left out with what stands before them.
+        // If only NULLs may follow, keys omit them together with the separator before them.
         let start = if may_end && !self.bytes.is_empty() { self.bytes } else { end.clone() };
         bucket_range(bucket, start, behind(end, bucket))
     }
 
-    /// The keys of those of them whose next column lies between two values, one of which may be left out.
+    /// The keys among these whose next column lies between two values; one of the two may be missing.
     pub fn span_range(mut self, lo: Bound<&Value>, hi: Bound<&Value>) -> Option<BucketRange> {
         let column = self.codec.columns.get(self.columns)?;
         let bucket = self.put_bucket()?;
@@ -121,7 +121,7 @@ impl<'c> PlainKey<'c> {
             None if from.is_none() => return None,
             None => behind(self.bytes, bucket),
         };
-        // What is said of the first value of all is left to who thinks of it.
+        // The general encoding handles a range that ends at the smallest value of all.
         let ends_at_first = |end: &Key| from.is_none() && end.iter().skip(start.len()).all(|byte| *byte == 0);
         if end.as_ref().is_some_and(ends_at_first) {
             return None;
@@ -165,7 +165,7 @@ fn bound(bound: Bound<&Value>, is_low: bool) -> Option<(&Value, bool)> {
     }
 }
 
-/// What lies behind all keys that begin like this, in the bucket: as the ends of other ranges.
+/// The end of all keys with this prefix, in the bucket, in the same form as the ends of other ranges.
 fn behind(key: Key, bucket: Option<u8>) -> Option<Key> {
     increment(key, usize::from(bucket.is_some())).or_else(|| end_of_bucket(bucket?))
 }

@@ -88,8 +88,7 @@ impl RowKeyCodec {
         Ok(())
     }
 
-    /// What a column is when the key has ended in front of it: an empty value
-    /// (true), NULL (false), or an error.
+    /// The value of a column after the end of the key: empty (true), NULL (false), or an error.
     fn absent(&self, column: &ColumnCodec) -> Result<bool, BadBytes> {
         match (column.nullable, column.may_be_empty()) {
             (true, _) => Ok(false),
@@ -134,7 +133,7 @@ impl RowKeyCodec {
         RowKeyError::Corrupt { column: name.unwrap_or_default(), offset, key: shown_bytes(physical), reason: bad.0 }
     }
 
-    /// Where the logical key starts, after the bucket byte was looked at.
+    /// The offset of the logical key; checks the bucket byte.
     fn check_bucket(&self, physical: &[u8]) -> Result<usize, RowKeyError> {
         let at = self.bucket_bytes();
         let reason = match (self.salt, physical.first()) {

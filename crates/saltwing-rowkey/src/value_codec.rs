@@ -348,7 +348,7 @@ impl ValueCodec {
     /// descending it is put into `scratch`, whose content goes.
     ///
     /// # Errors
-    /// [`BadBytes`] for another type, a wrong width, and what is not UTF-8.
+    /// [`BadBytes`] for another type, a wrong width, and invalid UTF-8.
     pub fn read_text<'a>(&self, stored: &'a [u8], scratch: &'a mut Vec<u8>) -> Result<&'a str, BadBytes> {
         let plain = self.invert_into(stored, scratch);
         let text = match self.ty {

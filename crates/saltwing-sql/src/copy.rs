@@ -144,7 +144,7 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
     }
 }
 
-/// The value of an option that is on when its name stands alone.
+/// The value of a switch: an option without a value is on.
 fn switch(cursor: &mut Cursor<'_>) -> bool {
     let value = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("TRUE" | "ON") if !cursor.at(&["ON", "ERROR"]) && !cursor.at(&["ON", "CONFLICT"]) => true,

@@ -43,7 +43,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool) -> Result<CreateTa
     Ok(CreateTable { immutable, if_not_exists, table, columns, primary_key, options, split_on })
 }
 
-/// What stands between the brackets.
+/// The elements between the brackets.
 struct Elements {
     columns: Vec<ColumnSpec>,
     primary_key: Option<PrimaryKeySpec>,
@@ -250,7 +250,7 @@ fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     Err(SqlError::not_supported(what, cursor.here()))
 }
 
-/// What follows the closing bracket.
+/// The options after the closing bracket.
 fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlparser::ast::Expr>), SqlError> {
     let (mut options, mut split_on) = (Vec::new(), Vec::new());
     cursor.eat(&["WITH"]);

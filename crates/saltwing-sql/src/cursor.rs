@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
 
     // ---- reading ----
 
-    /// Takes the next token, whatever it is.
+    /// Takes the next token.
     pub(crate) fn skip(&mut self) {
         if !self.is_at_end() {
             self.parser.advance_token();

@@ -32,7 +32,7 @@ const STEPS_PER_TOKEN: usize = 32;
 /// Steps that any statement may take.
 const STEPS_FREE: usize = 10_000;
 
-/// Our dialect, made anew for each statement.
+/// Our dialect, created for each statement.
 #[derive(Debug)]
 pub(crate) struct SaltwingDialect {
     steps_left: Cell<usize>,
@@ -40,7 +40,7 @@ pub(crate) struct SaltwingDialect {
 }
 
 impl SaltwingDialect {
-    /// For a statement of so many tokens.
+    /// For a statement of `token_count` tokens.
     pub(crate) fn new(token_count: usize) -> Self {
         let steps = STEPS_FREE.saturating_add(token_count.saturating_mul(STEPS_PER_TOKEN));
         Self { steps_left: Cell::new(steps), in_default: Cell::new(false) }
@@ -178,7 +178,7 @@ impl Dialect for SaltwingDialect {
             return Some(Ok(self.prec_unknown()));
         }
         match parser.peek_token_ref().token {
-            // No JSON paths: what is left of a colon is left for the error.
+            // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
             _ => None,
         }

@@ -107,10 +107,10 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     }
 }
 
-/// The way to what INSERT OR IGNORE and its kin do.
+/// Advice for INSERT OR IGNORE and the like.
 pub(crate) const KEEPS_THE_ROW: &str = "INSERT INTO t .. is an error (23505) where the key is there, and changes nothing: that may be passed \
      over; COPY t FROM .. WITH (ON_CONFLICT IGNORE) leaves such rows out. UPSERT would overwrite them";
-/// The way to what ON CONFLICT DO UPDATE and its kin do.
+/// Advice for ON CONFLICT DO UPDATE and the like.
 pub(crate) const CHANGES_THE_ROW: &str = "UPSERT INTO t (k, a) VALUES (1, 2) writes the columns it names whether the key is there or not; what is \
      computed from the row that is there is an UPSERT of a query: UPSERT INTO t (k, a) SELECT k, a + 1 FROM t WHERE k = 1";
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a statement's text.
+//! Errors in the text of a statement.
 
 use saltwing_types::{ErrorCode, Span};
 
@@ -12,7 +12,7 @@ pub enum SqlError {
     /// The text does not follow the grammar.
     #[error("{message}")]
     Syntax {
-        /// What was expected, and what was found.
+        /// The expected and the actual token.
         message: String,
         /// The place.
         span: Span,
@@ -32,7 +32,7 @@ pub enum SqlError {
     /// A type, or a column, that cannot be: `CHAR(0)`, `DECIMAL(5,6)`.
     #[error("{message}")]
     InvalidDefinition {
-        /// What is wrong.
+        /// The reason.
         message: String,
         /// The place.
         span: Span,
@@ -42,7 +42,7 @@ pub enum SqlError {
     /// Nested too deep, or chained too long.
     #[error("{what}: at most {limit} allowed")]
     TooDeep {
-        /// What is nested or chained.
+        /// The nested or chained construct.
         what: &'static str,
         /// The limit that was hit.
         limit: usize,
@@ -52,7 +52,7 @@ pub enum SqlError {
     /// More text than a statement may have.
     #[error("the statement has {size} {unit}, at most {limit} allowed")]
     TooLarge {
-        /// What is counted: bytes or tokens.
+        /// The unit: bytes or tokens.
         unit: &'static str,
         /// How many there are.
         size: usize,
@@ -64,7 +64,7 @@ pub enum SqlError {
     /// Placeholders that do not fit together.
     #[error("{message}")]
     BadParameter {
-        /// What is wrong.
+        /// The reason.
         message: String,
         /// The place.
         span: Span,

@@ -16,9 +16,8 @@
 //!    and asked for its span on a stack of 2 MB in a debug build.
 //! 2. Lists (VALUES, IN, chains of AND or of OR) may be as long as they like.
 //!
-//! Parsing takes ten times the stack of all that comes after it; so what is
-//! nested deeper than a few levels is parsed on a thread with a large stack. The
-//! guard says how much it will take.
+//! Parsing takes ten times the stack of all later work, so a statement nested deeper than a few levels is parsed on a
+//! thread with a large stack. The guard estimates that stack.
 //!
 //! The first law leans on the dialect: a reserved word is never a name, unless a
 //! dot stands before it; so what separates here also separates there.
@@ -60,7 +59,7 @@ const BRACKET_KB: usize = 17;
 const QUERY_KB: usize = 30;
 const SET_OPERATOR_KB: usize = 18;
 
-/// Stack for parsing one bracket, what a query takes more, and one prefix operator.
+/// Stack for parsing one bracket, the extra stack of a query, and that of one prefix operator.
 const PARSE_BRACKET_KB: usize = 165;
 const PARSE_QUERY_KB: usize = 190;
 const PARSE_PREFIX_KB: usize = 140;
@@ -84,7 +83,7 @@ pub const NAME_DOTS_MAX: usize = 8;
 /// several brackets in a row both as a query and as a join.
 const FROM_TRIALS_MAX: usize = 64;
 
-/// A level: what stands between two brackets, or from CASE to END.
+/// A level: the tokens between two brackets, or from CASE to END.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     is_case: bool,
@@ -108,7 +107,7 @@ struct Level {
     in_from: bool,
     /// Opened where a table may stand, as the nth bracket in a row.
     from_run: usize,
-    /// Trials of what stands in this level, and of the run that it belongs to.
+    /// Parse attempts in this level, and in the run of tokens that contains it.
     trials: usize,
     trials_before_run: usize,
 }
@@ -123,7 +122,7 @@ impl Level {
         (self.operators, self.inside_kb, self.betweens, self.prefixes) = (0, 0, 0, 0);
     }
 
-    /// Stack for walking what stands in this level, its brackets included.
+    /// Stack for walking the tree of this level, its brackets included.
     fn tree_kb(&self) -> usize {
         // n terms make a balanced tree of as many levels as n - 1 has bits.
         let bits = |n: usize| (usize::BITS - n.leading_zeros()) as usize;
@@ -134,7 +133,7 @@ impl Level {
     }
 }
 
-/// What the guard found out about a statement that passed.
+/// The findings of the guard about an accepted statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passed {
     /// Stack that parsing takes at most, in KB.

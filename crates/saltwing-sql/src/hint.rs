@@ -1,8 +1,7 @@
 //! Hints: `/*+ FULL_SCAN(t), NO_CACHE */`.
 //!
-//! A hint stands right behind SELECT, UPSERT, INSERT, UPDATE or DELETE; anywhere
-//! else the text is a comment. Hints never reach the relational engine, which
-//! ignores them on SELECT and refuses them elsewhere.
+//! A hint follows SELECT, UPSERT, INSERT, UPDATE or DELETE; anywhere else the text is a comment. Hints never reach the
+//! relational engine, which ignores them on SELECT and refuses them elsewhere.
 
 use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
 
@@ -28,7 +27,7 @@ fn follows_verb(tokens: &[TokenWithSpan], before: usize) -> bool {
     }
 }
 
-/// Words with optional brackets behind them; what is neither is passed over, as Phoenix does.
+/// Words with optional brackets; other text is skipped, as in Phoenix.
 fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
     let inside = sql.get(raw.inside.clone()).unwrap_or("");
     let mut hints: Vec<Hint> = Vec::new();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::scanner::{Kind, Scanner};
 
-/// What a piece of SQL text is.
+/// The kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lexeme {
     /// Blanks and line ends.
@@ -25,7 +25,7 @@ pub enum Lexeme {
     Parameter,
     /// An operator, a bracket, a comma, a `;`.
     Symbol,
-    /// What no statement may hold.
+    /// A character that no statement may contain.
     Stray,
     /// A string, name or comment that the text ends in.
     Open,

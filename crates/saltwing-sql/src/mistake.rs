@@ -1,9 +1,7 @@
-//! What is wrong with a statement, in our words and at the right place.
+//! Syntax errors in our words, with exact positions.
 //!
-//! sqlparser's errors are texts: ` at Line: 1, Column: 8` at the end is all they
-//! say of the place, often one token late, and where it has tried two readings
-//! they speak of the second. Here they get a span, what was found as it was
-//! written, and advice where a slip can be guessed.
+//! sqlparser's errors are texts: their position is only ` at Line: 1, Column: 8`, often one token late, and after two
+//! attempts they describe the second. This module adds a span, the actual text, and advice for common slips.
 
 use std::ops::Range;
 
@@ -52,7 +50,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// What the writer may have meant at token number `index`.
+    /// The likely intention of the writer at token number `index`.
     fn advice(&self, what: &str, index: usize) -> Option<String> {
         let word = |index: usize| match &self.token(index).token {
             Token::Word(word) if word.quote_style.is_none() => Some(word),
@@ -207,7 +205,7 @@ const CLAUSES: [&str; 22] = [
     "USING",
 ];
 
-/// sqlparser's word for what it wanted, in our words.
+/// sqlparser's name for the expected token, in our words.
 fn plain(what: &str) -> String {
     match what {
         "identifier" => "a name".to_owned(),

@@ -1,6 +1,6 @@
 //! Parameters: placeholders of a statement, numbered.
 //!
-//! Whatever their style, placeholders reach the tree as `$1`, `$2`, ..:
+//! Placeholders of all styles reach the tree as `$1`, `$2`, ..:
 //!
 //! | style | number |
 //! |---|---|

@@ -34,7 +34,7 @@ pub struct Parsed {
     pub span: Span,
 }
 
-/// Reads all statements of `sql`; `;` stands between them, and may stand at the end.
+/// Parses all statements of `sql`, which are separated by `;`.
 ///
 /// # Errors
 /// The first statement that cannot be read. Statements before it are not given.
@@ -103,7 +103,7 @@ fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Pars
 /// Stack that parsing may take on the caller's thread.
 const OWN_STACK_KB_MAX: usize = 1_000;
 
-/// Stack of the thread on which deeper statements are parsed; only what is used is ever mapped.
+/// Stack of the thread that parses deeper statements; the system maps only the used part.
 const LARGE_STACK_BYTES: usize = 64 << 20;
 
 /// Runs `parse` where it has `parse_kb` of stack.
@@ -251,7 +251,7 @@ fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     object(cursor, "DROP")
 }
 
-/// `CREATE INDEX` and its kin: known, not built yet.
+/// `CREATE INDEX` and the like: recognized, not supported yet.
 fn object(cursor: &mut Cursor<'_>, verb: &str) -> Result<Statement, SqlError> {
     let start = cursor.index();
     cursor.expect(&[verb])?;

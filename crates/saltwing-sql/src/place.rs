@@ -7,7 +7,7 @@ use sqlparser::tokenizer;
 
 /// Ours from sqlparser's, whose end is the column *after* the last character.
 ///
-/// `None` for the empty span that sqlparser gives to what it did not locate.
+/// `None` for the empty span that sqlparser gives to nodes without a position.
 pub(crate) fn span_of(span: tokenizer::Span) -> Option<Span> {
     let position = |at: tokenizer::Location, back: u64| {
         let line = u32::try_from(at.line).unwrap_or(u32::MAX);
@@ -36,10 +36,9 @@ const TAB_COLUMNS: usize = 8;
 ///          ^^^^
 /// ```
 ///
-/// Both lines end without a line feed. Tabs become blanks, and characters that
-/// terminals draw two cells wide get two carets, so the carets stand where they
-/// should. A span that goes on in later lines is marked to the end of its first
-/// line; one beyond the text gets a caret after the last character.
+/// Both lines end without a line feed. Tabs become blanks, and characters that terminals draw two cells wide get two
+/// carets, so that the carets line up. A span over several lines is marked to the end of its first line; a span beyond
+/// the text gets a caret after the last character.
 pub fn render_caret(sql: &str, span: Span) -> String {
     let line_index = (span.start.line as usize).saturating_sub(1);
     let line = sql.split('\n').nth(line_index).unwrap_or("").trim_end_matches('\r');

@@ -22,7 +22,7 @@
 
 use std::ops::Range;
 
-/// What a piece of text is.
+/// The kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Blanks and line ends.
@@ -55,7 +55,7 @@ pub(crate) enum Kind {
     Unterminated(Open),
 }
 
-/// What was opened and never closed.
+/// A lexeme that was opened but never closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
     Comment,
@@ -136,7 +136,7 @@ pub(crate) fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Whether a name may go on with `c`.
+/// Whether a name may contain `c` after its first character.
 pub(crate) fn is_name_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }

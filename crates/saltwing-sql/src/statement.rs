@@ -87,7 +87,7 @@ pub struct CreateTable {
     pub columns: Vec<ColumnSpec>,
     /// `[CONSTRAINT name] PRIMARY KEY (..)`, apart from inline ones.
     pub primary_key: Option<PrimaryKeySpec>,
-    /// What follows the closing bracket, in order.
+    /// The options after the closing bracket, in order.
     pub options: Vec<OptionSpec>,
     /// `SPLIT ON (..)`, else empty.
     pub split_on: Vec<Expr>,
@@ -107,7 +107,7 @@ pub struct AlterTable {
 pub enum TableChange {
     /// `ADD [COLUMN] [IF NOT EXISTS] column type .., ..`.
     Add {
-        /// `IF NOT EXISTS`: those that are there stay as they are.
+        /// `IF NOT EXISTS`: existing columns stay unchanged.
         if_not_exists: bool,
         /// The new columns, at least one.
         columns: Vec<ColumnSpec>,
@@ -351,7 +351,7 @@ pub struct Update {
 /// `column = expression`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// What is set.
+    /// The column to set.
     pub column: ColumnName,
     /// To what.
     pub value: Expr,
@@ -385,7 +385,7 @@ pub struct SourceText {
 pub struct Hint {
     /// The word, as written.
     pub name: Name,
-    /// What stands in brackets behind it.
+    /// Its arguments in brackets.
     pub args: Vec<Name>,
     /// Both.
     pub span: Span,
@@ -396,9 +396,9 @@ pub struct Hint {
 pub struct Explain {
     /// `ANALYZE`: run it too.
     pub analyze: bool,
-    /// What comes out.
+    /// The output format.
     pub format: ExplainFormat,
-    /// What is explained; never an EXPLAIN itself.
+    /// The explained statement; never an EXPLAIN.
     pub statement: Box<Statement>,
 }
 
@@ -436,7 +436,7 @@ impl CopyFrom {
 /// `COPY t TO 'file'`, `COPY (query) TO 'file'`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyTo {
-    /// What is written.
+    /// The source of the rows.
     pub source: CopySource,
     /// The file.
     pub target: CopyTarget,
@@ -453,7 +453,7 @@ impl CopyTo {
     }
 }
 
-/// What a COPY TO writes.
+/// The source of a COPY TO.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopySource {
     /// A table, or some columns of it.
@@ -498,7 +498,7 @@ pub struct CopyOptions {
     pub quote: Option<char>,
     /// `ESCAPE`.
     pub escape: Option<char>,
-    /// `NULL`: the text that stands for NULL.
+    /// `NULL`: the text for NULL.
     pub null: Option<String>,
     /// `ON_ERROR`.
     pub on_error: Option<OnError>,
@@ -517,7 +517,7 @@ pub enum CopyFormat {
     Csv,
 }
 
-/// What a COPY FROM does with a line that it cannot take.
+/// The handling of a line that COPY FROM cannot read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// Stop; batches that are committed stay.
@@ -526,10 +526,10 @@ pub enum OnError {
     Skip,
 }
 
-/// What becomes of a row to be written whose key is there already.
+/// The handling of a row whose key already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnConflict {
-    /// It takes the place of the row that is there.
+    /// It replaces the existing row.
     Replace,
     /// It is an error.
     Error,
@@ -572,7 +572,7 @@ pub struct SettingName {
 /// `SET name = value`, `SET name TO value`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
-    /// What is set.
+    /// The setting.
     pub name: SettingName,
     /// To what; `None` is DEFAULT.
     pub value: Option<OptionValue>,
