@@ -57,8 +57,8 @@ pub(crate) struct OwnTables {
 }
 
 impl Catalog {
-    /// Reads the catalog of `store` and registers its tables. What a crash left of dropped ones is for
-    /// [`Catalog::finish_drops`].
+    /// Reads the catalog of `store` and registers its tables. [`Catalog::finish_drops`] deletes the rows of tables
+    /// whose drop a crash interrupted.
     ///
     /// A new store gets an empty catalog, unless it cannot be written.
     ///
@@ -167,7 +167,7 @@ impl Catalog {
         let mut writes = self.store.batch();
         self.put_definition(&mut *writes, table.def())?;
         writes.commit(Durability::Synced)?;
-        // Held while the table changes: who is refused for an old definition finds the new one here.
+        // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
         let mut current = self.view.write();
         let mut view = Definitions::clone(&current);
         view.insert(self.store.open_table(table));
@@ -176,8 +176,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Takes all rows of a table away at once, whatever their number: from now on its rows are those under another
-    /// number. Readers see all rows or none, and statements that write by the definition before start over.
+    /// Removes all rows of a table at once, in constant time: the table gets a new id. Readers see all rows or none,
+    /// and writers that use the earlier definition are retried.
     ///
     /// Returns whether the space of the rows was given back; else [`Catalog::finish_drops`] does it.
     ///
@@ -198,7 +198,7 @@ impl Catalog {
         writes.free_space();
         writes.commit(Durability::Synced)?;
         {
-            // Held while the tables change: who is refused for the old one finds the new one here.
+            // Held while the tables change, so that a writer refused for its old definition waits here for the new one.
             let mut current = self.view.write();
             let mut view = Definitions::clone(&current);
             view.insert(self.store.open_table(next));
@@ -209,8 +209,8 @@ impl Catalog {
         Ok(self.purge(&dropped).is_ok())
     }
 
-    /// Takes a table away, then its rows. Returns whether the space of these was given back: a table that is gone is gone,
-    /// whatever becomes of its space, and [`Catalog::finish_drops`] does the rest.
+    /// Drops a table, then deletes its rows. Returns whether the space was freed. The drop stands even if that failed;
+    /// [`Catalog::finish_drops`] then frees the space.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]; the store's: then the table is there, unless nobody knows whether the store has

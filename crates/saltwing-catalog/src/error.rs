@@ -10,7 +10,7 @@ pub enum CatalogError {
     /// No table of this name.
     #[error("no table {name}")]
     NoSuchTable {
-        /// As asked for.
+        /// The requested name.
         name: String,
         /// The nearest name there is.
         nearest: Option<String>,
@@ -21,15 +21,15 @@ pub enum CatalogError {
     /// No schema of this name.
     #[error("no schema {0}")]
     NoSuchSchema(String),
-    /// The table is there already, perhaps in another case.
+    /// The table exists, perhaps in another case.
     #[error("table {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
     DuplicateTable {
-        /// As asked for.
+        /// The requested name.
         name: String,
         /// How it is spelt, where that differs.
         existing: Option<String>,
     },
-    /// The schema is there already.
+    /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
     /// The schema still has tables.
@@ -46,9 +46,9 @@ pub enum CatalogError {
     /// The catalog was written by a later version.
     #[error("the catalog has format {found}, and this version reads formats up to {supported}")]
     NewerFormat {
-        /// What is there.
+        /// The format of this catalog.
         found: String,
-        /// What can be read.
+        /// The newest readable format.
         supported: u32,
     },
     /// A later version wrote the definition of a table.
@@ -56,9 +56,9 @@ pub enum CatalogError {
     NewerRecord {
         /// Table.
         table: String,
-        /// What is there.
+        /// The version of this record.
         found: u32,
-        /// What can be read.
+        /// The newest readable version.
         supported: u32,
     },
     /// The definition of a table has a type, a function or a form that there is not.
@@ -66,7 +66,7 @@ pub enum CatalogError {
     UnreadableDefinition {
         /// Table.
         table: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The catalog's rows make no sense.
@@ -93,7 +93,7 @@ impl CatalogError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::NoSuchTable { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),

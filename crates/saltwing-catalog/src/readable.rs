@@ -12,7 +12,7 @@ use crate::{CATALOG_FORMAT, record};
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
 
-/// Definitions that can be read, and what is wrong with the others.
+/// The readable definitions, and the errors of the others.
 pub struct ReadableCatalog {
     /// Tables, in the order of their names; open in the store.
     pub tables: Vec<Arc<Table>>,

@@ -31,7 +31,7 @@ const RECORD_VERSION: u32 = 1;
 /// A definition as it is stored.
 ///
 /// # Errors
-/// [`CatalogError::Corrupt`] for a definition that holds what no statement puts there.
+/// [`CatalogError::Corrupt`] for a definition that no statement creates.
 pub(crate) fn write(def: &TableDef) -> Result<String, CatalogError> {
     let cannot =
         |why| CatalogError::Corrupt(format!("table {} has a definition that cannot be stored: {why}", def.name));
@@ -45,16 +45,19 @@ pub(crate) fn write(def: &TableDef) -> Result<String, CatalogError> {
 /// [`CatalogError::NewerRecord`]; [`CatalogError::UnreadableDefinition`].
 pub(crate) fn read(table: &str, text: &str) -> Result<TableDef, CatalogError> {
     let unreadable = |why| CatalogError::UnreadableDefinition { table: table.into(), why };
-    let VersionOnly { record_version: found } =
-        serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    let parsed = serde_json::from_str::<TableRecord>(text);
+    // A newer record may have fields or variants that `TableRecord` refuses.
+    let found = match &parsed {
+        Ok(record) => record.record_version,
+        Err(_) => serde_json::from_str::<VersionOnly>(text).map_or(0, |only| only.record_version),
+    };
     if found > RECORD_VERSION {
         return Err(CatalogError::NewerRecord { table: table.into(), found, supported: RECORD_VERSION });
     }
-    let record: TableRecord = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
-    record.into_def().map_err(unreadable)
+    parsed.map_err(|error| unreadable(error.to_string()))?.into_def().map_err(unreadable)
 }
 
-/// The version of a record, whatever else is in it.
+/// The version of a record whose other fields are unknown.
 #[derive(Deserialize)]
 struct VersionOnly {
     #[serde(default)]
