@@ -280,7 +280,7 @@ pub fn nanos_of(at: Timestamp) -> i128 {
     i128::from(at.ms) * NANOS_PER_MS + i128::from(at.nanos)
 }
 
-/// The instant so many nanoseconds after 1970.
+/// The instant `nanos` nanoseconds after 1970.
 ///
 /// # Errors
 /// [`ValueError::DatetimeOverflow`] where milliseconds do not fit 64 bits.

@@ -11,7 +11,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// The first and the last millisecond that can be written: the years -262143 to 262142.
 pub const CALENDAR_MS: RangeInclusive<i64> = -8_334_601_228_800_000..=8_210_266_876_799_999;
 
-/// Whether an instant can be written as text. What is computed, cast or stored has to be.
+/// Whether an instant can be written as text. Computed, cast and stored instants must be.
 pub fn has_text(ms: i64) -> bool {
     CALENDAR_MS.contains(&ms)
 }

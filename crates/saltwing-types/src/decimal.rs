@@ -82,7 +82,7 @@ impl Decimal {
         (unscaled.unsigned_abs() < DIGITS_END.unsigned_abs()).then_some(unscaled)
     }
 
-    /// Drops what stands beyond `scale` places (towards zero).
+    /// Truncates to `scale` decimal places.
     #[must_use]
     pub fn truncate(self, scale: i32) -> Self {
         if self.scale <= scale {
@@ -146,7 +146,7 @@ impl Decimal {
         if other.digits == 0 {
             return Ok(self);
         }
-        // Where one lies wholly beyond the other's 38 digits it changes nothing that is kept.
+        // An operand wholly below the other's 38 digits changes no digit of the result.
         let (high, low) = if self.scale < other.scale { (self, other) } else { (other, self) };
         let gap = (low.scale - high.scale) as u32;
         if high.precision() + gap >= 2 * DIGITS_MAX {
@@ -177,7 +177,7 @@ impl Decimal {
         let raise = 2 * DIGITS_MAX - self.precision();
         let mut quotient = I256::from(self.digits) * pow10_wide(raise) / I256::from(other.digits);
         let mut scale = self.scale - other.scale + raise as i32;
-        // One place more than is kept: what is beyond takes no part in rounding half up.
+        // One place more than the result has: digits beyond it do not affect rounding half up.
         if let Ok(down @ 1..) = u32::try_from(scale - PLACES_MAX - 1) {
             quotient = if down > 2 * DIGITS_MAX { I256::ZERO } else { quotient / pow10_wide(down) };
             scale = PLACES_MAX + 1;

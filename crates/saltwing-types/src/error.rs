@@ -18,7 +18,7 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// What went wrong, as one stable word with an SQLSTATE.
+/// The kind of an error: one stable word with an SQLSTATE.
 ///
 /// The words and states are a contract (`docs/contracts.md#error-codes`): scripts match on
 /// them. SQLSTATEs follow PostgreSQL where it has one.
@@ -170,7 +170,7 @@ impl fmt::Display for ErrorCode {
 /// Most bytes of a value that a function makes out of several, or of one many times.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;
 
-/// What can be wrong with a value, or with computing one.
+/// Errors of values and of computations with them.
 ///
 /// Texts name the value and the limit; the caller adds the column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -222,7 +222,7 @@ pub enum ValueError {
         /// The text, shortened.
         text: String,
     },
-    /// An instant outside what can be put out or computed with.
+    /// An instant outside the range of output or computation.
     #[error("{value} lies outside {target}")]
     DatetimeOverflow {
         /// The instant as text.

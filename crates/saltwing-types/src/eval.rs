@@ -116,8 +116,8 @@ fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<
     Ok((!unknown).then(|| op.holds(Ordering::Equal)))
 }
 
-/// AND (`decides` false) and OR (`decides` true): one deciding operand is enough,
-/// whatever the others are; an error counts only when nothing before it decided.
+/// AND (`decides` false) and OR (`decides` true): one deciding operand is enough, regardless of the others. An error
+/// counts only if no operand before it decides.
 fn fold_logic(list: &[Expr], row: &[Value], decides: bool) -> Computed {
     let mut unknown = false;
     for e in list {
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(value(seven), Value::Decimal("3.5".parse().unwrap()));
     }
 
-    /// What a calendar cannot say is no instant, however it comes about.
+    /// An instant outside the calendar is an error, however it is computed.
     #[test]
     fn instants_have_texts() {
         let day = |ms| Expr::Literal(Value::Date(ms), SqlType::Date);

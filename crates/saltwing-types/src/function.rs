@@ -1,4 +1,4 @@
-//! The registry of scalar functions: everything that is known of a function stands in its one entry.
+//! The registry of scalar functions. One entry holds everything about a function.
 //!
 //! A new function is a `static` [`ScalarFunction`] in the file of its subject below `function/`, and a line in that file's
 //! list. Typing, both evaluators, the planner, `SHOW FUNCTIONS`, `docs/functions.md`, completion and the hints for

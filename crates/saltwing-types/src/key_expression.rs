@@ -5,9 +5,9 @@
 //!              f15                       18601134210  ..
 //! ```
 //!
-//! The part is written into the row key and nowhere else. Who knows the inputs knows
-//! the part: so it may only be made of what gives the same result in every version
-//! and on every machine. NULL makes it NULL, whatever the function.
+//! The part is stored only in the row key, and every statement that knows the inputs computes it again. It may
+//! therefore consist only of functions with the same result in every version and on every machine. A NULL input makes
+//! it NULL, regardless of the function.
 //!
 //! # Laws
 //! 1. [`key_type`] accepts only expressions that are deterministic and NULL where an input is.
@@ -17,7 +17,7 @@
 use crate::function::{KeyPart, KeyProperty};
 use crate::{Expr, Function, SqlType, Value};
 
-/// What a key expression may be made of, for messages.
+/// The functions allowed in a key expression, for messages.
 pub fn key_functions() -> String {
     let allowed = Function::all().filter(|function| function.key_part != KeyPart::Refused);
     let names: Vec<&str> =

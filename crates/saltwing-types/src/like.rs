@@ -58,7 +58,7 @@ impl LikePattern {
         Ok(Self { steps, ignore_case })
     }
 
-    /// The text that every match begins with, and what follows it.
+    /// The prefix of every match, and the steps after it.
     pub fn prefix(&self) -> (String, &[Step]) {
         let end = self.steps.iter().position(|s| !matches!(s, Step::Char(_))).unwrap_or(self.steps.len());
         let (head, rest) = self.steps.split_at(end);

@@ -109,7 +109,7 @@ fn to_f32(value: &Value) -> f32 {
 /// A number as a decimal: floats by their shortest text.
 ///
 /// # Errors
-/// [`ValueError::OutOfRange`] for NaN and the infinities; a type mismatch for what is no number.
+/// [`ValueError::OutOfRange`] for NaN and the infinities; a type mismatch for values that are not numbers.
 pub fn to_decimal(value: &Value) -> Result<Decimal, ValueError> {
     match value {
         Value::Int(i) => Ok(Decimal::from(*i)),
@@ -155,7 +155,7 @@ fn shown(value: &Value) -> String {
     shorten(&text::literal(value, SqlType::Null))
 }
 
-/// Brings a literal to the type of what it is compared with, if that changes no comparison.
+/// Converts a literal to the type of the other operand, if that changes no comparison.
 ///
 /// Text is parsed as the type; a number becomes the type's own if it is one of
 /// its values (a FLOAT column meets 0.1 as the float nearest to it, as it was

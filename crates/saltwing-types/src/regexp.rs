@@ -43,14 +43,14 @@ impl Regexp {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`ValueError::BadArgument`] for what is none, and for one that is too large.
+    /// [`ValueError::BadArgument`] for an invalid or too large pattern.
     pub fn parse(pattern: &str, ignore_case: bool) -> Result<Self, ValueError> {
         let regex = RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(COMPILED_BYTES_MAX).build();
         match regex {
             Ok(regex) => Ok(Self { regex }),
             Err(error) => {
                 let text = error.to_string();
-                // The crate draws the pattern over several lines, and says what is wrong on the last.
+                // The crate prints the pattern over several lines, and the reason on the last.
                 let last = text.lines().last().unwrap_or_default();
                 let reason = last.strip_prefix("error: ").unwrap_or(last);
                 Err(ValueError::BadArgument(format!("'{}' is no regular expression: {reason}", shorten(pattern))))

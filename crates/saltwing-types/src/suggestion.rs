@@ -1,4 +1,4 @@
-//! What a mistyped word was meant to be, for messages.
+//! Suggestions for mistyped words, for messages.
 
 /// The word of `known` that `word` was most likely meant to be.
 ///

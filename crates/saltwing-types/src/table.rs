@@ -107,7 +107,7 @@ impl KeyColumn {
         }
     }
 
-    /// Its value in a row of all the table's columns; a column that is not there is NULL.
+    /// Its value in a row of all the table's columns; a missing column is NULL.
     ///
     /// # Errors
     /// What computing it fails with: such a row cannot be stored.
@@ -164,7 +164,7 @@ pub struct ColumnDef {
 pub struct DefaultDef {
     /// As written.
     pub text: String,
-    /// What it computes; NULL where [`DefaultDef::computed`] is set.
+    /// Its value; NULL if [`DefaultDef::computed`] is set.
     pub expr: Expr,
     /// Whether the text is SQL that is computed for each new row: `now()`, `uuid()`. Otherwise it is one value.
     pub computed: bool,

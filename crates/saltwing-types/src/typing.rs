@@ -137,7 +137,7 @@ pub fn in_list(e: Expr, list: Vec<Expr>, negated: bool) -> Typed {
 pub fn row_in_list(row: Vec<Expr>, rows: Vec<Vec<Expr>>, negated: bool) -> Typed {
     let is_fixed = row.iter().all(|e| !is_free(e));
     let (mut row, mut met) = meet_list(row, rows)?;
-    // A literal takes the type of what it meets, and the last item may be the first that has one.
+    // A literal takes the type of the other operands, and the last item may be the first that has one.
     if !is_fixed {
         (row, met) = meet_list(row, met)?;
     }
@@ -188,7 +188,7 @@ fn as_text(e: Expr, place: &str) -> Typed {
     }
 }
 
-/// Whether an operand takes its type from what it meets.
+/// Whether an operand takes its type from the other operands.
 fn is_free(e: &Expr) -> bool {
     matches!(e, Expr::Literal(..) | Expr::Param(_, None))
 }
@@ -233,7 +233,7 @@ fn meet_type(e: Expr, ty: SqlType) -> Typed {
     }
 }
 
-/// The type a value has by itself.
+/// The type of a value on its own.
 pub fn natural_type(value: &Value) -> SqlType {
     match value {
         Value::Null => SqlType::Null,
@@ -249,8 +249,7 @@ pub fn natural_type(value: &Value) -> SqlType {
     }
 }
 
-/// A value that was computed, of the type that it was computed in: unlike a literal it takes no other type from
-/// what it meets.
+/// A computed value of its type. Unlike a literal it never takes the type of another operand.
 pub fn computed(value: Value, ty: SqlType) -> Expr {
     // A literal of these types compares with anything as the type itself does.
     let as_literal =
@@ -399,7 +398,7 @@ fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
             common = match (common, ty) {
                 (SqlType::Null, ty) | (ty, SqlType::Null) => ty,
                 (a, b) if a == b => a,
-                // A literal may have more digits than the column beside it has room for.
+                // A literal may have more digits than the type of the column.
                 (a, _) if strings && a.family() != TypeFamily::Text => wider(a, a).unwrap_or(a),
                 (a, b) => wider(a, b)
                     .ok_or_else(|| ValueError::TypeMismatch(format!("{e} is {b}, where {a} stands beside it")))?,

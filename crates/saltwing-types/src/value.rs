@@ -75,8 +75,8 @@ impl Value {
     /// SQL's comparison of two values of one family; numbers of different kinds
     /// are compared by value, without rounding an integer or a decimal.
     ///
-    /// A float meets a decimal as the shortest decimal that reads back as the
-    /// float. `None` when either is NULL, or when the families differ.
+    /// A float is compared with a decimal as the shortest decimal that parses to the float. `None` if either is NULL,
+    /// or if the families differ.
     pub fn compare(&self, other: &Value) -> Option<Ordering> {
         use Value::*;
         Some(match (self, other) {

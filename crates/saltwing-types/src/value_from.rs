@@ -62,8 +62,8 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 }
 
 impl Timestamp {
-    /// From nanoseconds since 1970. What lies beyond 64 bits of milliseconds becomes the farthest instant, which no
-    /// column takes.
+    /// From nanoseconds since 1970. A value beyond 64 bits of milliseconds becomes the farthest instant, which no
+    /// column accepts.
     fn from_wide_nanos(nanos: i128) -> Self {
         let far = if nanos < 0 { i64::MIN } else { i64::MAX };
         let ms = i64::try_from(nanos.div_euclid(1_000_000)).unwrap_or(far);

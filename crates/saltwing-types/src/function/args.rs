@@ -5,8 +5,8 @@ use crate::{SqlType, Value, ValueError, number, text};
 
 /// The values of a call's arguments, and the call's type.
 ///
-/// Typing brought the arguments to the types of the signature. A value of another type is a broken invariant, and so an
-/// error rather than a result that nobody asked for.
+/// Typing has cast the arguments to the types of the signature. A value of another type is a broken invariant and
+/// becomes an error, because a guessed result would be wrong silently.
 #[derive(Clone, Copy, Debug)]
 pub struct Args<'a> {
     function: &'static str,

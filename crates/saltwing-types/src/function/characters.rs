@@ -59,7 +59,7 @@ static TRANSLATE: ScalarFunction = ScalarFunction {
         let to: Vec<char> = args.text(2)?.chars().collect();
         let mut replacements = std::collections::HashMap::new();
         for (place, c) in args.text(1)?.chars().enumerate() {
-            // Of a character that stands twice the first place counts.
+            // If a character occurs twice, its first position counts.
             replacements.entry(c).or_insert_with(|| to.get(place).copied());
         }
         let replaced = |c: char| replacements.get(&c).copied().unwrap_or(Some(c));

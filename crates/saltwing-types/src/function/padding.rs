@@ -76,12 +76,12 @@ static REPLACE: ScalarFunction = ScalarFunction {
     ..ScalarFunction::DEFAULT
 };
 
-/// A count of which what is below 0 counts as 0.
+/// A count; negative counts are 0.
 fn times(count: i64) -> usize {
     usize::try_from(count.max(0)).unwrap_or(usize::MAX)
 }
 
-/// What LPAD and RPAD keep of their text, and what they add to it.
+/// The part of the text that LPAD and RPAD keep, and the fill that they add.
 fn padded(args: &Args<'_>) -> Result<(String, String), ValueError> {
     let (length, fill) = (times(args.int(1)?), args.optional_text(2)?.unwrap_or(" "));
     let kept: String = args.text(0)?.chars().take(length).collect();

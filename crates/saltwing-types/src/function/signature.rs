@@ -20,13 +20,13 @@ pub struct Signature {
 /// A parameter: its name and what it takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// For texts alone: arguments are told apart by their place.
+    /// Only for messages and documentation: arguments are positional.
     pub name: &'static str,
-    /// What it takes.
+    /// The accepted arguments.
     pub kind: ParameterKind,
 }
 
-/// What a parameter takes. Literals, NULL and parameters of a statement take the type that is asked for.
+/// The arguments that a parameter accepts. Literals, NULL and statement parameters take the requested type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// Text.
@@ -110,7 +110,7 @@ pub(super) const fn of_kind(name: &'static str, kind: ParameterKind) -> Paramete
 }
 
 impl Signature {
-    /// A signature of which every parameter is required.
+    /// A signature whose parameters are all required.
     pub(super) const fn new(parameters: &'static [Parameter], result: ResultType) -> Self {
         Self { parameters, required: parameters.len(), repeats: false, result }
     }
@@ -127,7 +127,7 @@ impl Signature {
         self
     }
 
-    /// Whether a call may have so many arguments.
+    /// Whether a call may have `count` arguments.
     pub(crate) fn takes_count(&self, count: usize) -> bool {
         count >= self.required && (self.repeats || count <= self.parameters.len())
     }

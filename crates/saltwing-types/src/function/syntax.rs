@@ -1,4 +1,5 @@
-//! Expressions that look like calls but have a syntax of their own: listed beside the functions, built by other code.
+//! Expressions that look like calls but have their own syntax. They are listed with the functions, but other code
+//! builds them.
 
 /// A form of the language that is written like a function.
 #[derive(Debug)]
@@ -7,7 +8,7 @@ pub struct SyntaxForm {
     pub name: &'static str,
     /// How it is written, without the name.
     pub form: &'static str,
-    /// One sentence on what it gives.
+    /// One sentence: the result.
     pub description: &'static str,
     /// An expression without columns, and its result as text.
     pub example: (&'static str, &'static str),

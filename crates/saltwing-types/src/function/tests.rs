@@ -3,6 +3,8 @@ use std::collections::HashSet;
 use super::*;
 use crate::{ArithOp, Expr, SqlType, Value, ValueError, eval, typing};
 
+mod key_property;
+
 fn int(value: i64) -> Expr {
     Expr::Literal(Value::Int(value), SqlType::BigInt)
 }

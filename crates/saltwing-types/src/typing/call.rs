@@ -1,4 +1,4 @@
-//! Function calls: how many arguments, of which types, and the result's type, as the function's signature says.
+//! Function calls: the number and types of the arguments and the type of the result, by the function's signature.
 
 use super::{
     Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, rewrite, signed_instant, string, type_name,
