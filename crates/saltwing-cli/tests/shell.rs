@@ -231,6 +231,45 @@ fn the_log_tells_statements_and_what_becomes_of_them() {
     assert!(wrong.err.contains("--log <FILTER>"), "{}", wrong.err);
 }
 
+/// The largest file of a store below `folder`, its journals apart.
+fn largest_file(folder: &Path) -> PathBuf {
+    let mut folders = vec![folder.to_owned()];
+    let mut largest = (0, PathBuf::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_none_or(|extension| extension != "jnl") {
+                largest = largest.max((path.metadata().unwrap().len(), path));
+            }
+        }
+    }
+    largest.1
+}
+
+#[test]
+fn the_log_reports_a_background_merge_that_fails() {
+    let dir = Directory::new();
+    let db = dir.path("db");
+    let text = "CONCAT(MD5(CAST(value AS VARCHAR)), MD5(CAST(-value AS VARCHAR)), REPEAT('x', 300))";
+    let fill = format!("UPSERT INTO t SELECT value, {text} FROM GENERATE_SERIES(1, 6000)");
+    let made = run(&[&db, "--store", "fjall", "-c", TABLE, "-c", &fill, "-c", "COMPACT t"]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    // Opening does not read this byte, which lies in the middle of the stored blocks; a merge does.
+    let blocks = largest_file(&dir.0.path().join("db/data"));
+    let mut bytes = std::fs::read(&blocks).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&blocks, bytes).unwrap();
+    // Each statement fills the memtable. From the second on it waits for the merge, until that has failed.
+    let said = run(&[&db, "--log", "error", "--delta-mb", "1", "-c", &fill, "-c", &fill, "-c", &fill]);
+    let failed = said.err.lines().find(|line| line.contains("background work failed"));
+    let failed = failed.unwrap_or_else(|| panic!("no line of a failed merge in\n{}", said.err));
+    assert!(failed.contains("ERROR") && failed.contains("task=\"merge\""), "{failed}");
+    assert!(failed.contains("the stored data is damaged"), "{failed}");
+}
+
 #[test]
 fn lines_that_copy_leaves_out_are_told() {
     let said = run_with_input(

@@ -8,6 +8,8 @@
 //! | elsewhere | columns of the statement's tables, keywords, functions |
 //! | a string, a comment, a number | nothing |
 
+use std::cell::OnceCell;
+
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 use saltwing::blocking::Connection;
 use saltwing::{SETTINGS, split_statements};
@@ -22,8 +24,10 @@ const BEFORE_TABLES: &[&str] =
     &["COMPACT", "COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
 
 pub(crate) struct SqlCompleter {
-    /// A connection of its own: the shell's may be inside a transaction.
-    pub(crate) connection: Connection,
+    /// Separate from the shell's connection, which may be inside a transaction.
+    connection: Connection,
+    /// Functions never change while the shell runs, so they are queried once.
+    functions: OnceCell<Vec<String>>,
 }
 
 impl Completer for SqlCompleter {
@@ -46,6 +50,10 @@ impl Completer for SqlCompleter {
 }
 
 impl SqlCompleter {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self { connection, functions: OnceCell::new() }
+    }
+
     /// Where the text to replace starts, and what may stand there.
     fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<String>) {
         let before = line.get(..pos).unwrap_or(line);
@@ -97,8 +105,7 @@ impl SqlCompleter {
                 if !prefix.is_empty() {
                     found.extend(matching(STATEMENTS, prefix));
                     found.extend(matching(KEYWORDS, prefix));
-                    let functions = self.functions();
-                    found.extend(matching(&functions.iter().map(String::as_str).collect::<Vec<_>>(), prefix));
+                    found.extend(matching(self.functions(), prefix));
                 }
                 let mut seen = std::collections::HashSet::new();
                 found.retain(|text| seen.insert(text.to_lowercase()));
@@ -145,9 +152,11 @@ impl SqlCompleter {
     }
 
     /// The names of all functions.
-    fn functions(&self) -> Vec<String> {
-        let rows = self.connection.query("SHOW FUNCTIONS", ()).into_iter().flatten().flatten();
-        rows.filter_map(|row| row.get("name").ok()).collect()
+    fn functions(&self) -> &[String] {
+        self.functions.get_or_init(|| {
+            let rows = self.connection.query("SHOW FUNCTIONS", ()).into_iter().flatten().flatten();
+            rows.filter_map(|row| row.get("name").ok()).collect()
+        })
     }
 
     fn columns(&self, table: &str) -> Vec<String> {
@@ -234,10 +243,10 @@ fn tables_of(statement: &str) -> Vec<Named> {
 }
 
 /// The keywords that start with `prefix`, in the case that it is written in.
-fn matching(words: &[&str], prefix: &str) -> Vec<String> {
+fn matching(words: &[impl AsRef<str>], prefix: &str) -> Vec<String> {
     let is_lower = !prefix.is_empty() && prefix.chars().all(|c| !c.is_uppercase());
-    let found = words.iter().filter(|word| starts_with(word, prefix));
-    found.map(|word| if is_lower { word.to_lowercase() } else { (*word).to_owned() }).collect()
+    let found = words.iter().map(AsRef::as_ref).filter(|word| starts_with(word, prefix));
+    found.map(|word| if is_lower { word.to_lowercase() } else { word.to_owned() }).collect()
 }
 
 /// The names of settings, sorted.
@@ -269,7 +278,7 @@ mod tests {
         ] {
             connection.execute(sql, ()).unwrap();
         }
-        SqlCompleter { connection }
+        SqlCompleter::new(connection)
     }
 
     /// What is offered where `|` stands, and the text that it replaces.

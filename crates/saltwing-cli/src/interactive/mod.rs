@@ -91,7 +91,7 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
 }
 
 fn editor(database: &Database, paint: Paint) -> Reedline {
-    let completer = completer::SqlCompleter { connection: database.connect().blocking() };
+    let completer = completer::SqlCompleter::new(database.connect().blocking());
     let menu = ColumnarMenu::default().with_name(MENU).with_columns(MENU_COLUMNS).with_marker("");
     // Columns of a table that is named behind the cursor count too; a blank ends a word, and with it the menu.
     let menu = menu.with_input_mode(InputMode::FullBuffer).with_word_chars(WORD_CHARACTERS);
