@@ -44,7 +44,7 @@ impl EngineFunction {
 }
 
 impl Engine {
-    /// All functions, by name; also those that the expression language has itself.
+    /// All functions in no particular order, among them those that the expression language also has.
     pub fn functions(&self) -> Vec<EngineFunction> {
         let of_scalar = |(called, function): (&String, &Arc<ScalarUDF>)| {
             let signature = (function.name(), function.signature().volatility);
@@ -61,7 +61,6 @@ impl Engine {
         }));
         let tables = self.table_functions.keys();
         all.extend(tables.filter_map(|name| EngineFunction::new(name, "table", (name, Volatility::Stable), None)));
-        all.sort_unstable_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
         all
     }
 }
