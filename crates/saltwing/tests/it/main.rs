@@ -37,6 +37,7 @@ mod readers;
 mod references;
 #[cfg(feature = "datafusion")]
 mod relational_as_sqlite;
+mod repository;
 mod runtime;
 mod skipping;
 #[cfg(feature = "datafusion")]

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::repository::sources_below;
+
 type Module = Vec<String>;
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
@@ -198,22 +200,25 @@ fn of_tops(graph: &Graph) -> Graph {
     tops
 }
 
-fn sources(folder: &Path, module: &Module, all: &mut BTreeMap<Module, String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let mut inner = module.clone();
-        if !["mod", "lib"].contains(&stem.as_str()) {
-            inner.push(stem.clone());
+/// The sources of a crate by module, its tests and its `main.rs` apart.
+fn modules_of(src: &Path) -> BTreeMap<Module, String> {
+    let mut modules = BTreeMap::from([(Vec::new(), String::new())]);
+    for path in sources_below(src) {
+        let mut module: Module = path
+            .with_extension("")
+            .strip_prefix(src)
+            .unwrap()
+            .iter()
+            .map(|part| part.to_string_lossy().into())
+            .collect();
+        if module.last().is_some_and(|stem| ["mod", "lib"].contains(&stem.as_str())) {
+            module.pop();
         }
-        if path.is_dir() {
-            sources(&path, &inner, all);
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && !["tests", "main"].contains(&stem.as_str())
-        {
-            all.insert(inner, std::fs::read_to_string(&path).unwrap());
+        if module.last().is_none_or(|stem| !["tests", "main"].contains(&stem.as_str())) {
+            modules.insert(module, std::fs::read_to_string(&path).unwrap());
         }
     }
+    modules
 }
 
 #[test]
@@ -225,9 +230,7 @@ fn imports_inside_a_crate_go_one_way() {
             let entry = entry.unwrap();
             (entry.path().join("src"), entry.file_name().to_string_lossy().into_owned())
         };
-        let mut all = BTreeMap::from([(Vec::new(), String::new())]);
-        sources(&folder, &Vec::new(), &mut all);
-        let graph = graph(&all);
+        let graph = graph(&modules_of(&folder));
         let mut tied = circles(&graph);
         tied.extend(circles(&of_tops(&graph)));
         let names: Vec<String> = tied.iter().map(|module| module.join("::")).collect();

@@ -1,10 +1,8 @@
 //! Every page, heading and decision that sources and pages name is in the repository.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
+use crate::repository::{files_below, root};
 
 /// Documents that readers of the repository do not have.
 const NOT_HERE: [[&str; 2]; 3] = [["DESIGN", " section"], ["DESIGN", ".md"], ["reference/", "phoenix"]];
@@ -86,31 +84,21 @@ fn wrong_references(
     wrong
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && name != "target" && name != ".git" {
-            files(&path, found);
-        } else if [".rs", ".md", ".toml", ".slt"].iter().any(|end| name.ends_with(end))
-            || folder.file_name().is_some_and(|folder| folder == ".ci")
-        {
-            found.push(path);
-        }
-    }
+/// Whether a file may name pages: a source, a page, or a script of the checks.
+fn may_name_pages(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| ["rs", "md", "toml", "slt"].iter().any(|known| extension == *known))
+        || path.parent().is_some_and(|folder| folder.ends_with(".ci"))
 }
 
 #[test]
 fn every_reference_leads_somewhere() {
     let page = |path: &str| std::fs::read_to_string(root().join(path)).ok();
-    let mut records = Vec::new();
-    files(&root().join("docs/decisions"), &mut records);
+    let records = files_below(&root().join("docs/decisions"));
     let decision = |number: u32| {
         let start = format!("{number:04}-");
         records.iter().any(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start)))
     };
-    let mut all = Vec::new();
-    files(root(), &mut all);
+    let all: Vec<_> = files_below(root()).into_iter().filter(|path| may_name_pages(path)).collect();
     assert!(all.len() > 600, "{} files", all.len());
     let mut wrong = Vec::new();
     for path in all {

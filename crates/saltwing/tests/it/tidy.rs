@@ -1,14 +1,11 @@
 //! The structure that ARCHITECTURE.md promises.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
+use crate::repository::{root, sources_below};
 
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
@@ -85,22 +82,11 @@ fn the_tests_that_semantics_names_are_there() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// `PROPTEST_CASES` scales every property: none says a number of its own.
 #[test]
 fn properties_run_as_many_cases_as_they_are_asked_for() {
-    let mut files = Vec::new();
-    ["crates", "sql-tests", "benches"].iter().for_each(|folder| sources(&root().join(folder), &mut files));
+    let folders = ["crates", "sql-tests", "benches"];
+    let files: Vec<_> = folders.iter().flat_map(|folder| sources_below(&root().join(folder))).collect();
     assert!(files.len() > 300, "{} files", files.len());
     let says_number = |text: &str, before: &str| {
         text.split(before).skip(1).any(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
