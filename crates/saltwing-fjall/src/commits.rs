@@ -9,8 +9,8 @@ use parking_lot::{Mutex, MutexGuard};
 use saltwing_store::commit_number::CommitMark;
 use saltwing_store::watermark::Watermark;
 
-/// The keyspace of marks, in which the newest one counts. It is never dropped: fjall goes on behind the highest order number
-/// that it finds in keyspaces, so that order numbers grow in the journal from batch to batch.
+/// The keyspace of marks; its newest mark counts. It is never dropped: fjall continues after the highest sequence
+/// number in its keyspaces, so this keyspace keeps sequence numbers ascending from batch to batch in the journal.
 const KEYSPACE: &str = "commits";
 /// Memory for marks that were replaced: some 100,000 of them. When it is full it is written out, which takes several syncs.
 const MEMTABLE_BYTES: u64 = 16 << 20;
@@ -47,7 +47,7 @@ pub(crate) fn newest(database: &Database) -> fjall::Result<(Keyspace, u64)> {
     let mark = keyspace.get(CommitMark::KEY)?;
     let number = match &mark {
         None => 0,
-        // Its table's checksum held: it is what was written.
+        // The table's checksum was verified, so the bytes are intact.
         Some(mark) => CommitMark::decode(mark).map_or(0, |mark| mark.number),
     };
     Ok((keyspace, number))
@@ -75,7 +75,7 @@ impl Commits {
         self.written.load(Ordering::SeqCst)
     }
 
-    /// Writes a batch of so many entries, which `fill` puts in, with its mark.
+    /// Writes a batch of `entries` entries, which `fill` adds, with its mark.
     pub(crate) fn write(
         &self,
         database: &Database,
@@ -87,7 +87,7 @@ impl Commits {
         let mut batch = OwnedWriteBatch::with_capacity(database.clone(), entries + 1).durability(persist);
         let synced = self.watermark.acknowledged();
         let mark = CommitMark { number: last.number + 1, synced, order_min: database.seqno(), skipped: last.skipped };
-        // First, so that a torn batch can still be told by it.
+        // The mark comes first, so that a torn batch is still identified by it.
         batch.insert(&self.keyspace, CommitMark::KEY, mark.encode().as_slice());
         fill(&mut batch).map_err(Unwritten::Nothing)?;
         batch.commit().map_err(Unwritten::Unknown)?;
@@ -96,7 +96,7 @@ impl Commits {
         Ok(())
     }
 
-    /// Syncs by `sync`, and keeps which batches that has covered before anybody is told.
+    /// Syncs with `sync`, and records the synced batches before any acknowledgement.
     pub(crate) fn synced(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let written = self.written();
         sync()?;

@@ -1,4 +1,4 @@
-//! Tables and files of values that are not what was written: told by name, and left out for a salvage.
+//! Damaged tables and value files: named in a report, and omitted by a salvage.
 
 use std::fs;
 use std::io;
@@ -44,8 +44,8 @@ pub(crate) fn named(data: &Path, error: StoreError) -> StoreError {
     StoreError::Corrupt { path: file.path, why }
 }
 
-/// Writes the lists of keyspaces in `place`, a copy, without damaged tables: those of which lsm-tree cannot find the sections, or all.
-/// Returns what was left out.
+/// Writes the lists of keyspaces in `place`, a copy, without damaged tables: those whose sections lsm-tree cannot find,
+/// or all. Returns the omitted parts.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`] for a table of fjall's directory of keyspaces, without which nothing has a name; [`StoreError::Io`].

@@ -6,7 +6,7 @@
 //!   blob_files files 4 | each: number 8 | checksum type 1 | XXH3 (128 bits) 16
 //! ```
 //!
-//! Lists are read behind [`crate::version_lists::check`]: sfa allocates whatever lengths they hold.
+//! Lists are read only after [`crate::version_lists::check`], because sfa allocates by unchecked lengths.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};

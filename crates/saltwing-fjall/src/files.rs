@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A file's name below the database's directory, of which `data` is fjall's part.
+/// The path of a file relative to the database's directory; `data` is fjall's part.
 pub(crate) fn below(data: &Path, file: &Path) -> String {
     match file.strip_prefix(data) {
         Ok(name) => Path::new("data").join(name).display().to_string(),

@@ -1,4 +1,4 @@
-//! What the store, its cursors and its snapshots share.
+//! The state shared by the store, its cursors and its snapshots.
 
 use crate::commits::Commits;
 use crate::error::{io_cause, owned};
@@ -13,13 +13,13 @@ use saltwing_store::{LeftOut, StoreError};
 use std::io;
 use std::path::Path;
 
-/// What the store, its cursors and its snapshots share. Fields drop in order: the
-/// lock goes when the database has ended its threads.
+/// The state shared by the store, its cursors and its snapshots. Fields drop in order: the lock must be released after
+/// the database has ended its threads, or another process could open the files while they still write.
 pub(crate) struct Inner {
     pub(crate) keyspaces: Keyspaces,
     pub(crate) commits: Commits,
     pub(crate) database: Database,
-    /// Held by writes while they are applied; alone by who drops a keyspace.
+    /// Held shared by writes while they are applied, and exclusively to drop a keyspace.
     pub(crate) writing: RwLock<()>,
     pub(crate) group: GroupSync,
     pub(crate) device: Device,

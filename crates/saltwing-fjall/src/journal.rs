@@ -8,9 +8,9 @@
 //! end     3 | XXH3 of the items and clears 8 | "FJL" 3
 //! ```
 //!
-//! Numbers are little endian. Behind the last batch of a file come zeros, which fjall allocates beforehand, or nothing.
-//! fjall itself takes an unknown tag for the end of the file, allocates whatever a length says, and refuses a batch
-//! with a wrong checksum wherever it stands: files are read by this reader first, and cut where they must be.
+//! Numbers are little endian. After the last batch of a file come zeros, which fjall preallocates, or nothing. fjall
+//! itself takes an unknown tag for the end of the file, allocates by unchecked lengths, and refuses a batch with a
+//! wrong checksum anywhere. This reader therefore checks all files first, and cuts them if necessary.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -34,7 +34,7 @@ const ITEM_HEAD_BYTES: usize = 21;
 const BATCH_BYTES_MIN: u64 = START_BYTES + CLEAR_BYTES + END_BYTES;
 /// Types of items that fjall writes: value, tombstone, weak tombstone.
 const ITEM_TYPES: [u8; 3] = [0, 1, 2];
-/// Compressions that fjall writes: none, and LZ4, of which early releases made use.
+/// Compressions of fjall's journals: none, and LZ4, which early releases used.
 const COMPRESSIONS: [u8; 2] = [0, 1];
 
 const BUFFER_BYTES: usize = 256 << 10;
@@ -52,7 +52,7 @@ pub(crate) struct Batch {
     pub(crate) mark: Option<CommitMark>,
 }
 
-/// What lies at a place of a journal.
+/// The content at an offset of a journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A whole batch.
@@ -61,7 +61,7 @@ pub(crate) enum Next {
     End,
     /// Anything else.
     Bad {
-        /// What is wrong.
+        /// The reason.
         why: &'static str,
         /// The mark, if it can still be read.
         mark: Option<CommitMark>,
@@ -187,7 +187,7 @@ impl Journal {
         loop {
             let read = self.reader.read(&mut buffer)?;
             let bytes = buffer.get(..read).unwrap_or_default();
-            // Without an early end, which would look at one byte at a time.
+            // Without an early exit, which would prevent vectorization.
             if bytes.iter().fold(0, |all, byte| all | byte) != 0 {
                 return Ok(false);
             }
@@ -282,7 +282,7 @@ impl<'r> BatchReader<'r> {
         self.sum(u64::from(key_bytes) + u64::from(stored_bytes))
     }
 
-    /// Takes so many bytes into the checksum.
+    /// Adds bytes to the checksum.
     fn sum(&mut self, mut bytes: u64) -> Result<(), Broken> {
         self.spend(bytes)?;
         while bytes > 0 {

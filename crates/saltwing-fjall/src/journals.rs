@@ -1,14 +1,14 @@
 //! The journals of a database before fjall opens them: where they end, and whether that is where they should.
 //!
-//! Batches are numbered without gaps ([`CommitMark`]). What follows the last good batch is one of three things:
+//! Batches are numbered without gaps ([`CommitMark`]). The bytes after the last good batch are one of:
 //!
 //! * zeros, or nothing: the end;
-//! * the torn end: batches that a crash has caught on their way to the disk. Nobody was told of them, since the newest
-//!   number that was on the disk is not above the last good one. The end is cut off, and a copy is kept;
+//! * a torn end: batches that were being written when the process or machine stopped. They were never acknowledged,
+//!   because the newest number on the disk is not above the last good one. The end is copied and cut off;
 //! * damage: a number at or above the bad place was on the disk. Opening is refused, and nothing is changed.
 //!
-//! After an orderly close every batch is in tables as well ([`Marks::settled`]): then the journals are not needed, and whatever
-//! is wrong with them is cut off as a torn end is.
+//! After an orderly close every batch is also in tables ([`Marks::settled`]). The journals are then not needed, and
+//! damage in them is cut off like a torn end.
 
 use std::fs::{self, File};
 use std::ops::Range;
@@ -25,7 +25,7 @@ use crate::journal::{Batch, Journal, Next};
 /// numbers too, a handful for each table.
 const ORDER_SLACK: u64 = 1 << 24;
 
-/// What the journals hold.
+/// The content of the journals.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     /// The number that the tables and journals together must reach; 0 is none.
@@ -34,10 +34,10 @@ pub(crate) struct Verdict {
     pub(crate) newest: Option<u64>,
     /// The journals that stay, oldest first, with how many bytes of each hold batches that are needed.
     pub(crate) kept: Vec<(PathBuf, u64)>,
-    /// What must be cut off, oldest journal first.
+    /// The ends to cut off, oldest journal first.
     cuts: Vec<Cut>,
-    /// The journal to be made, where none is there and none is needed: without one fjall would not look for the highest order
-    /// number in tables, and number new batches as if they were older.
+    /// The journal to create if there is none and none is needed: without a journal fjall would not look for the
+    /// highest sequence number in tables, and would give new batches lower numbers.
     is_missing: Option<PathBuf>,
     /// Why, in the words of a notice.
     why: Option<String>,
@@ -94,7 +94,7 @@ impl Sequence {
     }
 }
 
-/// Reads all journals in `data`, and holds them to what was on the disk. Changes nothing.
+/// Reads all journals in `data` and compares them with the watermark. Changes nothing.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`] for damage, with the file and the place; [`StoreError::Io`].
@@ -150,12 +150,12 @@ pub(crate) fn check(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
 fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bool {
     let is_before_another = behind.last.is_some_and(|(journal, _)| journal > bad.journal);
     let was_on_disk = bad.number.is_some_and(|number| number <= required);
-    // A journal is closed when all of it is on the disk, and only then is there a next one.
+    // A journal is closed only after all of it is on the disk, and the next one starts after that.
     if is_before_another || was_on_disk {
         return false;
     }
     match sequence.number {
-        // What follows was on its way as well; a release before the numbers tells nothing of that.
+        // Later batches were in flight too; releases without numbers cannot show it.
         Some(number) => number >= required && !behind.is_unnumbered,
         // Batches of releases that did not number them.
         None if required == 0 && behind.number == 0 => behind.last.is_none(),
@@ -165,7 +165,7 @@ fn is_torn(sequence: &Sequence, bad: &Bad, behind: &Behind, required: u64) -> bo
 }
 
 impl Verdict {
-    /// What a reader needs of the journals.
+    /// The parts of the journals that a reader needs.
     pub(crate) fn parts(&self) -> Vec<(PathBuf, Vec<Range<u64>>)> {
         self.kept.iter().map(|(path, bytes)| (path.clone(), std::iter::once(0..*bytes).collect())).collect()
     }
@@ -175,7 +175,7 @@ impl Verdict {
         self.why.as_deref().map(torn::left_out)
     }
 
-    /// Cuts off what must be, having copied it, and makes the journal that is missing. Returns the cuts, and what is to be told.
+    /// Copies and cuts off torn ends, and creates a missing journal. Returns the cuts and the notices.
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`].
@@ -211,7 +211,7 @@ fn list(data: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(journals.into_iter().map(|(_, path)| path).collect())
 }
 
-/// No journal is there: that is the loss of one, or an empty one is made in its place.
+/// No journal exists: either one was lost, or an empty one is created.
 fn missing(data: &Path, marks: Marks) -> Result<Verdict, StoreError> {
     let path = data.join("0.jnl");
     if marks.settled == 0 || marks.settled < marks.acknowledged {

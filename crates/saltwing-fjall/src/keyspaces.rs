@@ -9,19 +9,19 @@ use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOpt
 use parking_lot::{Mutex, RwLock};
 use saltwing_store::{Space, directory};
 
-/// Bytes from which on values lie apart.
+/// Values of this size and above are stored outside the tree.
 pub(crate) const APART_BYTES: u32 = 4 << 10;
-/// Bytes of a file of values, about: what is read and written again at once, for each that is dying.
+/// Approximate size of a value file: the unit that is read and rewritten when enough of it is dead.
 pub(crate) const FILE_BYTES: u64 = 32 << 20;
 /// Share of dead bytes from which on a file is written again. With deaths at random files are seven tenths alive on
 /// average, and for a byte that dies one is written again.
 pub(crate) const DEAD_SHARE: f32 = 0.5;
-/// Share of these files, the oldest, that one compaction takes: what is written again needs room beside them.
+/// Share of these files, the oldest, that one compaction rewrites: the rewrite needs space beside them.
 pub(crate) const FILES_SHARE: f32 = 0.5;
 
 /// How a keyspace is kept.
 pub(crate) fn options() -> KeyspaceCreateOptions {
-    // What is large comes compressed from above.
+    // Large values are already compressed.
     let apart = KvSeparationOptions::default()
         .compression(CompressionType::None)
         .separation_threshold(APART_BYTES)
@@ -100,13 +100,13 @@ impl Keyspaces {
         Ok(keyspace)
     }
 
-    /// Brings the folders of new keyspaces to the disk: fjall syncs what is in a new folder, and not the name of the folder.
+    /// Syncs the folders of new keyspaces: fjall syncs the files in a new folder, but not the folder's name.
     pub(crate) fn sync_new(&self) -> io::Result<()> {
         directory::sync_names(&self.folder)
     }
 
-    /// Brings the names of new files of values to the disk: fjall syncs the files, and not the folder that they are in. Called before
-    /// each sync of the journal, so that they are there before anything is acknowledged that needs them.
+    /// Syncs the names of new value files: fjall syncs the files, but not their folder. Each sync of the journal calls
+    /// this first, so that the names are on the disk before anything that needs them is acknowledged.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
         let (spaces, ()) = self.moment(|| ());
         let mut synced = self.lists_synced.lock();
@@ -120,8 +120,8 @@ impl Keyspaces {
         Ok(())
     }
 
-    /// Drops a keyspace with all that is in it, on the disk before this returns; nobody writes to it. It is made anew
-    /// when it is next written to.
+    /// Drops a keyspace with its content; the drop is on the disk on return. The caller must prevent writes to it. The
+    /// next write creates it again.
     pub(crate) fn drop_keyspace(&self, database: &Database, space: Space) -> fjall::Result<()> {
         let Some(keyspace) = self.get(space) else { return Ok(()) };
         database.delete_keyspace(keyspace)?;

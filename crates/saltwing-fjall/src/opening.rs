@@ -1,4 +1,4 @@
-//! Opening fjall's files: after a look at what fjall would trust, and in a reader's own directory where nothing may be written.
+//! Opens fjall's files: after checks of the files that fjall would trust, and for a reader in a directory of its own.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::keyspaces::Keyspaces;
 use crate::reading_place::ReadingPlace;
 use crate::{commits, damaged_files, version_lists};
 
-/// Bytes of closed journals from which on fjall writes out what keeps the oldest of them alive. Small spaces would
-/// keep all of them otherwise, up to fjall's 512 MiB.
+/// Once closed journals take this many bytes, fjall flushes the memtables that keep the oldest of them. Otherwise small
+/// spaces would keep all journals, up to fjall's 512 MiB.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
 /// What fjall has opened.
@@ -29,7 +29,7 @@ pub(crate) struct Files {
     pub(crate) newest: u64,
 }
 
-/// Files that are open, and what was found.
+/// The open files, and the findings of the checks.
 pub(crate) struct Opened {
     pub(crate) files: Files,
     /// Where a reader's fjall has its files.
@@ -63,7 +63,7 @@ pub(crate) fn open_whole(directory: &Directory, found: Found, options: &OpenOpti
     };
     let newest = files.newest;
     if newest < required {
-        // Not for fjall to write to what is to be salvaged.
+        // fjall must not write to files that are to be salvaged.
         drop(files);
         cuts.iter().rev().try_for_each(Made::undo)?;
         let why = format!(
@@ -75,7 +75,7 @@ pub(crate) fn open_whole(directory: &Directory, found: Found, options: &OpenOpti
     Ok(Opened { files, place, journaled, notice, left_out: Vec::new() })
 }
 
-/// Opens what can be opened of a database.
+/// Opens the readable parts of a database.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`] where nothing can be; [`StoreError::Io`].
@@ -142,7 +142,7 @@ fn open_files(directory: &Directory, home: &Path, options: &OpenOptions) -> Resu
                 // Nobody to write memory out, or to merge tables, into a place that goes.
                 builder = builder.worker_threads_unchecked(0);
             }
-            // What is large comes compressed from above.
+            // Large values are already compressed.
             let database =
                 builder.max_journaling_size(JOURNAL_BYTES_MAX).journal_compression(CompressionType::None).open()?;
             let keyspaces = Keyspaces::load(&database, &data)?;

@@ -11,12 +11,13 @@
 //!   data/keyspaces/N/blobs/M       link
 //! ```
 //!
-//! fjall cannot open a database for reading alone: it locks a file, cuts and makes journals, writes lists of tables, and deletes
-//! tables and keyspaces that a crash has left. All of that happens here. Tables and files of values are never changed once they
-//! are written, so that links to them will do; deleting one here deletes the link. What is copied is small: journals, up to some
-//! 130 MB, and lists.
+//! fjall cannot open a database read-only: it locks a file, cuts and creates journals, writes lists of tables, and
+//! deletes tables and keyspaces that a crash has left. All of that happens in this directory. Tables and value files
+//! never change once written, so links to them suffice; deleting one here deletes the link. The copied files are small:
+//! journals, up to about 130 MB, and lists of tables.
 //!
-//! The directory is the user's alone to read, and goes with the store. What a killed process leaves, the next reader deletes.
+//! Only the user can read the directory, and the store deletes it on close. The next reader deletes those of killed
+//! processes.
 
 use std::fs::{self, DirEntry, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -92,7 +93,7 @@ fn fill(from: &Path, to: &Path, are_linked: bool) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the places of readers that were killed. What cannot be deleted is in use, or another user's.
+/// Deletes the directories of killed readers. One that cannot be deleted is in use, or belongs to another user.
 fn remove_left(home: &Path) {
     let Ok(entries) = fs::read_dir(home) else { return };
     let places = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));

@@ -1,13 +1,12 @@
 //! What fjall keeps of deleted keys, and how the disk gets it back.
 //!
-//! Large values lie apart from the trees, in files of values; a tree has their places, and is small. What deletes a key
-//! meets it in a compaction of its tree: from then on the value counts as dead in its file. A file of nothing but
-//! dead values goes as it is. One with many is read again by the next compaction, which writes its other values into a new
-//! file.
+//! Large values are stored outside the trees, in value files; a tree has their offsets and is small. A compaction of
+//! the tree that sees a deletion counts the value as dead in its file. A file of only dead values is deleted. The next
+//! compaction reads a file with many dead values and writes the others into a new file.
 //!
-//! fjall does all that by itself, when a tree has four tables of new keys. For a space of small size that is late: until
-//! then the disk has a memory's worth of dead values for each of these tables. [`reclaim`] has it done now, where
-//! much is to be gained.
+//! fjall does this itself once a tree has four tables of new keys. For a small space that is late: until then the disk
+//! holds a memtable's worth of dead values for each of these tables. [`reclaim`] does it at once if there is much to
+//! gain.
 
 use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch};
 
@@ -17,15 +16,15 @@ use crate::keyspaces::Keyspaces;
 /// The keyspace that is no space.
 const RECLAIMED: &str = "reclaimed";
 
-/// What may be given back must be so many bytes.
+/// Reclaim ignores less than this many bytes.
 const GAIN_BYTES_MIN: u64 = 256 << 10;
-/// One deleted key in so many is worth reading and writing a tree whose values lie apart.
+/// One deleted key in this many justifies reading and writing a tree whose values are outside it.
 const KEYS_PER_DELETED: u64 = 4;
-/// The same for one whose values lie in it: they are written again too.
+/// The same for a tree that contains its values: they are rewritten too.
 const VALUES_PER_DELETED: u64 = 2;
-/// One dead byte in so many of what is apart is worth looking for files to be written again.
+/// One dead byte in this many of the value files justifies a search for files to rewrite.
 const BYTES_PER_DEAD: u64 = 3;
-/// Most compactions of one keyspace at once; each takes [`FILES_SHARE`] of what the one before has left.
+/// Maximum of compactions of one keyspace at once; each takes [`FILES_SHARE`] of the rest.
 const PASSES_MAX: usize = 4;
 
 /// Bytes of a keyspace in files and in memory, about, dead ones too.
@@ -33,13 +32,13 @@ pub(crate) fn bytes_held(keyspace: &Keyspace) -> u64 {
     keyspace.disk_space() + keyspace.tree.active_memtable().size()
 }
 
-/// Whether there may be so much in a keyspace that looking is worth it.
+/// Whether a keyspace may have enough to gain to justify a closer look.
 pub(crate) fn is_large(keyspace: &Keyspace) -> bool {
     bytes_held(keyspace) >= GAIN_BYTES_MIN
 }
 
-/// Gives back what deleted keys take in a keyspace, as far as that is much beside what must be written for it; whether
-/// there was anything. It sees those deletions that are out of memory.
+/// Frees the space of deleted keys in a keyspace if that exceeds the cost of rewriting; returns whether it did. It sees
+/// only deletions that have been flushed.
 pub(crate) fn reclaim(keyspace: &Keyspace) -> fjall::Result<bool> {
     let mut is_compacted = is_worth_compacting(keyspace);
     if is_compacted {

@@ -28,7 +28,7 @@ use crate::reclaim;
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "fjall";
 
-/// What one step of a merge writes, some 4 MiB, takes in the journal, in a file of values, and where that is written again.
+/// The space that one merge step of about 4 MiB takes in the journal, in a value file, and when that is rewritten.
 const BATCH_BYTES: u64 = 12 << 20;
 
 static CAPABILITIES: Capabilities = Capabilities {
@@ -40,8 +40,8 @@ static CAPABILITIES: Capabilities = Capabilities {
     key_bytes_max: KEY_BYTES_MAX,
 };
 
-/// How long [`OrderedKv::close`] waits for memory to be written out. What is not
-/// written out by then is replayed from the journal at the next opening.
+/// The time that [`OrderedKv::close`] waits for memtables to be flushed. The rest is replayed from the journal at the
+/// next opening.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Most keys that a clear deletes one by one; if there are more, it drops the keyspace. A drop costs some syncs, and fjall

@@ -5,9 +5,9 @@
 //! data/keyspaces/N/vM        the list of number M: tables, files of values, the newest order numbers in them
 //! ```
 //!
-//! fjall does not compare the checksum, allocates whatever lengths the list holds, and panics on some numbers. It
-//! also takes a keyspace without `current` for one that was being dropped, and deletes it; and deletes all of them if their
-//! directory, keyspace 0, has none.
+//! fjall does not compare the checksum, allocates by unchecked lengths, and panics on some numbers. It also takes a
+//! keyspace without `current` for a half-dropped one and deletes it, and deletes all of them if their directory,
+//! keyspace 0, has none.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! What the store, its cursors and its snapshots share, and how it writes.
+//! The state shared by the store, its cursors and its snapshots, and the writes to it.
 
 use crate::error::{commit_error, storage_error};
 use crate::journal::ROUND_BYTES_MAX;
@@ -19,20 +19,20 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file is compacted when it takes so many bytes more than twice what lives. What compacting writes is at most what
-/// lives, and so at most what is gained.
+/// The file is compacted when it exceeds twice the live bytes by this much. Compacting writes at most the live bytes,
+/// so it never writes more than it frees.
 const GAIN_BYTES_MIN: u64 = 1 << 20;
-/// On a full device it is when it takes so much more than what lives: a part of that.
+/// On a full device the file is compacted when it exceeds the live bytes by this fraction of them (1/n).
 const SLACK_PART: u64 = 4;
 
-/// Where the device is nearly full a round is a part of what is free, and no less than so many bytes.
+/// On a nearly full device a round is this fraction (1/n) of the free bytes, but at least `ROUND_BYTES_MIN`.
 const ROUND_ROOM_PART: u64 = 8;
 const ROUND_BYTES_MIN: u64 = 256 << 10;
-/// Bytes that redb may have to write for a byte of a batch: pages of which it fills a part, and their parents.
+/// Bytes that redb may write for a byte of a batch: partly filled pages, and their parents.
 const BYTES_PER_WAITING: u64 = 4;
 
-/// What the store, its cursors and its snapshots share. Fields drop in order: the lock goes when the database has
-/// closed its file.
+/// The state shared by the store, its cursors and its snapshots. Fields drop in order: the lock must be released after
+/// the database has closed its file, or another process could open it too early.
 pub(crate) struct Inner {
     /// Locked alone while its file is compacted.
     pub(crate) database: RwLock<Database>,
@@ -40,7 +40,7 @@ pub(crate) struct Inner {
     pub(crate) writer: Mutex<Writer>,
     /// The file of pages, for its size.
     pub(crate) pages: File,
-    /// The journal's file, to be synced beside writers.
+    /// The journal's file, so that a sync need not wait for writers.
     pub(crate) journal_file: File,
     pub(crate) names: TableNames,
     pub(crate) group: GroupSync,
@@ -72,14 +72,14 @@ impl Inner {
         self.guarded(call, |error| commit_error(self.path(), error)).inspect_err(|error| self.group.give_up(error))
     }
 
-    /// Runs calls of redb's. One that panics has met what its file should not hold.
+    /// Runs calls of redb. A panic means that the file has invalid content.
     pub(crate) fn guarded<T>(
         &self,
         call: impl FnOnce() -> Result<T, redb::Error>,
         translate: impl FnOnce(redb::Error) -> StoreError,
     ) -> Result<T, StoreError> {
         let corrupt = |why: &String| StoreError::Corrupt { path: self.path().to_path_buf(), why: why.clone() };
-        // What a panic leaves half changed is redb's own, which says so from then on.
+        // Only redb's own state can be half changed by a panic, and redb refuses all calls afterwards.
         let error = match catch_unwind(AssertUnwindSafe(call)) {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => translate(error),
@@ -126,20 +126,20 @@ impl Inner {
         }
     }
 
-    /// Bytes of batches from which on redb commits durably, and the journal begins anew: less where there is little room
-    /// for a journal, and for what redb has in memory.
+    /// The batch bytes after which redb commits durably and the journal restarts: fewer if there is little space for a
+    /// journal and for redb's pages in memory.
     pub(crate) fn round_bytes_max(&self) -> u64 {
         let room = self.device.room(self.path()).unwrap_or(u64::MAX);
         (room / ROUND_ROOM_PART).clamp(ROUND_BYTES_MIN, ROUND_BYTES_MAX)
     }
 
-    /// Bytes free beside the reserve and what redb has in memory, which takes its room on the disk later.
+    /// Bytes free in addition to the reserve and to redb's pages in memory, which need disk space later.
     pub(crate) fn room(&self) -> Option<u64> {
         let waiting = self.waiting_bytes.load(Ordering::Relaxed);
         Some(self.device.room(self.path())?.saturating_sub(waiting.saturating_mul(BYTES_PER_WAITING)))
     }
 
-    /// Whether compacting the file is worth what it costs.
+    /// Whether compacting the file is worth its cost.
     pub(crate) fn is_worth_compacting(&self, writer: &Writer) -> io::Result<bool> {
         let (taken, live) = (device::taken(&self.pages)?, writer.live.total());
         let is_worth = |bytes: u64| taken >= bytes + GAIN_BYTES_MIN;
@@ -150,15 +150,15 @@ impl Inner {
         Ok(is_worth && self.has_room_to_compact(live)?)
     }
 
-    /// Whether the device has room for what is moved: pages come to lie at the start of the file, where some were never
-    /// written, before its end is cut off.
+    /// Whether the device has space for the moved pages: they go to the start of the file, parts of which were perhaps
+    /// never written, before its end is cut off.
     pub(crate) fn has_room_to_compact(&self, live: u64) -> io::Result<bool> {
         let Some(free) = self.device.free(self.path()) else { return Ok(true) };
         let unwritten = device::unwritten(&self.pages, live + live / SLACK_PART)?;
         Ok(unwritten + unwritten / SLACK_PART <= free)
     }
 
-    /// Has redb bring all batches to the disk, so that the journal can begin anew.
+    /// Makes redb write all batches to the disk, so that the journal can restart.
     pub(crate) fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
         self.write(|| {
             commit_durably(self.database.read().begin_write()?, writer)?;

@@ -1,4 +1,4 @@
-//! The journal: what was written since redb's last durable commit.
+//! The journal: the batches since redb's last durable commit.
 //!
 //! ```text
 //!  data/journal        record │ record │ .. │ what an earlier round left
@@ -6,9 +6,9 @@
 //!    batch             each mutation: space 1 │ bytes of the key 2 │ 1 + bytes of the value 4, 0: deleted │ both
 //! ```
 //!
-//! Batches are numbered from 1 on. redb's durable commit holds all batches below its *base*; behind it the journal
-//! begins anew at its start, with records of that base, over those of earlier ones. A record says up to which number
-//! the file was synced when it was written. The database's [watermark](saltwing_store::watermark) says so too.
+//! Batches are numbered from 1. redb's durable commit contains all batches below its *base*. After it the journal
+//! restarts at the beginning of its file, with records of that base, over earlier ones. A record has the newest number
+//! that was synced when it was written, and so has the database's [watermark](saltwing_store::watermark).
 //!
 //! # Laws
 //! 1. [`Journal::replay`] hands out the batches from the base on, in order, each as a whole.
@@ -96,7 +96,7 @@ impl Journal {
         Self::open_by(File::options().read(true).write(true).create(is_new).truncate(false), folder, base)
     }
 
-    /// The same for one who replays it, and then writes nothing.
+    /// The same for a replay that writes nothing.
     pub(crate) fn open_to_read(folder: &Path, base: u64) -> Result<Self> {
         Self::open_by(File::options().read(true), folder, base)
     }
@@ -169,8 +169,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Begins anew: redb has all batches so far on the disk. The file keeps what a round of so many bytes takes, and as
-    /// much again.
+    /// Restarts: all batches so far are on the disk in redb. The file keeps at most twice `round_bytes`.
     pub(crate) fn begin_round(&mut self, round_bytes: u64) -> Result<()> {
         self.base = self.next;
         self.at = 0;
@@ -180,13 +179,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Gives the disk back what a journal without records takes.
+    /// Frees the space of a journal without records.
     pub(crate) fn shrink(&self) -> Result<()> {
         if self.is_empty() { self.file.set_len(0) } else { Ok(()) }
     }
 
-    /// Hands out the batches since the base, and goes on behind them: before what is torn, which is to be cut off.
-    /// Batches up to the number `acknowledged` must be there.
+    /// Returns the batches since the base, and continues after them: before a torn end, which is to be cut off. Batches
+    /// up to the number `acknowledged` must be present.
     pub(crate) fn replay<E: From<Error>>(
         &mut self,
         acknowledged: u64,
@@ -206,8 +205,8 @@ impl Journal {
         Ok((behind.end > self.at).then_some(Torn { at: self.at, end: behind.end }))
     }
 
-    /// Hands out the batches since the base that can be read, also those behind a damaged place; with what was left out.
-    /// Batches up to the number `acknowledged` should be there.
+    /// Returns the readable batches since the base, including those after a damaged place, and the omitted parts.
+    /// Batches up to the number `acknowledged` should be present.
     pub(crate) fn salvage<E: From<Error>>(
         &mut self,
         acknowledged: u64,
@@ -231,8 +230,8 @@ impl Journal {
         Ok(lost)
     }
 
-    /// Hands out the batches that follow one another from here on, and goes on behind them; the newest number that their
-    /// records say was synced, 0 if there are none.
+    /// Returns the consecutive batches from here on and continues after them; also the newest number that their records
+    /// have as synced, 0 if there are none.
     fn take_records<E: From<Error>>(
         &mut self,
         len: u64,
@@ -249,7 +248,7 @@ impl Journal {
         Ok(synced)
     }
 
-    /// The header of a record of this base; what it says need not be true.
+    /// A header of a record of this base; its fields are not verified yet.
     fn header_at(&self, at: u64, len: u64) -> Result<Option<(Header, [u8; HEADER])>> {
         if at + HEADER as u64 > len {
             return Ok(None);
@@ -260,7 +259,7 @@ impl Journal {
         Ok((header.base == self.base).then_some((header, bytes)))
     }
 
-    /// A record of this base, if one lies there as a whole.
+    /// A record of this base, if there is a whole one.
     fn record_at(&self, at: u64, len: u64) -> Result<Option<(Header, WriteBatch)>> {
         // The length is under the checksum, but it is needed before.
         let header = self.header_at(at, len)?.filter(|(header, _)| header.record_bytes() <= len - at);

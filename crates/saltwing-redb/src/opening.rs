@@ -22,7 +22,7 @@ const PAGES: &str = "pages";
 const JOURNAL: TableDefinition<&str, u64> = TableDefinition::new("journal");
 const BASE: &str = "base";
 
-/// Has redb open its file. What it writes for a reader stays in memory.
+/// Makes redb open its file. For a reader, redb's writes stay in memory.
 pub(crate) fn open_pages(
     directory: &Directory,
     readonly: bool,
@@ -42,7 +42,7 @@ pub(crate) fn open_pages(
     })
 }
 
-/// What a replay gives.
+/// The result of a replay.
 pub(crate) struct Replayed {
     pub(crate) writer: Writer,
     /// Of a torn end.
@@ -50,8 +50,8 @@ pub(crate) struct Replayed {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Brings what only the journal has into redb. Batches up to the number `acknowledged` must be there; what is not is left
-/// out for a salvage.
+/// Applies the batches of the journal to redb. Batches up to the number `acknowledged` must be present; a salvage omits
+/// the missing ones.
 pub(crate) fn replay(
     directory: &Directory,
     access: Access,
@@ -77,7 +77,7 @@ pub(crate) fn replay(
         Err(StoreError::Corrupt { .. }) if access == Access::Salvage => read(true)?,
         done => done?,
     };
-    // Before anything else is written: redb has then what the journal is not going to have.
+    // Before any other write: redb then has the batches that the journal will drop.
     let notice = torn.map(|torn| cut_torn(directory, readonly, &torn)).transpose()?;
     guarded(directory, || {
         if writer.journal.is_empty() {

@@ -75,7 +75,7 @@ impl Stretch {
         self.pages * PAGE as usize
     }
 
-    /// Where it lies in the file.
+    /// Its offset in the file.
     fn at(&self) -> u64 {
         self.group * GROUP_BYTES + (1 + self.first as u64) * PAGE
     }
@@ -109,13 +109,13 @@ fn damaged(page: u64) -> Error {
     Error::new(ErrorKind::InvalidData, why)
 }
 
-/// Bytes that the file takes for so many of redb's.
+/// Bytes of the file for this many bytes of redb.
 fn outer_len(len: u64) -> u64 {
     let (groups, rest) = (len / (GROUP_PAGES * PAGE), len % (GROUP_PAGES * PAGE));
     groups * GROUP_BYTES + if rest > 0 { PAGE + rest } else { 0 }
 }
 
-/// Bytes of redb's in a file of so many.
+/// Bytes of redb in a file of this size.
 fn inner_len(len: u64) -> u64 {
     let (groups, rest) = (len / GROUP_BYTES, len % GROUP_BYTES);
     groups * GROUP_PAGES * PAGE + rest.saturating_sub(PAGE)
@@ -226,7 +226,7 @@ impl StorageBackend for PageFile {
         let before = StorageBackend::len(self)?;
         self.file.set_len(outer_len(len))?;
         if len < before {
-            // What lies behind the end comes back as zeros.
+            // Reads beyond the end return zeros.
             let (last, first) = (len / PAGE / GROUP_PAGES, (len / PAGE % GROUP_PAGES) as usize);
             self.groups.write().retain(|number, _| *number <= last);
             self.changed.lock().retain(|number| *number <= last);
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// A power cut may leave any of what is in the file before a sync.
+    /// A power cut may keep any subset of the unsynced writes.
     #[test]
     fn a_header_is_not_in_the_file_before_the_pages_that_it_names_were_synced() {
         let home = tempfile::tempdir().unwrap();
@@ -349,7 +349,7 @@ mod tests {
         file.write(0, &[2; 320]).unwrap();
         file.write(4 * PAGE, &[9; PAGE as usize]).unwrap();
         assert_eq!(header(), 1);
-        // Who writes it reads it.
+        // A write is visible to reads of the same process.
         let mut own = [0; 5];
         file.read(7, &mut own).unwrap();
         assert_eq!(own, [2; 5]);

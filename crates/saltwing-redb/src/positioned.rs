@@ -1,4 +1,4 @@
-//! Reads and writes at a place of a file, whatever the file's own position is.
+//! Reads and writes at an offset of a file, independent of the file's own position.
 
 pub(crate) use imp::{read, write};
 

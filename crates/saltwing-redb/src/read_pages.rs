@@ -1,7 +1,8 @@
 //! The file of pages for a reader: what redb writes stays in memory.
 //!
-//! redb repairs a file that was not closed, takes the journal's batches, and notes that it has the file open: all of that
-//! are writes. They go into pages of our own, which lie over those of the file and go with the process.
+//! Opening makes redb write: it repairs a file that was not closed, applies the journal's batches, and marks the file
+//! as open. For a reader these writes go into pages in memory, which overlay those of the file and vanish with the
+//! process.
 
 use std::collections::HashMap;
 use std::io::{Error, ErrorKind, Result};
@@ -11,19 +12,19 @@ use redb::StorageBackend;
 
 use crate::page_file::{HEADER_BYTES, PAGE, PageFile};
 
-/// A file of pages, and what was written over it.
+/// A file of pages with an overlay of written pages.
 #[derive(Debug)]
 pub(crate) struct ReadPages {
     file: PageFile,
     written: RwLock<Written>,
 }
 
-/// What was written.
+/// The written pages.
 #[derive(Debug)]
 struct Written {
     /// Bytes that there are.
     len: u64,
-    /// Bytes of the file that still count; what lies between here and `len` was written, or is zeros.
+    /// Bytes of the file that are still valid; bytes from here to `len` were written, or are zeros.
     file_len: u64,
     /// redb's header, once it is written.
     header: Option<[u8; HEADER_BYTES]>,
@@ -58,7 +59,7 @@ fn header_part(offset: u64, len: usize) -> Result<std::ops::Range<usize>> {
     }
 }
 
-/// Refuses what is not whole pages.
+/// Refuses a file that is not whole pages.
 fn first_page(offset: u64, len: usize) -> Result<u64> {
     match offset.is_multiple_of(PAGE) && (len as u64).is_multiple_of(PAGE) {
         true => Ok(offset / PAGE),
@@ -160,7 +161,7 @@ mod tests {
         pages.set_len(6 * PAGE).unwrap();
         pages.write(5 * PAGE, &page(5)).unwrap();
         assert_eq!(read(&pages, 3, 3).unwrap(), [page(3), page(0), page(5)].concat());
-        // What was cut off does not come back.
+        // Truncated bytes do not come back.
         pages.set_len(2 * PAGE).unwrap();
         pages.set_len(6 * PAGE).unwrap();
         assert_eq!(read(&pages, 1, 5).unwrap(), [page(1), page(0), page(0), page(0), page(0)].concat());

@@ -5,9 +5,9 @@
 //!  rest_007    key, number 1 -> piece; from 1 on
 //! ```
 //!
-//! redb's pages are powers of two, from 4 KiB on, and a value of more than a page lies in one by itself: of 9,000
-//! bytes 16 KiB, on average a third of the page is empty. So such a value is cut: its first pieces fill a page each,
-//! the last one shares its page with others.
+//! redb's pages are powers of two, from 4 KiB, and a value larger than a page has one of its own: 16 KiB for 9,000
+//! bytes, so a third of the page is empty on average. Such a value is therefore split: its first pieces fill a page
+//! each, and the last one shares its page with others.
 
 use redb::{
     AccessGuard, ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError, WriteTransaction,
@@ -16,7 +16,7 @@ use saltwing_store::{Bytes, Mutation, Space, WriteBatch};
 
 /// redb's smallest page.
 const PAGE: usize = 4096;
-/// What redb takes of a page of one entry beside key and value, and we for the count of pieces; at most.
+/// Maximum overhead of a page with one entry, besides key and value: redb's, and our count of pieces.
 const PAGE_TAKEN: usize = 24;
 /// Most pieces of a value.
 const PIECES_MAX: usize = 3;
@@ -75,7 +75,7 @@ impl SpaceTables {
         }
     }
 
-    /// The value of which an entry is stored in the table of values.
+    /// The value for which an entry is stored in the table of values.
     pub(crate) fn whole(&self, key: &[u8], stored: &[u8]) -> Result<Bytes, redb::Error> {
         let Some((pieces, first)) = stored.split_first() else { return Err(missing(0)) };
         if *pieces <= 1 {
@@ -130,7 +130,7 @@ fn cut(key_bytes: usize, bytes: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Bytes of keys and values, by space: what a file would take that had no room to spare.
+/// Bytes of keys and values, by space: the size of a file without free space.
 pub(crate) struct LiveBytes(Vec<u64>);
 
 const LIVE: TableDefinition<u8, u64> = TableDefinition::new("live");
@@ -239,7 +239,7 @@ impl<'t> Writing<'t> {
     }
 }
 
-/// What a key had in the table of values before it was written.
+/// The previous value of a key in the table of values.
 struct Before {
     /// 0 if it was not there.
     pieces: u8,
@@ -311,7 +311,7 @@ mod tests {
                 let (last, full) = pieces.split_last().unwrap();
                 let page = |piece: usize| (piece + key_bytes + PAGE_TAKEN).next_power_of_two().max(PAGE);
                 assert!(full.iter().all(|piece| piece + key_bytes + PAGE_TAKEN == page(*piece)), "{bytes}: {pieces:?}");
-                // What shares a page with others takes what it has.
+                // A value that shares a page takes its own bytes.
                 let last = if *last < PAGE / 2 { *last } else { page(*last) };
                 let taken = full.iter().map(|piece| page(*piece)).sum::<usize>() + last;
                 assert!(key_bytes > 256 || bytes < PAGE / 2 || taken <= bytes * 2, "{bytes}: {pieces:?}");

@@ -32,7 +32,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     key_bytes_max: KEY_BYTES_MAX,
 };
 
-/// What one step of a merge writes, some 4 MiB, takes in the journal and in redb's pages.
+/// The space that one merge step of about 4 MiB takes in the journal and in redb's pages.
 const BATCH_BYTES: u64 = 12 << 20;
 /// An ordered store in a directory, kept by redb.
 pub struct RedbStore {
@@ -45,7 +45,7 @@ pub struct RedbStore {
 /// [`Access::ReadOnly`](saltwing_store::Access::ReadOnly) the replay stays in memory.
 ///
 /// # Errors
-/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for files that cannot be read, or that lack what was synced;
+/// Those of [`Directory::open`]; [`StoreError::Corrupt`] for unreadable files, or files without synced batches;
 /// [`StoreError::Io`].
 pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, StoreError> {
     let mut directory = Directory::open(path.as_ref(), NAME, options.access)?;

@@ -18,7 +18,7 @@ pub(crate) fn commit_error(path: &Path, error: sled::Error) -> StoreError {
     storage_error("write", path, error).of_commit()
 }
 
-/// sled's error as the operating system's, for those who wait for the same flush.
+/// sled's error as one of the operating system, for all waiters of the same flush.
 pub(crate) fn as_io(error: sled::Error) -> io::Error {
     match error {
         sled::Error::Io(error) => error,

@@ -1,9 +1,9 @@
 //! Syncs that sled leaves out.
 //!
-//! A flush of sled's asks for `sync_file_range`, which leaves the file's metadata and the device's cache alone;
-//! values that do not fit its log become files in `blobs`, which it never syncs, nor `conf`, nor a directory. Here
-//! all of them are synced behind a flush. That does not make sled safe from power cuts: its log is read as far as it
-//! looks whole, and blobs may be missing that it names.
+//! A flush of sled calls `sync_file_range`, which does not sync the file's metadata and the device's cache. Values too
+//! large for its log become files in `blobs`, which sled never syncs, nor `conf`, nor a directory. This module syncs
+//! all of them after a flush. sled is still not safe from power cuts: it reads its log up to the first bad record, and
+//! blobs named there may be missing.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use saltwing_store::directory::sync_names;
 
-/// A directory's time may be so old when a name comes to it: the system's clock for files ticks slowly.
+/// A directory's time may lag this much behind a new name in it, because the system's clock for files is coarse.
 const TICK_MAX: Duration = Duration::from_millis(100);
 
 /// The files below sled's directory.
@@ -45,7 +45,7 @@ impl FileSync {
         Ok(this)
     }
 
-    /// Syncs what a flush has written.
+    /// Syncs the writes of a flush.
     pub(crate) fn sync(&self) -> Result<()> {
         self.sync_blobs()?;
         self.log.sync_data()
@@ -68,7 +68,7 @@ impl FileSync {
             let name = entry.file_name();
             if !synced.names.contains(&name) {
                 match File::open(entry.path()).and_then(|blob| blob.sync_all()) {
-                    // sled removes what is no longer needed.
+                    // sled deletes unneeded files concurrently.
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     done => done?,
                 }

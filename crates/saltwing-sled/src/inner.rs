@@ -1,4 +1,4 @@
-//! What the store and its cursors share.
+//! The state shared by the store and its cursors.
 
 use crate::error::as_io;
 use crate::file_sync::FileSync;
@@ -7,7 +7,7 @@ use saltwing_store::group_sync::GroupSync;
 use std::io;
 use std::path::Path;
 
-/// What the store and its cursors share. Fields drop in order: the lock goes last.
+/// The state shared by the store and its cursors. Fields drop in order: the lock must be released last.
 pub(crate) struct Inner {
     pub(crate) database: sled::Db,
     pub(crate) files: FileSync,

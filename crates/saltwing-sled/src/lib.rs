@@ -6,10 +6,9 @@
 //!  one tree:   [space, 1 byte] [key]
 //! ```
 //!
-//! sled's batches are atomic within one tree only, so all spaces live in one, each
-//! under its number. It has no snapshots: a cursor reads what is there when it
-//! comes by, so a walk may see a batch in part; who needs one moment keeps
-//! writers away meanwhile.
+//! sled's batches are atomic within one tree only, so all spaces share one, with the space's number as a prefix. It has
+//! no snapshots: a cursor reads the current state as it advances, so a scan may see a part of a batch. A caller that
+//! needs one consistent state must prevent writes meanwhile.
 //!
 //! A synced write waits for sled to flush its log, and for the syncs that sled leaves out (module `file_sync`), with
 //! others in [`GroupSync`](saltwing_store::group_sync::GroupSync). A buffered one may be lost

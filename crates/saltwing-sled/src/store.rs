@@ -43,7 +43,7 @@ pub struct SledStore {
 
 /// Opens the database in the directory `path`, as the options say.
 ///
-/// sled reads much of its log to open, and writes to it: nobody else can have the directory meanwhile, whatever the access.
+/// sled reads much of its log to open, and writes to it, so the directory is locked exclusively for every access.
 ///
 /// # Errors
 /// Those of [`Directory::open_alone`]; [`StoreError::Corrupt`] for files that cannot be
@@ -144,8 +144,8 @@ impl OrderedKv for SledStore {
     }
 
     fn clear(&self, space: Space) -> Result<(), StoreError> {
-        // One tree has all spaces: key by key. sled's log keeps the order of writes, so that no crash leaves a delete
-        // without what was written before it.
+        // One tree has all spaces, so keys are deleted one by one. sled's log keeps the order of writes, so no crash
+        // keeps a delete and loses an earlier write.
         let mut cursor = self.cursor(space, KeyBounds::all(), Direction::Forward)?;
         loop {
             let mut batch = WriteBatch::new();

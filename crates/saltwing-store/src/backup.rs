@@ -10,8 +10,8 @@
 //! [`MAGIC`].
 //!
 //! # Laws
-//! 1. Nothing that is there is written over.
-//! 2. What [`BackupReader::next_entry`] gives was written; a reader that came to the end has given all of it.
+//! 1. No existing file is overwritten.
+//! 2. [`BackupReader::next_entry`] returns only written entries; a reader at the end has returned all of them.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -55,10 +55,10 @@ pub struct BackupWriter {
 }
 
 impl BackupWriter {
-    /// Begins a backup in a directory that is not there yet.
+    /// Starts a backup in a directory that must not exist yet.
     ///
     /// # Errors
-    /// [`StoreError::NotADatabase`] when something is there; [`StoreError::Missing`] when its parent is not;
+    /// [`StoreError::NotADatabase`] if the path exists; [`StoreError::Missing`] if its parent does not;
     /// [`StoreError::DiskFull`], [`StoreError::Io`].
     pub fn create(path: &Path) -> Result<Self, StoreError> {
         match fs::create_dir(path) {
@@ -155,7 +155,7 @@ impl Drop for BackupWriter {
     }
 }
 
-/// Takes away what a backup has made; what cannot be removed says `creating`.
+/// Deletes an unfinished backup; files that cannot be deleted keep the state `creating`.
 fn remove(path: &Path) {
     for name in [ENTRIES, MARKER_NEW, MARKER] {
         let _ = fs::remove_file(path.join(name));

@@ -1,4 +1,4 @@
-//! What is written at once.
+//! A batch: mutations that are written atomically.
 
 use crate::{Bytes, Capabilities, Space, StoreError};
 

@@ -46,12 +46,12 @@ impl KeyBounds {
         self.end.as_deref()
     }
 
-    /// Whether no key at all can lie inside.
+    /// Whether no key can be inside.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// Whether `key` lies inside.
+    /// Whether `key` is inside.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_slice() <= key && self.end.as_ref().is_none_or(|end| key < end.as_slice())
     }
@@ -80,7 +80,7 @@ impl KeyBounds {
         (start, end)
     }
 
-    /// Leaves out what lies before `key` in `direction`; `key` itself stays.
+    /// Removes the keys before `key` in `direction`; `key` itself stays.
     pub(crate) fn skip_to(&mut self, key: &[u8], direction: Direction) {
         match direction {
             Direction::Forward => self.raise_start(key),

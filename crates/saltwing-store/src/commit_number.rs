@@ -1,9 +1,9 @@
 //! Numbers of commits, and the mark that each batch carries.
 //!
-//! A store that cannot tell a torn end of its log from damage numbers its batches: 1, 2, 3, without gaps, in the order
-//! of the log. Each batch then carries a [`CommitMark`] as its first entry: its number, and the newest number that
-//! was on the disk when the batch was made. A log whose valid part ends below a number that was on the disk has lost
-//! acknowledged commits; above it, the end was torn by a crash, and nobody was told that it was there.
+//! A store that cannot distinguish a torn end of its log from damage numbers its batches 1, 2, 3, without gaps, in the
+//! order of the log. Each batch then has a [`CommitMark`] as its first entry: its number, and the newest number that
+//! was on the disk when the batch was made. If the valid part of a log ends below a number that was on the disk,
+//! acknowledged commits are lost. If it ends above, a crash has torn unacknowledged batches.
 //!
 //! The newest number on the disk is also kept outside the log, in the [`Watermark`](crate::watermark::Watermark).
 

@@ -49,7 +49,7 @@ pub fn announced_writes_share_a_sync(store: Arc<dyn OrderedKv>, trace: &Trace) {
     trace.take();
     std::thread::scope(|scope| {
         let first = scope.spawn(|| early.wait().unwrap());
-        // Time to do what is wrong; what is right does not hang on it.
+        // Deadline for wrong behaviour to show; correct behaviour does not depend on it.
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(!trace.take().contains(&Event::SyncBegan), "a write that was announced is not there yet");
         drop(failed);
@@ -73,8 +73,8 @@ pub use readers::{readers_leave_a_killed_writers_files_alone, readers_of_several
 
 /// Holds a store to the laws of the [crate]'s documentation.
 ///
-/// `fresh` makes a place with nothing in it, and returns what opens that place:
-/// called again, it must find what was written. Every handle is dropped before.
+/// `fresh` creates an empty place, and returns a function that opens it: each call must find the data written before.
+/// Every handle is dropped before the next call.
 pub fn run<O>(fresh: impl Fn() -> O)
 where
     O: Fn() -> Arc<dyn OrderedKv>,

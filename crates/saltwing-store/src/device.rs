@@ -18,7 +18,7 @@ const FULL_BYTES: u64 = 1 << 20;
 /// How long an answer of the system is good for.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 
-/// The device, with what the system said of it last.
+/// The device, with the last answer of the system.
 #[derive(Debug, Default)]
 pub struct Device {
     /// Bytes that a store takes for a large batch, once it has begun.
@@ -27,13 +27,13 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device on which a batch that came while there was room may take so many bytes, though no more than an eighth of
-    /// the device: they are not counted as room.
+    /// A device that reserves `batch_bytes` for a batch in flight, but at most an eighth of the device. The reserve is
+    /// not counted as room.
     pub fn with_batches_of(batch_bytes: u64) -> Self {
         Self { batch_bytes, ..Self::default() }
     }
 
-    /// Bytes free beside the reserve; `None` where the system does not say.
+    /// Bytes free in addition to the reserve; `None` if the system does not report them.
     pub fn room(&self, path: &Path) -> Option<u64> {
         let mut asked = self.asked.lock();
         match *asked {
@@ -47,7 +47,7 @@ impl Device {
         }
     }
 
-    /// Says that much was given back: the system is asked anew.
+    /// Discards the cached answer after much space was freed.
     pub fn ask_anew(&self) {
         *self.asked.lock() = None;
     }
@@ -79,7 +79,7 @@ fn free_and_all(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Bytes that a file takes on the device: what was never written of it takes nothing.
+/// Bytes that a file takes on the device, without its holes.
 ///
 /// # Errors
 /// The system's.

@@ -1,4 +1,4 @@
-//! A database's directory: whose it is, and who has it open.
+//! A database's directory: its marker, and its lock.
 //!
 //! ```text
 //! my-database/
@@ -9,10 +9,9 @@
 //!   TORN/      ends of logs that a crash has torn, cut off at an opening and kept
 //! ```
 //!
-//! The marker is what tells a database from any other directory, one store from
-//! another, and a later release's from ours, before a store looks at a file.
-//! It says `creating` until the store has made its files: what lies in `data`
-//! then was never acknowledged to anyone, and is thrown away at the next opening.
+//! The marker distinguishes a database from other directories, one store from another, and later releases from this
+//! one, before a store opens a file. It has the state `creating` until the store has created its files: nothing in
+//! `data` was acknowledged by then, and the next opening deletes it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -40,13 +39,13 @@ const LOCK_WAIT_MAX: Duration = Duration::from_millis(300);
 pub enum Access {
     /// Reads and writes; the database is created where there is none.
     Create,
-    /// Reads and writes a database that is there.
+    /// Reads and writes an existing database.
     Existing,
-    /// Refuses writes. Where [`Capabilities::reads_without_writing`](crate::Capabilities) says so, others may read at the
-    /// same time, and nothing in the directory is written: it may lie on a medium that cannot be.
+    /// Refuses writes. If [`Capabilities::reads_without_writing`](crate::Capabilities) is set, others may read at the
+    /// same time, and nothing is written into the directory, which may be on a read-only medium.
     ReadOnly,
-    /// As [`Self::ReadOnly`], of files that may be damaged: the store leaves out what it cannot open, and tells of it by
-    /// [`OrderedKv::left_out`](crate::OrderedKv::left_out). What it has need not be the state of any one moment.
+    /// As [`Self::ReadOnly`], for files that may be damaged: the store omits the parts that it cannot open, and lists
+    /// them in [`OrderedKv::left_out`](crate::OrderedKv::left_out). The remaining data need not be consistent.
     Salvage,
 }
 
@@ -62,13 +61,13 @@ impl Access {
 pub struct OpenOptions {
     /// Whether writes are accepted, and whether a database may be created.
     pub access: Access,
-    /// Memory for the store's own cache of what is on disk.
+    /// Memory for the store's own block cache.
     pub cache_bytes: u64,
     /// Where syncs are recorded: for tests.
     pub trace: Option<Trace>,
 }
 
-/// What lies at a path.
+/// The kind of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
@@ -79,7 +78,7 @@ pub enum Found {
     Database(Marker),
 }
 
-/// What a database's marker says.
+/// The content of a database's marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
     /// The directory's format, at most [`FORMAT`].
@@ -90,7 +89,7 @@ pub struct Marker {
     pub ready: bool,
 }
 
-/// Says what lies at `path`; reads the marker, locks and changes nothing.
+/// Classifies `path`: reads the marker, takes no lock and changes nothing.
 ///
 /// # Errors
 /// [`StoreError::NewerFormat`]; [`StoreError::NotADatabase`] for a file or for a
@@ -137,7 +136,7 @@ impl Directory {
         Self::open_locked(path, store, access, if access.is_readonly() { lock_shared } else { lock_alone })
     }
 
-    /// The same for a store that writes into its files in order to read them: nobody else has the directory, whatever the access.
+    /// The same for a store that must write into its files to read them: the lock is exclusive for every access.
     ///
     /// # Errors
     /// Those of [`Self::open`]; [`StoreError::NotSupported`] where only reading is asked for and the directory cannot be written to.
@@ -244,7 +243,7 @@ pub fn guard_opening<T>(path: &Path, open: impl FnOnce() -> Result<T, StoreError
     })
 }
 
-/// Holds what was found against what was asked for.
+/// Compares the marker with the requested store and access.
 fn check(path: &Path, found: Found, store: &'static str, access: Access) -> Result<Found, StoreError> {
     match &found {
         Found::Database(marker) if marker.store != store => Err(StoreError::OtherStore {
@@ -293,8 +292,8 @@ fn lock_alone(path: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
-/// Locks the directory for one of those that read, who need no permission to write. Without a lock file nobody could tell
-/// whether there is a writer, and it is not theirs to make.
+/// Locks the directory for a reader, which needs no write permission. Without a lock file a writer would be
+/// undetectable, and a reader must not create one.
 fn lock_shared(path: &Path) -> Result<File, StoreError> {
     let lock_path = path.join(LOCK);
     let file = File::open(&lock_path).map_err(|error| match error.kind() {
@@ -348,8 +347,7 @@ fn refuse_strangers(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads `saltwing format 1`, `store fjall`, `state ready`. The first line is all
-/// that later formats are held to.
+/// Reads `saltwing format 1`, `store fjall`, `state ready`. Later formats must keep the first line.
 fn parse_marker(path: &Path, text: &str) -> Result<Marker, StoreError> {
     let mut lines = text.lines();
     let mut field = |name: &str| lines.next().and_then(|line| line.strip_prefix(name));

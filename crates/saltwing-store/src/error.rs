@@ -1,4 +1,4 @@
-//! What can go wrong in a store.
+//! Errors of stores.
 
 use std::fmt;
 use std::io;
@@ -19,7 +19,7 @@ pub enum StoreError {
     Locked {
         /// The database's directory.
         path: PathBuf,
-        /// Who has it open.
+        /// The holder of the lock.
         holder: Holder,
     },
 
@@ -43,41 +43,41 @@ pub enum StoreError {
         supported: u32,
     },
 
-    /// The directory belongs to another store than the one asked for.
+    /// The directory belongs to another store than the requested one.
     #[error("{}: the database is kept by {found}, not by {asked}", path.display())]
     OtherStore {
         /// The database's directory.
         path: PathBuf,
         /// The store that keeps it.
         found: String,
-        /// The store that was asked for.
+        /// The requested store.
         asked: String,
     },
 
-    /// Something else lies there: a file, or a directory with other things in it.
+    /// The path is something else: a file, or a directory with other content.
     #[error("{}: not a database of ours: {why}", path.display())]
     NotADatabase {
-        /// What was to be opened.
+        /// The path to open.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 
-    /// Nothing is there, or the directory to create it in is missing.
+    /// The path does not exist, or the directory to create it in.
     #[error("{}: no such directory", path.display())]
     Missing {
-        /// What is missing: the database's directory or its parent.
+        /// The missing directory: the database's or its parent.
         path: PathBuf,
     },
 
     /// The operating system refused.
     #[error("{}: cannot {op}", path.display())]
     Io {
-        /// What was tried, as a verb: `read`, `create the directory`.
+        /// The failed action, as a verb: `read`, `create the directory`.
         op: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 
@@ -88,19 +88,19 @@ pub enum StoreError {
         path: PathBuf,
     },
 
-    /// No room on the device. Whether the batch is there shows after opening again.
+    /// The device is full. Whether the batch is present shows after opening again.
     #[error("{}: no space left on the device", path.display())]
     DiskFull {
         /// The database's directory.
         path: PathBuf,
     },
 
-    /// The files do not hold what the store wrote.
+    /// The files do not have the written content.
     #[error("{}: the stored data is damaged: {why}", path.display())]
     Corrupt {
         /// The database's directory.
         path: PathBuf,
-        /// What the store found.
+        /// The store's finding.
         why: String,
     },
 
@@ -126,8 +126,8 @@ pub enum StoreError {
         max: usize,
     },
 
-    /// The write failed so late that it may be there all the same. The store takes no
-    /// more of them until it is opened again: read then, before writing again.
+    /// The write failed so late that it may have taken effect. The store refuses further writes until it is opened
+    /// again: read before you write again.
     #[error("it is not known whether the write took effect")]
     CommitUnknown {
         /// What failed.
@@ -137,15 +137,14 @@ pub enum StoreError {
     /// Beyond what this store can do.
     #[error("{store} has no {what}")]
     NotSupported {
-        /// What was asked for, as a noun: `snapshots`.
+        /// The unsupported feature, as a noun: `snapshots`.
         what: &'static str,
         /// The store's name.
         store: &'static str,
     },
 
-    /// An earlier write or sync failed, and the store takes no more until it is
-    /// opened again: what a disk holds after a failed sync is not known before. Reads
-    /// may go on, or fail too.
+    /// An earlier write or sync failed, and the store refuses writes until it is opened again, because the state of the
+    /// disk is unknown until then. Reads may succeed or fail.
     #[error("{}: an earlier write failed{}; close the database and open it again", path.display(), because(why))]
     Poisoned {
         /// The database's directory.
@@ -159,12 +158,12 @@ fn because(why: &Option<String>) -> String {
     why.as_ref().map_or_else(String::new, |why| format!(" ({why})"))
 }
 
-/// Who holds the lock of a database.
+/// The holder of a database's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// Somebody who may write. Nobody else can open the database.
+    /// A writer. No one else can open the database.
     Writer,
-    /// One or several who read. Others can open it for reading.
+    /// One or several readers. Others can open it read-only.
     Readers,
 }
 
@@ -178,7 +177,7 @@ impl fmt::Display for Holder {
 }
 
 impl StoreError {
-    /// An error of the operating system on `path`, told apart by its kind.
+    /// An error of the operating system on `path`, classified by its kind.
     pub fn io(op: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
@@ -187,8 +186,7 @@ impl StoreError {
         }
     }
 
-    /// An error of the operating system in a read: a file that is shorter than it should be, or that holds what it
-    /// should not, is damaged.
+    /// An error of the operating system in a read: a file that is too short or has invalid content is damaged.
     pub fn reading(op: &'static str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {

@@ -31,7 +31,7 @@ use crate::trace::{Event, Trace};
 pub struct GroupSync {
     rounds: Mutex<Rounds>,
     changed: Condvar,
-    /// What the first write that failed has failed with.
+    /// The error of the first failed write.
     gave_up: OnceLock<String>,
     trace: Option<Trace>,
 }
@@ -71,7 +71,8 @@ impl GroupSync {
         })
     }
 
-    /// Says that a write has failed, and why: what is on the disk is not known before the store is opened again.
+    /// Records that a write has failed, and why. From then on the state of the disk is unknown until the store is
+    /// opened again.
     pub fn give_up(&self, error: &dyn Error) {
         self.gave_up.get_or_init(|| match error.source() {
             Some(source) => format!("{error}: {source}"),
@@ -84,13 +85,13 @@ impl GroupSync {
         self.gave_up.get().is_some()
     }
 
-    /// What the first write or sync that failed has failed with.
+    /// The error of the first failed write or sync.
     pub fn failure(&self) -> Option<String> {
         let of_sync = || self.rounds.lock().failed.as_ref().map(|(_, why)| why.clone());
         self.gave_up.get().cloned().or_else(of_sync)
     }
 
-    /// After the first failure everybody is told to open again.
+    /// Refuses all calls after the first failure, until the store is opened again: the state of the disk is unknown.
     ///
     /// # Errors
     /// [`StoreError::Poisoned`].

@@ -110,7 +110,7 @@ impl Snapshot for MemorySnapshot {
 /// look-up for each entry would cost more than the entry.
 struct MemoryCursor {
     entries: Entries,
-    /// What lies beyond the chunk.
+    /// The rest of the entries, after the chunk.
     left: KeyBounds,
     direction: Direction,
     /// Taken but not yet yielded; in the direction of travel.
@@ -166,7 +166,7 @@ impl Cursor for MemoryCursor {
     }
 
     fn seek(&mut self, key: &[u8]) -> Result<(), StoreError> {
-        // What is taken is passed over first: a short hop stays in the chunk.
+        // Yielded entries are skipped first: a short seek stays in the chunk.
         let taken = self.chunk.as_slice();
         let skip = taken.partition_point(|(entry, _)| self.direction.is_before(entry, key));
         if skip == taken.len() {

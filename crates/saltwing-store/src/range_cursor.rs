@@ -14,10 +14,9 @@ pub trait Range: Send {
 
 /// A [`Cursor`] over a [`Range`].
 ///
-/// A seek looks at the entry ahead first. Where that is far enough, it only stays;
-/// otherwise the target lies beyond everything yielded, and the range starts again
-/// there. So the cursor need not remember what it yielded, which would cost each
-/// entry of a scan a reference count.
+/// A seek checks the prefetched entry first. If that is far enough, the cursor stays; otherwise the target is beyond
+/// everything yielded, and the range restarts there. The cursor therefore need not remember the last key, which would
+/// cost each entry of a scan a reference count.
 pub struct RangeCursor<R> {
     range: R,
     /// Where the range was started last.

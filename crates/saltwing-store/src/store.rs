@@ -11,20 +11,20 @@ pub struct LeftOut {
     pub file: String,
     /// The bytes of it; `the file` for all of them.
     pub place: String,
-    /// What is wrong with it, and what may be lost.
+    /// The reason, and the possible losses.
     pub what: String,
 }
 
 /// Sorted spaces of bytes, written in atomic batches. Synchronous: microseconds
 /// matter here.
 ///
-/// Everything handed out owns what it needs, so a cursor or a snapshot may outlive
-/// the store's handle; a directory stays locked until the last of them is dropped.
+/// Cursors and snapshots own their state, so they may outlive the store's handle; the directory stays locked until the
+/// last of them is dropped.
 pub trait OrderedKv: Send + Sync + 'static {
     /// What this store can do.
     fn capabilities(&self) -> &Capabilities;
 
-    /// What the opening found and mended, for the user: one sentence each.
+    /// Repairs at opening, for the user: one sentence each.
     fn notices(&self) -> &[String] {
         &[]
     }
@@ -36,8 +36,8 @@ pub trait OrderedKv: Send + Sync + 'static {
 
     /// The newest value of `key`; `None` where there is none.
     ///
-    /// A batch may be seen here before its writer got its acknowledgement, and two
-    /// calls may see two states: who needs one takes a snapshot.
+    /// A batch may be visible before its writer gets the acknowledgement, and two calls may see two states; use a
+    /// snapshot for one state.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError>;
 
     /// Walks the keys of `space` in `bounds`, in `direction`.
@@ -53,11 +53,10 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// [`StoreError::NotSupported`] unless [`Capabilities::snapshots`].
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
-    /// Applies `batch` as a whole, across spaces.
+    /// Applies `batch` atomically, across spaces.
     ///
-    /// Others may see the batch before it is durable, but it is acknowledged, by
-    /// the return, only when it has reached `durability`. An empty batch is
-    /// acknowledged at once, and with [`Durability::Synced`] syncs what came before.
+    /// Others may see the batch before it is durable, but the call returns only when it has reached `durability`. An
+    /// empty batch returns at once, and with [`Durability::Synced`] syncs earlier writes.
     ///
     /// # Errors
     /// [`StoreError::EmptyKey`], [`StoreError::KeyTooLong`],
@@ -70,36 +69,35 @@ pub trait OrderedKv: Send + Sync + 'static {
 
     /// Takes every key of `space` away; where the store can, at a cost that does not grow with their number.
     ///
-    /// What was acknowledged before this call is on the disk before any of the keys is gone from there: no crash
-    /// takes a write, and leaves a clear that came after it. A crash may undo a part of the clear, or all of it, as
-    /// long as no later write to the space has survived that crash: then nothing from before the clear is there.
-    /// Writes to the space at the same time come before or after it, each as a whole. Snapshots, and the cursors of
-    /// stores that have them, go on seeing what they saw.
+    /// Acknowledged writes are on the disk before any of the keys disappears from it: no crash loses such a write and
+    /// keeps the later clear. A crash may undo the clear in part or as a whole, but not if a later write to the space
+    /// survives it: then nothing from before the clear is present. Concurrent writes to the space come before or after
+    /// it, each as a whole. Snapshots, and cursors of stores with snapshots, still see their state.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`]: nothing is gone. After any other, any of the keys may be left; clear again.
     fn clear(&self, space: Space) -> Result<(), StoreError>;
 
-    /// Gives the disk back what deleted keys and overwritten values still take there, where that is much: what is
-    /// written for it stays in proportion to what is gained. Other calls go on meanwhile, and nothing that can be read
-    /// changes.
+    /// Frees the space that deleted keys and overwritten values still take, if it is much: the bytes written for it
+    /// stay in proportion to the gain. Other calls continue meanwhile, and no visible data changes.
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`]. After any error all is there as it was; call it again.
+    /// [`StoreError::ReadOnly`]. An error changes no data; call it again.
     fn reclaim(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Bytes that can still be written before the device has no more than what is kept for writes that give space back,
-    /// about; `None` where there is no such limit. Cheap enough to be asked before each write.
+    /// Approximate bytes that can still be written before only the reserve for space-freeing writes is left; `None`
+    /// without such a limit. Cheap enough to call before each write.
     ///
-    /// At 0 a write still succeeds while there is room at all. Whoever adds rows stops there: a store that meets the end of
-    /// the device in a write takes no more of them until it is opened again, and nothing could be deleted.
+    /// At 0 a write still succeeds while the device has space. Callers that add rows must stop there: a store whose
+    /// device is full in the middle of a write refuses writes until it is opened again, and deletes would then be
+    /// impossible.
     fn room(&self) -> Option<u64> {
         None
     }
 
-    /// The directory that the store lies in, for messages; empty where it lies in none.
+    /// The store's directory, for messages; empty if it has none.
     fn place(&self) -> PathBuf {
         PathBuf::new()
     }
@@ -107,9 +105,9 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// Brings every acknowledged write to the disk.
     fn sync(&self) -> Result<(), StoreError>;
 
-    /// Announces a buffered write that is to be on the disk soon, so that writers at the same time share a sync: one
-    /// that begins meanwhile waits for the write. Call it right before the write, holding nothing that a writer who
-    /// waits for a sync may need.
+    /// Announces a buffered write that is to be synced soon, so that concurrent writers share a sync: a sync that
+    /// starts meanwhile waits for the write. Call it right before the write, and hold no lock that a writer waiting for
+    /// a sync may need.
     fn announce(&self) -> Announced<'_> {
         Announced::alone(|| self.sync())
     }
@@ -137,7 +135,7 @@ pub trait Cursor: Send {
     /// The next key and value; `None` at the end, and from then on.
     ///
     /// # Errors
-    /// After an error the walk has ended short: what was read so far is not all.
+    /// After an error the cursor has ended early: the entries so far are not all.
     fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError>;
 
     /// Skips ahead, so that [`Self::next`] yields the first key that is not before

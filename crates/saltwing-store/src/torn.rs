@@ -79,7 +79,7 @@ impl Cut {
 }
 
 impl Made {
-    /// Puts the end back, and takes the copy away. Not for one of which no more than a part was torn.
+    /// Puts the end back, and deletes the copy. Not for a journal of which only a part was torn.
     ///
     /// # Errors
     /// As [`Cut::make`].
@@ -99,7 +99,7 @@ impl Made {
     }
 }
 
-/// Copies what is behind a cut, but for zeros at the end; the copy is on the disk when this returns.
+/// Copies the bytes after a cut, without zeros at the end; the copy is on the disk on return.
 fn copy_end(log: &mut File, cut: &Cut, directory: &Path) -> Result<Option<PathBuf>, StoreError> {
     let folder = directory.join(TORN);
     let name = cut.log.file_name().unwrap_or_default().to_string_lossy().into_owned();

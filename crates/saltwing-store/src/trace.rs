@@ -1,4 +1,4 @@
-//! What a store did, in order: for tests of "synced before acknowledged".
+//! The operations of a store, in order: for tests of "synced before acknowledged".
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub enum Event {
     SyncBegan,
     /// The operating system says that it has synced.
     Synced,
-    /// The caller was told that the commit is done. Recorded by the fault wrapper.
+    /// The commit was acknowledged to its caller. Recorded by the fault wrapper.
     Acknowledged {
         /// Counts from 0.
         commit: u64,
@@ -42,7 +42,7 @@ impl Trace {
         self.events.lock().push(event);
     }
 
-    /// Takes what was recorded so far.
+    /// Takes the events recorded so far.
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.events.lock())
     }

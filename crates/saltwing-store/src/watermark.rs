@@ -6,10 +6,9 @@
 //!   4096   slot 1    the same; the slot with the higher sequence counts
 //! ```
 //!
-//! After each sync of the log, and before anybody is told of it, the slot that does not count is written over. That write is
-//! not synced itself: it costs a microsecond, a killed process leaves it behind, and after a power cut an older slot
-//! is still a true lower bound. What is in the log behind an older slot is also vouched for by the
-//! [marks](crate::commit_number::CommitMark) of later batches.
+//! After each sync of the log, and before any acknowledgement, the older slot is overwritten. That write is not synced
+//! itself: it costs a microsecond and survives a killed process, and after a power cut the older slot is still a valid
+//! lower bound. The [marks](crate::commit_number::CommitMark) of later batches also cover batches after an older slot.
 //!
 //! # Laws
 //! 1. Every commit up to `acknowledged` was on the disk when the slot was written.
@@ -27,7 +26,7 @@ use crate::directory::sync_directory;
 
 const FILE: &str = "WATERMARK";
 const MAGIC: &[u8; 8] = b"SALTMARK";
-/// Slots lie on pages of their own: a page that is lost takes one of them.
+/// Each slot has its own page: losing a page loses one slot.
 const SLOT_DISTANCE: u64 = 4096;
 const SLOT_BYTES: usize = 64;
 const SUMMED_BYTES: usize = 32;
@@ -46,13 +45,13 @@ pub struct Marks {
 pub enum Found {
     /// No file: the database is new, or from a release that kept none.
     Missing,
-    /// A file without one valid slot. It is told of, and made anew: it only guards other files.
+    /// A file without a valid slot. It is reported and created again: it only guards other files.
     Damaged,
     /// The newest valid slot.
     Marks {
         /// Which of its writes it was.
         sequence: u64,
-        /// What it says.
+        /// Its content.
         marks: Marks,
     },
 }
@@ -82,7 +81,7 @@ impl Found {
 #[derive(Debug)]
 pub struct Watermark {
     path: PathBuf,
-    /// That of `state`, for readers who must not wait for a write.
+    /// A copy of `state`, for readers that must not wait for a write.
     acknowledged: AtomicU64,
     state: Mutex<State>,
 }
@@ -111,7 +110,7 @@ pub fn read(directory: &Path) -> Result<Found, StoreError> {
 }
 
 impl Watermark {
-    /// Opens the file in which `found` was read, or starts it anew where none of it is valid.
+    /// Opens the file of which `found` was read, or creates it again if no slot is valid.
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`].
@@ -126,7 +125,7 @@ impl Watermark {
         })
     }
 
-    /// Starts the file anew with `marks`, on the disk with its name when this returns.
+    /// Creates the file with `marks`; the file and its name are on the disk on return.
     fn create(directory: &Path, marks: Marks) -> Result<Self, StoreError> {
         let (path, new) = (directory.join(FILE), directory.join(format!("{FILE}.new")));
         let create = || -> io::Result<File> {

@@ -1,4 +1,4 @@
-//! What can be read of damaged journals.
+//! The readable parts of damaged journals.
 //!
 //! A damaged place takes the commits in it. Whole batches behind it are used as well, if all of these hold:
 //!
@@ -7,8 +7,8 @@
 //! * they have marks, whose numbers are above all before;
 //! * their order numbers grow.
 //!
-//! What comes of it is no state that the database ever had: a row may be there without an older one of a lost commit. Each
-//! commit is there whole or not at all, and the report names each lost part.
+//! The result is not a state that the database ever had: a row may be present without an older one of a lost commit.
+//! Each commit is present as a whole or not at all, and the report names each lost part.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::{Sequence, list};
 use crate::files::below;
 use crate::journal::{Batch, Journal, Next};
 
-/// What can be used of journals.
+/// The usable parts of journals.
 #[derive(Debug, Default)]
 pub(crate) struct Saved {
     /// The journals, oldest first, with the parts that hold whole batches.
@@ -32,7 +32,7 @@ pub(crate) struct Saved {
 struct Gap {
     file: PathBuf,
     at: u64,
-    /// Where batches go on in the same journal.
+    /// The offset in the same journal at which batches continue.
     end: Option<u64>,
     why: &'static str,
     /// The numbers of the commits that are lost; without an end where none is known to follow.
@@ -56,7 +56,7 @@ struct Reading {
 /// Finds the usable parts of the journals in `data`. Changes nothing.
 ///
 /// # Errors
-/// [`StoreError::Io`]; [`StoreError::Corrupt`] for what has the name of a journal and is none.
+/// [`StoreError::Io`]; [`StoreError::Corrupt`] for a file with the name of a journal that is not one.
 pub(crate) fn salvage(data: &Path, marks: Marks) -> Result<Saved, StoreError> {
     let (mut reading, mut journals) = (Reading::default(), Vec::new());
     for path in list(data)? {
@@ -83,7 +83,7 @@ impl Reading {
     fn journal(&mut self, path: &Path) -> std::io::Result<Vec<Range<u64>>> {
         let mut journal = Journal::open(path)?;
         let (mut parts, mut part) = (Vec::new(), 0..0);
-        // Its start is a place where batches go on, whatever was lost before.
+        // Batches can continue at its start, regardless of earlier losses.
         (self.sequence.number, self.last) = (None, None);
         loop {
             let why = match journal.next()? {
@@ -139,8 +139,8 @@ impl Reading {
         Ok(())
     }
 
-    /// Gives up the last batch if the mark of the next one, which is under a checksum, says that its order number is too high:
-    /// it would hide what comes later. Returns where it started.
+    /// Drops the last batch if the mark of the next one, which has a checksum, shows that its sequence number is too
+    /// high: it would hide later batches. Returns its offset.
     fn drop_misnumbered(&mut self, path: &Path, next: &Batch) -> Option<u64> {
         let order_min = next.mark?.order_min;
         let (batch, order) = self.last.take_if(|(last, _)| last.order >= order_min)?;

@@ -54,7 +54,7 @@ impl Journals {
         check(&self.data(), Marks { acknowledged, settled }).map_err(|error| error.to_string())
     }
 
-    /// Lengths of the journals when what must be cut off was.
+    /// Lengths of the journals after the cuts.
     fn cut(&self, acknowledged: u64, settled: u64) -> Vec<u64> {
         let verdict = self.check(acknowledged, settled).unwrap();
         assert!(verdict.notice().is_some());
@@ -65,7 +65,7 @@ impl Journals {
         self.lengths()
     }
 
-    /// The journals are those of a verdict, and hold what it keeps, and zeros behind it.
+    /// The journals are those of a verdict, with its content, followed by zeros.
     fn holds_as_kept(&self, kept: &[(PathBuf, u64)]) {
         assert_eq!(kept.len(), self.lengths().len());
         for (path, bytes) in kept {
@@ -161,7 +161,7 @@ fn after_a_close_all_journals_can_go() {
     let journals = [damaged, numbers(4..=6), numbers(7..=9)];
     assert_eq!(Journals::of(&journals).cut(9, 9), [0]);
     assert!(Journals::of(&journals).refused(9, 8).contains("0.jnl"));
-    // What was written since is needed, even if nobody was told of it.
+    // Later batches are needed, even if they were not acknowledged.
     assert!(Journals::of(&journals).refused(8, 8).contains("0.jnl"));
 }
 
@@ -188,7 +188,7 @@ fn a_cut_can_be_undone() {
     assert_eq!(contents(&journals.data()), before);
 }
 
-/// The bytes that a salvage uses of each journal, and what it tells.
+/// The bytes that a salvage uses of each journal, and its report.
 fn saved(journals: &Journals, acknowledged: u64) -> (Vec<Vec<u8>>, Vec<String>) {
     let saved = salvage(&journals.data(), Marks { acknowledged, settled: 0 }).unwrap();
     let used = saved.journals.iter().map(|(path, parts)| {

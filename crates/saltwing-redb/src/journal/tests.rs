@@ -62,7 +62,7 @@ fn records_of_earlier_rounds_are_not_read() {
     assert_eq!(replayed(home.path(), 21, 20).unwrap(), ((21..25).collect(), None));
 }
 
-/// Every byte of every record, by one bit: what was synced is missed, whoever says so.
+/// Every bit of every record: a synced batch is reported missing, wherever its number is known from.
 #[test]
 fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
     let home = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn a_torn_last_record_is_an_end_and_told() {
     assert!(read(home.path(), 1, 2).is_err());
 }
 
-/// What lies behind it is torn as well, up to the last whole record.
+/// The bytes after it are torn too, up to the last whole record.
 #[test]
 fn whole_records_behind_a_lost_one_are_torn() {
     let home = tempfile::tempdir().unwrap();

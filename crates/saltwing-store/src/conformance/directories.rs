@@ -1,4 +1,4 @@
-//! Opening what cannot be opened, each refused with its error.
+//! Openings that must fail, each with its error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn damaged(path: &Path, open: &impl Fn(&Path, Access) -> Opened) {
         }
         match open(path, Access::Existing) {
             Ok(store) => {
-                // Reading may meet it; what is read is right.
+                // A read may meet the damage; a successful read returns correct data.
                 if let Ok(Some(value)) = store.get(SPACE, b"key") {
                     assert_eq!(value, b"value");
                 }

@@ -18,7 +18,7 @@ where
     keys_up_to_the_limit(&*store);
     many_entries(&*store);
     drop(store);
-    // What the journal replays, too.
+    // Including the batches that the journal replays.
     let store = open();
     assert_eq!(store.get(A, b"twice").unwrap().unwrap(), b"second");
     assert_eq!(store.get(A, b"gone").unwrap(), None);

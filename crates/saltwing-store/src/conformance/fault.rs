@@ -1,9 +1,9 @@
 //! A store that fails on demand.
 //!
-//! A test sets a [`Fault`] in [`Faults`], at the beginning or at any moment: a crash, or a call of any kind that fails, once or
-//! from then on, with its effect or without. Run once with [`Fault::None`] to count, then once for each number with a fault there, or
-//! draw numbers at random. Then look, and open the store below again: what was acknowledged before is there, nothing is there
-//! in part, a retry succeeds.
+//! A test sets a [`Fault`] in [`Faults`] at any time: a crash, or a call of any kind that fails, once or permanently,
+//! with or without its effect. Run once with [`Fault::None`] to count the calls, then once per number with a fault
+//! there, or draw numbers at random. Then open the store below again and check: acknowledged batches are present, no
+//! batch is present in part, a retry succeeds.
 //!
 //! ```
 //! # use saltwing_store::{Durability, MemoryStore, OrderedKv, Space, WriteBatch};
@@ -84,7 +84,7 @@ impl Call {
     }
 }
 
-/// What a call that fails has done, and what its caller is told.
+/// The effect of a call that fails, and the error for its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing, but for a clear, which has taken every other key: [`StoreError::Io`].
@@ -92,7 +92,7 @@ pub enum Outcome {
     /// All or nothing. A write or a clear is answered with [`StoreError::CommitUnknown`], other calls with [`StoreError::Io`].
     /// After one of those, or a sync, the store takes no more of them until it is opened again.
     Unknown {
-        /// Whether it took effect all the same; of calls that only read nobody knows.
+        /// Whether it took effect; without meaning for reads.
         done: bool,
     },
 }
@@ -102,7 +102,7 @@ pub enum Outcome {
 pub enum Lasting {
     /// For one.
     Once,
-    /// For that and all later ones of its kind, until another fault is set.
+    /// This call and all later ones of its kind, until another fault is set.
     UntilSet,
 }
 
@@ -111,7 +111,7 @@ pub enum Lasting {
 pub struct Failure {
     /// Of which kind.
     pub call: Call,
-    /// How many of its kind succeed before, from when it is set.
+    /// The number of calls of its kind that succeed first, counted from when it is set.
     pub number: u64,
     /// How long.
     pub lasting: Lasting,
@@ -126,7 +126,7 @@ impl Failure {
     }
 }
 
-/// What goes wrong, and when. All numbers count from 0, from when it is set.
+/// A failure and its time. All numbers count from 0, from when it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing: for counting and tracing.
@@ -162,20 +162,20 @@ impl Counts {
     }
 }
 
-/// What was read of a space.
+/// The reads of a space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
-    /// Keys that were asked for one by one.
+    /// Keys read one by one.
     pub gets: u64,
     /// Cursors opened.
     pub cursors: u64,
     /// Entries that they yielded.
     pub entries: u64,
-    /// Bytes of what was found, with the keys of entries.
+    /// Bytes of the results, with the keys of entries.
     pub bytes: u64,
 }
 
-/// What goes wrong in stores, and what passed through them. Clones share it.
+/// The faults of stores, and their call counts. Clones share them.
 #[derive(Clone)]
 pub struct Faults(Arc<Shared>);
 
@@ -222,7 +222,7 @@ impl Faults {
         Self(Arc::new(Shared { state: Mutex::new(state), trace }))
     }
 
-    /// These faults in a store that was opened, or opened again: it takes writes, whatever failed before.
+    /// These faults in a store that was opened (again): it accepts writes, regardless of earlier failures.
     pub fn store<S: OrderedKv>(&self, inner: S) -> FaultStore<S> {
         FaultStore::over(inner, self.clone())
     }
@@ -233,7 +233,7 @@ impl Faults {
         (state.fault, state.counts_then) = (fault, state.counts);
     }
 
-    /// Has stores say that their device has so much room, or what is true of it.
+    /// Makes stores report this much room on their device, or the real value.
     pub fn set_room(&self, room: Option<u64>) {
         self.0.state.lock().room = room;
     }
@@ -255,7 +255,7 @@ impl Faults {
         self.0.state.lock().counts
     }
 
-    /// What was read so far.
+    /// The reads so far.
     pub fn reads(&self) -> BTreeMap<Space, Reads> {
         self.0.state.lock().reads.clone()
     }
@@ -265,7 +265,7 @@ impl Faults {
         self.0.state.lock().failed
     }
 
-    /// Counts a call, and what it writes.
+    /// Counts a call and its bytes.
     fn rule(&self, call: Call, mutations: u64) -> Ruling {
         self.rule_numbered(call, mutations).0
     }

@@ -57,7 +57,7 @@ const WORK: [(Call, Work); 3] = [
 
 type Work = fn(&dyn OrderedKv) -> Result<(), StoreError>;
 
-/// What a script does.
+/// A step of a script.
 #[derive(Clone)]
 enum Step {
     Write(WriteBatch),
@@ -90,7 +90,7 @@ fn script() -> Vec<Step> {
     steps
 }
 
-/// What a store holds after the first `commits` steps of the script.
+/// The content of a store after the first `commits` steps of the script.
 fn content_after(commits: usize) -> Content {
     let store = crate::MemoryStore::new();
     for step in script().into_iter().take(commits) {
@@ -153,7 +153,7 @@ fn refused_commit(store: Arc<dyn OrderedKv>, failure: Failure) {
     assert_eq!(content(&store).unwrap(), content_after(usize::MAX));
 }
 
-/// A cursor that is not opened, or comes to its end too early, and says so.
+/// A cursor that fails to open, or ends early with an error.
 fn failed_read(store: Arc<dyn OrderedKv>, call: Call, number: u64) {
     let store = Faulty::new(store, Fault::Fail(Failure::once(call, number)));
     for step in script() {
@@ -203,7 +203,7 @@ fn failed_snapshot(store: Arc<dyn OrderedKv>) {
     }
 }
 
-/// Whatever it has done, all is there to be read.
+/// Everything is readable, whatever happened before.
 fn failed_work(store: Arc<dyn OrderedKv>, act: Work, failure: Failure) {
     let store = Faulty::new(store, Fault::Fail(failure));
     for (number, step) in script().into_iter().enumerate() {
@@ -215,7 +215,7 @@ fn failed_work(store: Arc<dyn OrderedKv>, act: Work, failure: Failure) {
     assert_eq!(store.counts().of(failure.call), script().len() as u64);
 }
 
-/// As both stores do it: what a disk holds after a sync that failed is not known before it is opened again.
+/// As both stores do: after a failed sync the state of the disk is unknown until the store is opened again.
 fn unknown_sync(store: Arc<dyn OrderedKv>) {
     let outcome = Outcome::Unknown { done: true };
     let faults = Faults::new(Fault::Fail(Failure { outcome, ..Failure::once(Call::Sync, 0) }));

@@ -1,4 +1,4 @@
-//! What lies in a directory, to see that nobody has changed it.
+//! The content of a directory, to show that nothing has changed it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// What lies below `path`, and that itself.
+    /// All paths below `path`, and `path` itself.
     pub fn of(path: &Path) -> Self {
         let (mut found, mut left) = (BTreeMap::new(), vec![path.to_owned()]);
         while let Some(path) = left.pop() {

@@ -89,9 +89,9 @@ where
     }
 }
 
-/// A store beside its model.
+/// A store and its model.
 struct Bed<'a> {
-    // Dropped in order: what hangs on the store goes before it.
+    // Dropped in order: handles into the store before the store.
     held: Option<(Box<dyn Cursor>, ModelCursor)>,
     snapshot: Option<(Box<dyn Snapshot>, Model)>,
     store: Option<Arc<dyn OrderedKv>>,

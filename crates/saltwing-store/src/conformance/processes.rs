@@ -16,8 +16,8 @@ const PIECE: Space = Space::new(1);
 
 type Opened = Result<Arc<dyn OrderedKv>, StoreError>;
 
-/// A process that writes is killed; afterwards every acknowledged batch is there,
-/// no batch is there in part, and none without those before it.
+/// A writing process is killed; afterwards every acknowledged batch is present, every batch is whole, and none is
+/// present without those before it.
 ///
 /// `test` is the calling test's full name, `home` an empty directory; the test
 /// must do nothing else.
@@ -30,7 +30,7 @@ pub fn survives_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
     assert_whole(&*open(&path).unwrap(), acknowledged);
 }
 
-/// Every batch up to the last one is there whole, and that one is not older than the last acknowledged.
+/// Every batch up to the last one is whole, and the last one is not older than the last acknowledged.
 pub(super) fn assert_whole(store: &dyn OrderedKv, acknowledged: u64) {
     let counter = store.get(COUNTER, b"last").unwrap().unwrap();
     let last = u64::from_be_bytes(counter[..].try_into().unwrap());
@@ -84,7 +84,7 @@ fn turn_space(turn: u64) -> Space {
 
 fn fill_by_turns(store: &dyn OrderedKv) {
     for turn in 0_u64.. {
-        // By many batches, of which the last one counts the turn.
+        // In many batches, the last of which counts the turn.
         for first in (0..TURN_ROWS).step_by(1_000) {
             let mut batch = WriteBatch::new();
             for row in first..first + 1_000 {
@@ -111,7 +111,7 @@ pub fn reclaims_survive_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Op
         return replace_for_ever(&*open(&path).unwrap());
     }
     let path = home.join("db");
-    // Twice: the second process goes on where the first one died.
+    // Twice: the second process continues where the first one was killed.
     for least in [RECLAIMS_MIN, 2 * RECLAIMS_MIN] {
         let acknowledged = kill_after(test, &path, least);
         let store = open(&path).unwrap();
@@ -124,11 +124,11 @@ pub fn reclaims_survive_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Op
 }
 
 const RECLAIMS_MIN: u64 = 40;
-/// Values of a batch, and their bytes: more than a store may keep beside its keys.
+/// Values of a batch, and their bytes: more than a store may keep together with its keys.
 const LARGE_VALUES: u64 = 20;
 const LARGE_BYTES: usize = 6_000;
 
-/// Which values are deleted by the batch that comes so many after theirs.
+/// The number of batches after which the values of batch `number` are deleted.
 fn dies_after(number: u64) -> u64 {
     if number.is_multiple_of(10) { u64::MAX } else { 1 + number * 7 % 5 }
 }
@@ -206,8 +206,7 @@ pub fn failed_write_is_told(test: &str, home: &Path, open: impl Fn(&Path) -> Ope
         return write_too_much(&*open(&path).unwrap());
     }
     let path = home.join("db");
-    // `sh` counts in half KiB: 66 MiB, above what a store may allocate beforehand
-    // (fjall's journal: 64 MiB).
+    // `sh` counts in units of 512 bytes: 66 MiB, more than a store may preallocate (fjall's journal: 64 MiB).
     let limit = "trap '' XFSZ; ulimit -f 135168 || exit 0; exec \"$0\" \"$@\"";
     let output = Command::new("sh")
         .args(["-c", limit])
@@ -323,7 +322,7 @@ fn piece_key(number: u64, piece: u8) -> Vec<u8> {
     [&number.to_be_bytes()[..], &[piece]].concat()
 }
 
-/// Kills the other side when it has acknowledged so many; what it has acknowledged by then.
+/// Kills the other process after this many acknowledgements; returns the acknowledged ones.
 pub(super) fn kill_after(test: &str, path: &Path, least: u64) -> u64 {
     let mut child = start_other_side(test, path);
     let acknowledged = BufReader::new(child.stdout.take().unwrap())

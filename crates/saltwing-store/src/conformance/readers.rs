@@ -59,7 +59,8 @@ pub fn readers_leave_a_killed_writers_files_alone(
     assert_eq!(refused(open(&path, options(Access::ReadOnly))), Holder::Writer);
 }
 
-/// A process reads where it cannot write, beside a reader in this one, and keeps writers out; a writer keeps it out.
+/// A process without write permission reads at the same time as a reader in this one, and keeps writers out; a writer
+/// keeps it out.
 ///
 /// It has the directory on a mount of its own that is for reading only; where none can be made, as it is. Parameters as for
 /// [`readers_leave_a_killed_writers_files_alone`].
@@ -124,7 +125,7 @@ fn read_until_told(opened: Opened) {
     }
 }
 
-/// Starts the other side where it cannot write. It reads until it is told to end.
+/// Starts the other process without write permission. It reads until it gets the signal to end.
 fn start_on_mount(test: &str, path: &Path) -> Child {
     let mount = r#"mount --bind "$0" "$0" && mount -o remount,ro,bind "$0""#;
     let unshare = |then: &str| {

@@ -7,7 +7,7 @@ use std::process::Command;
 pub struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// One of so many bytes; `None` where it cannot be made.
+    /// A device of this size; `None` if it cannot be created.
     pub fn mount(bytes: u64) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={bytes}");

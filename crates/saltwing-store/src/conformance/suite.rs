@@ -25,8 +25,7 @@ macro_rules! store_contract_tests {
             open(path, options(None))
         }
 
-        /// In memory where there is such a place: these tests make hundreds of databases,
-        /// and what a power cut would do to them cannot be seen anyway.
+        /// In memory if possible: these tests create hundreds of databases, and cannot observe power cuts anyway.
         fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {
             let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
             move || open_or_create(home.path()).unwrap()
@@ -50,7 +49,7 @@ macro_rules! store_contract_tests {
             conformance::run_faults(fresh);
         }
 
-        /// Holds a store to what its trace must show.
+        /// Checks the trace of a store.
         fn traced(hold: impl FnOnce(Arc<dyn OrderedKv>, &Trace)) {
             let home = tempfile::tempdir().unwrap();
             let trace = Trace::new();

@@ -26,7 +26,7 @@ fn a_created_directory_says_whose_it_is() {
     assert!(matches!(&error, StoreError::OtherStore { found, asked, .. } if found == "fjall" && asked == "sled"));
 }
 
-/// Who holds the lock that an opening with `access` was refused for.
+/// The lock because of which an opening with `access` was refused.
 fn holder(path: &Path, access: Access) -> Holder {
     match refusal(path, "fjall", access) {
         StoreError::Locked { holder, .. } => holder,

@@ -21,10 +21,10 @@ pub struct FaultStore<S> {
     opened: Arc<Opened>,
 }
 
-/// What is so until the store is opened again.
+/// State that lasts until the store is opened again.
 #[derive(Default)]
 struct Opened {
-    /// After a crash: what the process believes until then. The store below keeps what survived.
+    /// After a crash: the state that the process believes in until then. The store below has the surviving state.
     belief: RwLock<Option<MemoryStore>>,
     /// Nobody knows whether a write was done.
     poisoned: AtomicBool,
@@ -46,7 +46,7 @@ impl<S: OrderedKv> FaultStore<S> {
         Self { inner, faults, opened: Arc::default() }
     }
 
-    /// What goes wrong.
+    /// The faults.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
@@ -56,7 +56,7 @@ impl<S: OrderedKv> FaultStore<S> {
         self.faults.counts()
     }
 
-    /// Whether the crash has happened: what was acknowledged since is lost.
+    /// Whether the crash has happened: later acknowledgements are lost.
     pub fn crashed(&self) -> bool {
         self.opened.belief.read().is_some()
     }
@@ -74,7 +74,7 @@ impl<S: OrderedKv> FaultStore<S> {
         }
     }
 
-    /// Copies the store: later writes go to the copy, and the store keeps what it has.
+    /// Copies the store: later writes go to the copy, and the store keeps its content.
     fn crash(&self) -> Result<(), StoreError> {
         let mut belief = self.opened.belief.write();
         if belief.is_some() {
@@ -93,8 +93,8 @@ impl<S: OrderedKv> FaultStore<S> {
         Ok(())
     }
 
-    /// Does a commit of so many mutations with `act`, or what the fault says instead. Where it says that it is refused,
-    /// `fail` leaves behind what one that was refused may leave.
+    /// Does a commit of `mutations` mutations with `act`, or the effect of the fault. For a refused commit, `fail`
+    /// leaves the state that a refused commit may leave.
     fn commit(
         &self,
         (call, mutations): (Call, u64),
