@@ -1,4 +1,4 @@
-//! What a running statement counts, and what stops it.
+//! The counters of a running statement, and its cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -31,7 +31,7 @@ impl Threads {
     pub const ONE: Self = Self { count: 1, rows_min: u64::MAX };
 }
 
-/// What a scan did: the counts of EXPLAIN ANALYZE (`docs/contracts.md#explain-format-json`).
+/// The counters of a scan, as in EXPLAIN ANALYZE (`docs/contracts.md#explain-format-json`).
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Visible, unexpired rows inside the ranges, up to where the scan stopped, but for those that a seek passed over.
@@ -42,10 +42,10 @@ pub struct Counters {
     pub rows_out: AtomicU64,
     /// Stored bytes touched: keys and values.
     pub bytes_read: AtomicU64,
-    /// Blocks of which a part was read, but for those that turned out to have no row in the ranges. What only the directory
-    /// tells of a block is not read.
+    /// Blocks of which a part was read, except those without a row in the ranges. The directory's knowledge of a block
+    /// is not a read.
     pub blocks_read: AtomicU64,
-    /// Blocks of which it was known without reading that no row meets the filter.
+    /// Blocks skipped because the directory shows that no row matches the filter.
     pub blocks_skipped: AtomicU64,
     /// Batches handed out.
     pub batches: AtomicU64,
@@ -158,8 +158,8 @@ impl ScanContext {
         Self { shared: self.shared.clone(), counters: Arc::default() }
     }
 
-    /// The same scan's context for a part of it, whose counts are added to the whole's when it is dropped: threads that count
-    /// at one place wait for each other.
+    /// The context for a part of the same scan. Its counts are added to the whole's on drop, because threads that share
+    /// a counter wait for each other.
     pub fn for_part(&self) -> Self {
         let mut counters = Counters::default();
         counters.whole = Some(self.counters.clone());
@@ -212,7 +212,7 @@ impl ScanContext {
         }
     }
 
-    /// Counts what a piece of a scan read, and holds the statement to its budget.
+    /// Adds the reads of a part of a scan, and checks the statement's budget.
     ///
     /// # Errors
     /// [`TableError::BudgetExceeded`], and as [`ScanContext::check`].

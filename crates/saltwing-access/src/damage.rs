@@ -1,4 +1,4 @@
-//! What is wrong with stored tables, as data: for checks and for salvage.
+//! Damage of stored tables, as data: for checks and for salvage.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub trait Examine: TableStore {
     fn examine(&self, table: &Arc<Table>, context: &ScanContext, take: TakeRow<'_>) -> Result<Examined, TableError>;
 }
 
-/// One thing that is wrong in a store, where it is, and what cannot be read because of it.
+/// One damage of a store: its place, and the rows that it makes unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The table's number, where the place tells it.
@@ -86,7 +86,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What a walk over a table came to.
+/// The result of a walk over a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Examined {
@@ -96,7 +96,7 @@ pub struct Examined {
     pub blocks: u64,
     /// Bytes of their parts and of recent rows, as far as they can be read.
     pub bytes: u64,
-    /// What is wrong.
+    /// The damage.
     pub damages: Vec<Damage>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong between rows and stores.
+//! Errors between rows and stores.
 
 use saltwing_rowkey::RowKeyError;
 use saltwing_types::{ErrorCode, StorageError, ValueError};
@@ -18,7 +18,7 @@ pub enum TableError {
     Value {
         /// `table.column`, where it is known.
         column: Option<String>,
-        /// What is wrong.
+        /// The reason.
         source: ValueError,
     },
     /// NULL in a NOT NULL column.
@@ -57,7 +57,7 @@ pub enum TableError {
         /// Rows of the commit.
         rows: usize,
     },
-    /// A commit of which no answer came: it is there as a whole, or not at all.
+    /// The outcome of a commit is unknown: it took effect as a whole, or not at all.
     #[error("{store} gave no answer to the commit: it may have been written, or not")]
     CommitUnknown {
         /// The store's name.
@@ -69,7 +69,7 @@ pub enum TableError {
         /// Table.
         table: String,
     },
-    /// What the transaction must be checked against is gone.
+    /// The history against which the transaction must be checked was discarded.
     #[error("the transaction is too old: the record of what was written since it began is gone")]
     SnapshotTooOld,
     /// A budget is used up.
@@ -77,9 +77,9 @@ pub enum TableError {
     BudgetExceeded {
         /// Which one: rows scanned, bytes scanned.
         what: &'static str,
-        /// What was used.
+        /// The amount used.
         used: u64,
-        /// What is allowed.
+        /// The limit.
         limit: u64,
     },
     /// The statements that run would use more memory than they may.
@@ -90,7 +90,7 @@ pub enum TableError {
     OutOfMemory {
         /// How much more.
         wanted: usize,
-        /// What is in use.
+        /// The bytes in use.
         used: usize,
         /// The limit.
         limit: usize,

@@ -1,4 +1,4 @@
-//! What a store knows of its rows without reading them.
+//! A store's estimates of its rows, made without reading them.
 
 use saltwing_plan::ScanRange;
 use saltwing_types::Value;
@@ -17,7 +17,7 @@ pub struct RangeSample {
 }
 
 impl RangeSample {
-    /// Ranges of a sample that are of use: more would not be looked at.
+    /// Maximum of useful ranges in a sample; more are ignored.
     pub const RANGES_MAX: usize = 64;
 }
 
@@ -32,7 +32,7 @@ pub struct Estimate {
     pub is_exact: bool,
 }
 
-/// What is known of a column's values.
+/// The statistics of a column's values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnEstimate {
     /// A value that none is below.
@@ -41,7 +41,7 @@ pub struct ColumnEstimate {
     pub max: Option<Value>,
     /// How many are NULL.
     pub nulls: Option<u64>,
-    /// Recent rows that were not looked at: of all others this is so.
+    /// Recent rows that were not examined: the statistics hold for all others.
     pub unseen: u64,
 }
 
@@ -56,7 +56,7 @@ impl Estimate {
         }
     }
 
-    /// What `all` parts have, of which this is in `some`.
+    /// The sum over all parts, of which this has the part `some` of `all`.
     #[must_use]
     pub fn scaled_to(self, all: u64, some: u64) -> Self {
         if all == some {

@@ -1,4 +1,4 @@
-//! The border between statements and storage: what a statement says to a store, and what comes back.
+//! The border between statements and storage: requests to a store, and its results.
 //!
 //! A [`Table`] is a table as statements know it. A [`ScanSpec`] names columns and a filter, a [`ScanRoute`] keys. A [`ScanContext`]
 //! counts the work of one statement, holds it to its [`Budget`], and cancels it. [`Memory`] is the memory that all

@@ -16,7 +16,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory of which at most `limit` bytes are used.
+    /// Accounts for memory, up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self { limit: AtomicUsize::new(limit), used: AtomicUsize::new(0) }
     }
@@ -26,7 +26,7 @@ impl Memory {
         self.limit.load(Relaxed)
     }
 
-    /// Changes the limit, for what is reserved from now on.
+    /// Changes the limit for later reservations.
     pub fn set_limit(&self, limit: usize) {
         self.limit.store(limit, Relaxed);
     }

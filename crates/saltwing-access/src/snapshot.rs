@@ -1,4 +1,4 @@
-//! Reading: snapshots, and what comes out of them.
+//! Reads: snapshots and their row sources.
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
@@ -12,9 +12,9 @@ use crate::{
 
 /// All rows at one moment: it never changes, and nobody waits for it.
 ///
-/// What it sees cannot be reclaimed: keep it for a statement or a transaction, not for hours. Take it before the
-/// definitions of the tables that it is read by: rows are read by their own definition or a later one, never by an
-/// earlier one ([`TableError::DefinitionChanged`]).
+/// A snapshot keeps its data from being reclaimed: hold it for a statement or a transaction, not for hours. Take it
+/// before the definitions of the tables: rows can be read by their own definition or a later one, never by an earlier
+/// one ([`TableError::DefinitionChanged`]).
 pub trait Snapshot: Send + Sync {
     /// The time by which rows expire, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
@@ -25,7 +25,7 @@ pub trait Snapshot: Send + Sync {
     /// [`TableError::DefinitionChanged`]; the store's.
     fn scan(&self, spec: &ScanSpec, route: ScanRoute, context: ScanContext) -> Result<Box<dyn RowSource>, TableError>;
 
-    /// The row of this physical key: a value for each column; `None` if it is not there.
+    /// The row of this physical key: a value for each column; `None` if there is no row.
     ///
     /// # Errors
     /// As [`Snapshot::scan`].
@@ -37,8 +37,8 @@ pub trait Snapshot: Send + Sync {
     /// As [`Snapshot::scan`].
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError>;
 
-    /// A scan in parts, which one behind the other read what it reads, in its order; in one part if it cannot be
-    /// divided, or has few rows. A part can be read on a later snapshot, too.
+    /// Splits a scan into consecutive parts, in its order; one part if it cannot be split, or has few rows. A part can
+    /// also be read on a later snapshot.
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`].
@@ -50,7 +50,7 @@ pub trait Snapshot: Send + Sync {
     /// [`TableError::DefinitionChanged`].
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError>;
 
-    /// What is known of the values of these columns, by index: nothing is read for it.
+    /// The statistics of these columns, by index, without reads.
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`].
@@ -72,13 +72,13 @@ pub trait Snapshot: Send + Sync {
 
 /// Rows as they are read. Of the three ways to read them, a caller takes one from the first row to the last.
 pub trait RowSource: Send {
-    /// The schema of the columns: those asked for, named as declared.
+    /// The schema of the requested columns, named as declared.
     fn schema(&self) -> &SchemaRef;
 
     /// The columns of the next rows, never of none, and how many rows they have; `None` at the end.
     ///
     /// # Errors
-    /// What the store or the filter fail with; cancel, timeout and budget.
+    /// Errors of the store and of the filter; cancel, timeout and budget.
     fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError>;
 
     /// Adds the next rows to `values`, which has these columns; `false` at the end.
@@ -90,7 +90,7 @@ pub trait RowSource: Send {
     /// As [`RowSource::next_columns`].
     fn next_values(&mut self, columns: &Projection, values: &mut RowValues) -> Result<bool, TableError>;
 
-    /// Reads to the end, and adds up what the rows have.
+    /// Reads to the end, and returns the totals of the rows.
     ///
     /// # Law
     /// They are the totals of the columns that [`RowSource::next_columns`] gives.

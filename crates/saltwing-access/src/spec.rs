@@ -1,4 +1,4 @@
-//! What is read of the rows of a table, as values that a store compiles once.
+//! Scan specifications: values that a store compiles once.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -8,12 +8,12 @@ use saltwing_types::{Expr, typing};
 
 use crate::{Table, TableError};
 
-/// The form that a store gives to a value it reads by, kept beside the value: a plan that runs often is compiled once.
+/// The compiled form of a specification, cached in it by the store: a plan that runs often is compiled once.
 #[derive(Default)]
 pub struct Compiled(OnceLock<Arc<dyn Any + Send + Sync>>);
 
 impl Compiled {
-    /// The form that `compile` gave when it was first asked for one.
+    /// The cached form; `compile` creates it at the first call.
     ///
     /// A form of another type is another store's: it stays, and `compile` runs each time.
     ///

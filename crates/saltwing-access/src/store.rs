@@ -1,4 +1,4 @@
-//! The store of all tables, and what it can do.
+//! The store of all tables, and its capabilities.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,25 +19,25 @@ pub enum AtomicScope {
     Store,
 }
 
-/// What one snapshot sees as of one moment.
+/// The scope of a consistent snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SnapshotScope {
-    /// Each region by itself.
+    /// Each region separately.
     Region,
     /// All tables.
     Store,
 }
 
-/// What a store of tables can do, as data: nobody asks which store it is.
+/// The abilities of a store of tables, as data: no caller asks which store it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Its name, for people.
+    /// Its name, for messages.
     pub name: &'static str,
-    /// What a commit writes at once.
+    /// The scope of an atomic commit.
     pub atomic: AtomicScope,
-    /// What a snapshot sees.
+    /// The scope of a snapshot.
     pub snapshots: SnapshotScope,
-    /// Whether anything is there after the process ends.
+    /// Whether data survives the end of the process.
     pub persistent: bool,
     /// What an acknowledged synced commit survives.
     pub durability: DurabilityScope,
@@ -59,7 +59,7 @@ impl Capabilities {
 /// A row that was read by its key.
 #[derive(Clone, Debug)]
 pub struct PointRow {
-    /// The columns asked for, of the one row.
+    /// The requested columns of the one row.
     pub values: RowValues,
     /// Stored bytes that were touched for them, about.
     pub bytes: u64,
@@ -69,11 +69,11 @@ pub struct PointRow {
 ///
 /// # Invariants
 /// 1. A snapshot has exactly the commits before it.
-/// 2. Of two transactions that wrote one key, the first to commit wins; the other one gets [`TableError::Conflict`].
-/// 3. A row older than its table's TTL at a snapshot's time is not there, whoever reads.
-/// 4. Rows of one bucket come out in the order of their keys.
+/// 2. If two transactions wrote one key, the first to commit wins; the other gets [`TableError::Conflict`].
+/// 3. A row older than its table's TTL at a snapshot's time is invisible to every read.
+/// 4. Rows of one bucket come in key order.
 pub trait TableStore: Send + Sync {
-    /// What the store can do.
+    /// The abilities of the store.
     fn capabilities(&self) -> &Capabilities;
 
     /// The time that rows are stamped with, in milliseconds since 1970.
@@ -97,7 +97,7 @@ pub trait TableStore: Send + Sync {
     /// Deletes every row of a table that is not open.
     ///
     /// # Errors
-    /// The store's. What was deleted until then stays deleted; call it again.
+    /// The store's. Completed deletions stay; call it again.
     fn purge(&self, id: TableId) -> Result<(), TableError>;
 
     /// Everything committed so far.
@@ -106,7 +106,7 @@ pub trait TableStore: Send + Sync {
     /// The store's.
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, TableError>;
 
-    /// One row as it is now, by its physical key; `None` if it is not there. It needs no snapshot.
+    /// The newest row of a physical key; `None` if there is none. It needs no snapshot.
     ///
     /// # Errors
     /// The store's; [`TableError::DefinitionChanged`] if the row may be written by a later definition.

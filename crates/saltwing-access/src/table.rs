@@ -16,7 +16,7 @@ pub struct Table {
     def: Arc<TableDef>,
     codec: Arc<RowKeyCodec>,
     schema: SchemaRef,
-    /// What a column reads as in rows older than it.
+    /// The value of a column in rows older than it.
     absent: Vec<Value>,
 }
 
@@ -37,7 +37,7 @@ impl Table {
         Ok(Self { def, codec, schema, absent })
     }
 
-    /// What a column, by index, reads as in rows that are older than it: its DEFAULT, or NULL.
+    /// The value of a column, by index, in rows that are older than it: its DEFAULT, or NULL.
     pub fn absent(&self, column: usize) -> &Value {
         self.absent.get(column).unwrap_or(&Value::Null)
     }

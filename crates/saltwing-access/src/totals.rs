@@ -11,7 +11,7 @@ pub struct Total {
     pub sum: i128,
 }
 
-/// What the rows of a scan have together.
+/// The totals of a scan's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// How many rows there are.

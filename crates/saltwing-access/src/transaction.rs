@@ -33,7 +33,7 @@ pub enum RowChange<'a> {
         /// When it was written, in milliseconds since 1970, if that was before: it does not live longer for it.
         written_ms: Option<i64>,
     },
-    /// The row is deleted, whether it is there or not.
+    /// The row is deleted, if it exists.
     Delete {
         /// Its physical key.
         key: &'a [u8],
@@ -43,7 +43,7 @@ pub enum RowChange<'a> {
 }
 
 impl<'a> RowChange<'a> {
-    /// A row that is written whole, whatever was there.
+    /// A complete row, which replaces an existing one.
     pub fn put(new: &'a [Value]) -> Self {
         Self::Put { new, old: OldRow::Unknown, written_ms: None }
     }
@@ -89,7 +89,7 @@ pub trait WriteBatch: Send {
 }
 
 impl dyn WriteBatch + '_ {
-    /// Writes a row whole, whatever was there.
+    /// Writes a complete row, which replaces an existing one.
     ///
     /// # Errors
     /// As [`WriteBatch::apply`].
@@ -97,7 +97,7 @@ impl dyn WriteBatch + '_ {
         self.apply(table, &[RowChange::put(row.as_ref())], None)
     }
 
-    /// Deletes a row by its physical key, whether it is there or not.
+    /// Deletes a row by its physical key, if it exists.
     ///
     /// # Errors
     /// As [`WriteBatch::apply`].
@@ -122,7 +122,7 @@ pub trait Transaction: WriteBatch {
     /// The store's.
     fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError>;
 
-    /// Commits the changes so far, as one part. The transaction goes on, with the same snapshot and without changes.
+    /// Commits the changes so far as one part. The transaction continues with the same snapshot and without changes.
     ///
     /// # Errors
     /// As [`WriteBatch::commit`].

@@ -204,7 +204,7 @@ impl FullScan {
     }
 }
 
-/// What the process was asked to do.
+/// The parsed command line.
 #[derive(Debug)]
 pub(crate) enum Invocation {
     Run(Run),
@@ -223,7 +223,7 @@ pub(crate) enum Input {
 /// Reads the arguments, the program's name first.
 ///
 /// # Errors
-/// What is wrong with them; help and version, which clap counts as errors.
+/// clap's: invalid arguments, and also help and version.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let matches = CommandLine::command().try_get_matches_from(args)?;
     let CommandLine { mut run, subcommand } = CommandLine::from_arg_matches(&matches)?;

@@ -1,4 +1,4 @@
-//! Runs what the command line says: a batch, or the shell at a terminal.
+//! Runs the parsed command line: a batch, or the shell at a terminal.
 
 use std::io::BufWriter;
 

@@ -1,4 +1,4 @@
-//! `saltwing demo`: what it is about, told on a table that is made up on the spot.
+//! `saltwing demo`: a tour on a generated table.
 //!
 //! Every statement is run for real and uses one table only, so that the tour is the
 //! same with and without the relational engine. Everything goes to stdout, in order.
@@ -26,7 +26,7 @@ const LOG: MobileLog = MobileLog { phones: 120, days: 4, sessions_a_day: 8 };
 const PHONE: &str = "18601134210";
 const DAY: u64 = 24;
 
-/// Runs the tour, then a shell if someone is there; returns the exit code.
+/// Runs the tour, then a shell if stdin is a terminal; returns the exit code.
 pub(crate) fn run() -> u8 {
     match tempfile::Builder::new().prefix("saltwing-demo-").tempdir() {
         Ok(directory) => in_directory(directory.path()),
@@ -126,7 +126,7 @@ impl Tour<'_> {
         self.runner.say(&format!("{text}\n"))
     }
 
-    /// Shows a statement as if it were typed, and what it gives.
+    /// Prints a statement as if it were typed, and its result.
     fn show(&mut self, sql: &str) -> Result<(), Failure> {
         let coloured = SqlColours { paint: self.paint }.highlight(sql, 0);
         let coloured = if self.paint == Paint::On { coloured.render_simple() } else { sql.to_owned() };
@@ -167,7 +167,7 @@ fn some_session() -> (String, String) {
         .unwrap_or_default()
 }
 
-/// Writes the log as CSV: none of its texts needs quotes, and what is empty is NULL.
+/// Writes the log as CSV: no text needs quotes, and an empty field is NULL.
 fn write_sessions(path: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     writeln!(out, "{}", COLUMNS.join(","))?;

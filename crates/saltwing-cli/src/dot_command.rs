@@ -82,7 +82,7 @@ impl DotCommand {
     /// # Errors
     /// [`Failure::Usage`] for another command, or other arguments than it takes.
     pub(crate) fn parse(line: &str) -> Result<Self, Failure> {
-        // A `;` is a habit of those who write SQL.
+        // A trailing `;` is accepted, out of SQL habit.
         let line = line.trim().trim_end_matches(';').trim_end();
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let argument = unquoted(rest.trim());

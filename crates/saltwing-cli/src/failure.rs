@@ -22,15 +22,15 @@ pub(crate) enum Failure {
     Input(String, io::Error),
     /// A dot command that makes no sense.
     Usage(String),
-    /// Ctrl-C, and what the statement said to it.
+    /// Ctrl-C, with the error of the statement.
     Interrupted(String),
-    /// It has been told already.
+    /// It was printed already.
     Told,
 }
 
 impl From<saltwing::Error> for Failure {
     fn from(error: saltwing::Error) -> Self {
-        // COPY TO STDOUT writes by itself, and its reader may leave.
+        // COPY TO STDOUT writes directly, and its reader may close the pipe.
         match source_of_io(&error) {
             Some(kind) if kind == io::ErrorKind::BrokenPipe => Self::Output(kind.into()),
             _ => Self::Sql(error),

@@ -1,4 +1,4 @@
-//! Ctrl-C stops the statement that runs, never what is committed.
+//! Ctrl-C stops the running statement, and no committed data is lost.
 //!
 //! One thread waits for the signal. While a statement runs it is cancelled, again and
 //! again until it ends: it may not have got far enough to hear the first call. While
@@ -12,10 +12,10 @@ use saltwing::blocking::Connection;
 
 use crate::failure::EXIT_INTERRUPTED;
 
-/// How often a statement is told to stop.
+/// How often a statement gets the cancel.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
 
-/// Who runs statements.
+/// The connection that runs statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Idle {
     /// Ctrl-C between statements, and a second one within, ends the process.
@@ -31,7 +31,7 @@ pub(crate) struct Interrupt {
     _connection: Arc<Connection>,
 }
 
-/// What the signal's thread and the shell share.
+/// The state shared by the signal's thread and the shell.
 struct Shared {
     /// The thread outlives the database, and must not hold it: it closes when the shell's end is gone.
     connection: Weak<Connection>,
@@ -53,7 +53,7 @@ impl Interrupt {
         drop(builder.spawn(move || {
             if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 runtime.block_on(async {
-                    // The first look at a signal takes it over from the system, for good.
+                    // The first use of the signal replaces the system's handler permanently.
                     drop(tokio::time::timeout(Duration::ZERO, tokio::signal::ctrl_c()).await);
                     drop(listening);
                     listener.wait().await;

@@ -10,6 +10,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// Logs what `filter` lets through, from now on.
 pub(crate) fn start(filter: Targets) {
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_span_events(FmtSpan::CLOSE);
-    // Fails where the process has a log already, and then that one goes on.
+    // Fails if the process already has a log, which then stays.
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
 }

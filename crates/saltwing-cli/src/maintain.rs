@@ -1,7 +1,7 @@
 //! `check`, `salvage`, `backup`, `restore`.
 //!
-//! What is found goes to stdout, a line each, errors to stderr. Ctrl-C ends the process: what it was making is
-//! recognisably unfinished then.
+//! Findings go to stdout, one per line, errors to stderr. Ctrl-C ends the process; unfinished output is marked as
+//! unfinished.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -71,7 +71,7 @@ fn io_error(text: &str, paint: Paint) -> String {
     format!("{} {text}", paint.error("error[58030 io]:"))
 }
 
-/// An error as [`Error::render`] has it, with the lines of the file that the statement stands in.
+/// An error as [`Error::render`] prints it, with the line numbers of the statement's file.
 ///
 /// ```text
 /// error[42703 no_such_column]: ..
@@ -140,7 +140,7 @@ fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &St
     }
 }
 
-/// The part of a long line around the character `at` that takes so many cells, and where that is in it.
+/// The part of a long line around the character `at` that fits into `cells` cells, and the position of `at` in it.
 fn window(line: &str, at: usize, cells: usize) -> (String, usize) {
     if text_width(line) <= cells {
         return (line.to_owned(), at);
@@ -166,7 +166,7 @@ fn window(line: &str, at: usize, cells: usize) -> (String, usize) {
     }
 }
 
-/// An error as one line of JSON: what programs look at, Phoenix's number among it.
+/// An error as one line of JSON, for programs; includes Phoenix's number.
 pub(crate) fn json(error: &Error) -> String {
     let place = error.span().map(|span| span.start);
     let object = serde_json::json!({ "error": {
@@ -213,7 +213,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// What stands under a result: rows, time, keys read, buckets touched.
+/// The line below a result: rows, time, keys read, buckets.
 pub(crate) fn footer(rows: u64, time: Option<Duration>, stats: Stats) -> String {
     let mut parts = vec![count(rows, "row", "rows")];
     parts.extend(time.map(duration));

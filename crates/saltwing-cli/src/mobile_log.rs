@@ -110,7 +110,7 @@ pub fn phone(index: u64) -> String {
     (18_601_134_200 + index).to_string()
 }
 
-/// From which time on, and up to which, the sessions of a day of June 2014 lie.
+/// Start and end of the sessions of a day of June 2014.
 pub fn day_range(day: u64) -> (String, String) {
     (format!("2014-06-{day:02}"), format!("2014-06-{:02}", day + 1))
 }

@@ -113,7 +113,7 @@ mod tests {
             assert_eq!(parameters.of(sql), both, "{sql}");
         }
         assert_eq!(parameters.of("SELECT :x, :x"), Params::Named(vec![("x".into(), Value::Int(7))]));
-        // The statement says what is missing.
+        // The statement's error names the missing parameter.
         assert_eq!(parameters.of("SELECT ?, ?, ?"), Params::Positional(Vec::new()));
         assert_eq!(parameters.of("SELECT 'a?'"), Params::Positional(Vec::new()));
         assert!(parameters.clear(Some(":x")) && !parameters.clear(Some(":x")) && parameters.clear(None));

@@ -1,4 +1,4 @@
-//! What a terminal shows while a statement runs: a bar for COPY, and a sign of life for all others.
+//! Progress of a running statement on a terminal: a bar for COPY, a spinner for all others.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,7 @@ struct State {
 enum Phase {
     /// Nothing is drawn.
     Idle,
-    /// A statement runs, of which nothing is known.
+    /// A statement without known progress.
     Waiting,
     /// A COPY runs that reports how far it is.
     Copying,
@@ -71,7 +71,7 @@ impl ProgressBar {
         }
     }
 
-    /// A statement begins; one that reads what is typed is `silent`.
+    /// A statement begins; one that reads from the terminal is `silent`.
     pub(crate) fn begin(&self, silent: bool) {
         let phase = if silent { Phase::Idle } else { Phase::Waiting };
         *self.lock() = State { started: Instant::now(), drawn: None, phase };
@@ -101,7 +101,7 @@ impl ProgressBar {
 
     fn report(&self, progress: CopyProgress) {
         let mut state = self.lock();
-        // A COPY of rows that are typed is idle, and has a bar all the same.
+        // A COPY of typed rows is idle but has a bar.
         state.phase = Phase::Copying;
         let elapsed = state.started.elapsed();
         let due = state.drawn.map_or(elapsed >= QUIET, |drawn| drawn.elapsed() >= DRAW_EVERY);

@@ -43,7 +43,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) interrupt: Interrupt,
     pub(crate) audience: Audience,
     pub(crate) mode: Mode,
-    /// Whether time and keys read are told.
+    /// Whether time and keys read are printed.
     pub(crate) timing: bool,
     /// Whether `.read` may read files.
     pub(crate) reads_files: bool,
@@ -86,7 +86,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs all of a script, up to its first failure, which is told. `source` names the file.
+    /// Runs a script up to its first failure, which is printed. `source` names the file.
     ///
     /// # Errors
     /// [`Failure::Told`], or that the reader is gone, or Ctrl-C.
@@ -118,12 +118,12 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Tells a failure; what is left to say of it is [`Failure::Told`], unless it has a meaning for the caller.
+    /// Prints a failure; the result is [`Failure::Told`], unless the failure has a meaning for the caller.
     fn tell(&mut self, failure: Failure, source: Option<&str>, place: &StatementText) -> Failure {
         if matches!(failure, Failure::Told) || failure.is_reader_gone() {
             return failure;
         }
-        // Results before the message; an error of stdout itself is what is being told.
+        // Results before the message; an error of stdout itself is the message.
         let _ = self.out.flush();
         let options = self.options();
         let mut text = message::failure(&failure, source, place, &message::Look::of(&options));
@@ -141,7 +141,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs one statement and shows what it gives.
+    /// Runs one statement and prints its result.
     ///
     /// # Errors
     /// The statement's; that of writing its rows; Ctrl-C.
@@ -242,7 +242,7 @@ impl<'a> Runner<'a> {
         for_people && kind == StatementKind::Text && rows.columns().len() == 1
     }
 
-    /// In what the catalog says, NULL is nothing: it has no values that could be mistaken for it.
+    /// In the catalog's answers NULL is empty: no value could be mistaken for it.
     fn options_for(&self, kind: StatementKind) -> Options {
         match (kind, &self.null_text) {
             (StatementKind::Catalog, None) => Options { null_text: String::new(), ..self.options() },
@@ -285,7 +285,7 @@ impl<'a> Runner<'a> {
     /// Runs a command of the shell's own.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The failure of the statement.
     pub(crate) fn dot(&mut self, command: &DotCommand) -> Result<Flow, Failure> {
         match command {
             DotCommand::Help => self.say(HELP)?,
@@ -388,7 +388,7 @@ impl<'a> Runner<'a> {
         done
     }
 
-    /// As [`Runner::file`], with what fails outside a statement told too.
+    /// As [`Runner::file`]; also prints failures outside a statement.
     pub(crate) fn told_file(&mut self, path: &str) -> Result<Flow, Failure> {
         let done = self.file(path);
         done.map_err(|failure| self.tell(failure, None, &StatementText::default()))

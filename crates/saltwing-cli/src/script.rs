@@ -17,7 +17,7 @@ use saltwing_sql::STATEMENT_BYTES_MAX;
 
 /// Longest line.
 const LINE_BYTES_MAX: u64 = 64 << 20;
-/// Most characters of what stands before a statement on its line that are kept to show them.
+/// Maximum of characters before a statement on its line that are kept for messages.
 const PREFIX_CHARS_MAX: usize = 200;
 
 /// One thing to run.
@@ -48,7 +48,7 @@ type ReadLine<'a> = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize> + 'a>;
 /// Input on its way to being statements.
 pub(crate) struct Script<'a> {
     read_line: ReadLine<'a>,
-    /// What was read and is no whole statement yet.
+    /// The input after the last complete statement.
     pending: String,
     /// Where `pending` starts.
     at: At,
@@ -150,7 +150,7 @@ impl<'a> Script<'a> {
     fn take(&mut self, line: &str) {
         let text = line.trim();
         if text.starts_with(['.', '\\']) && split_statements(&self.pending).next().is_none() {
-            // What is pending is blank or comment.
+            // The pending input is blank or comment.
             let pending = std::mem::take(&mut self.pending);
             self.at.advance(&pending);
             self.ready.push_back(Item::Dot { text: text.to_owned(), line: self.at.line });
@@ -164,7 +164,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Takes the whole statements out of what is pending; at the input's end the last one is whole too.
+    /// Takes the complete statements out of the pending input; at the end of input the last one is complete too.
     fn cut(&mut self, at_end: bool) {
         let pending = std::mem::take(&mut self.pending);
         let mut done = 0;

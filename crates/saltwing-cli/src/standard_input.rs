@@ -15,7 +15,7 @@ const WAIT_MAX: Duration = Duration::from_millis(50);
 pub(crate) struct StandardInput {
     /// Has the thread wait once more.
     wait: SyncSender<()>,
-    /// How many bytes are there then: 0 at the end.
+    /// The number of bytes available then: 0 at the end.
     waited: Receiver<io::Result<usize>>,
     /// Whether the thread waits: it holds the lock of standard input meanwhile.
     is_waiting: bool,

@@ -1,4 +1,4 @@
-//! What a statement is, by its first words: for what the shell says about it.
+//! The kind of a statement, by its first words: for messages of the shell.
 
 use saltwing_sql::{Lexeme, Statement, lexemes, parse_one};
 
@@ -34,7 +34,7 @@ impl StatementKind {
 /// The stream of the shell that a COPY uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyStream {
-    /// It reads what is typed behind it.
+    /// It reads its rows from the input after it.
     Stdin,
     /// It writes where results go.
     Stdout,

@@ -98,7 +98,7 @@ fn integer_result(
         failed |= fails;
         value
     });
-    // What a NULL row holds may fail, and does not count.
+    // The value under a NULL may fail, which has no effect.
     if failed {
         let fails = zip_map(a, b, rows, |a, b| compute(a, b).1);
         fails_somewhere(&fails, nulls.as_ref())?;

@@ -35,9 +35,9 @@ pub fn arrow_type(ty: SqlType) -> DataType {
 /// The SQL type of a column that the relational engine made; `None` where SQL
 /// has no such type.
 ///
-/// An unsigned integer becomes the next wider signed one (64 bits stay BIGINT,
-/// and [`crate::value_at()`] refuses what lies beyond); milliseconds are DATE, all other
-/// units of time TIMESTAMP; a decimal that no DECIMAL(p,s) holds is a bare one.
+/// An unsigned integer becomes the next wider signed one (64 bits stay BIGINT, and [`crate::value_at()`] refuses larger
+/// values); milliseconds are DATE, all other units of time TIMESTAMP; a decimal beyond every DECIMAL(p,s) is a bare
+/// one.
 pub fn sql_type(data_type: &DataType) -> Option<SqlType> {
     use SqlType::*;
     Some(match data_type {

@@ -9,7 +9,7 @@ const WORD_ROWS: usize = 64;
 
 /// The rows whose value passes the test.
 pub(crate) fn pack<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> BooleanBuffer {
-    // Chunks of a known length are what the compiler makes vector code of.
+    // The compiler vectorizes loops over chunks of a known length.
     let (chunks, rest) = values.as_chunks::<WORD_ROWS>();
     let mut words: Vec<u64> = Vec::with_capacity(chunks.len() + 1);
     words.extend(chunks.iter().map(|chunk| word(chunk.iter().map(|value| test(*value)))));

@@ -124,7 +124,7 @@ impl ColumnBuilder {
         self.len() == 0
     }
 
-    /// Appends NULL. Never fails; it returns what the other appends do.
+    /// Appends NULL. Never fails; its result is that of the other appends.
     pub fn append_null(&mut self) -> Appended {
         each_builder!(&mut self.rows, rows => *rows += 1, builder => builder.append_null());
         Ok(())

@@ -67,7 +67,7 @@ impl Compute for Coalesce {
                 }
                 Vector::Array(array) => array,
             };
-            // Its NULLs stay open, and are laid over by what follows.
+            // Its NULLs are open, and later branches overwrite them.
             let still_open = within(&open, &null_mask(array.nulls(), array.len()));
             mosaic.place(&open, Vector::Array(array))?;
             mosaic.open = still_open;
@@ -77,7 +77,7 @@ impl Compute for Coalesce {
 }
 
 fn open_rows(batch: &Batch, mask: &BooleanBuffer, step: &Step) -> Columnwise<Batch> {
-    // A whole batch is selected too: what that copies is small beside the CASE itself.
+    // A whole batch is selected as well: the copy is cheap compared with the CASE.
     batch.select(mask, &step.columns)
 }
 

@@ -170,7 +170,7 @@ fn constant_mask(op: CompareOp, array: &ArrayRef, constant: &Value, padded: bool
     })
 }
 
-/// Gives `pack` the comparison of bytes for `op`: equality looks at lengths first.
+/// Calls `pack` with the comparison of bytes for `op`: equality compares lengths first.
 fn bytes_mask(op: CompareOp, pack: impl Fn(fn(&[u8], &[u8]) -> bool) -> BooleanBuffer) -> BooleanBuffer {
     match op {
         CompareOp::Eq | CompareOp::NotDistinct => pack(|a, b| a == b),

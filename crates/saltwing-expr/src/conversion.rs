@@ -93,7 +93,7 @@ impl Cast {
 fn integer_column(array: &ArrayRef, ty: SqlType) -> Option<ArrayRef> {
     let (low, high) = ty.integer_range()?;
     let values = integer_values(array)?;
-    // What a NULL row holds does not count, but is seldom out of range: the slow way handles it.
+    // The value under a NULL has no effect, but it is seldom out of range, so the slow path handles it.
     if !values.iter().all(|v| (low..=high).contains(v)) {
         return None;
     }

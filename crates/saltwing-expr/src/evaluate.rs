@@ -43,11 +43,11 @@ impl Evaluator {
         self.evaluate_metered(columns, rows, &mut |_| Ok(()))
     }
 
-    /// [`Evaluator::evaluate`] for a caller who counts memory, and may be stopped.
+    /// [`Evaluator::evaluate`] for a caller that counts memory and may be stopped.
     ///
-    /// Where a function makes values many times as large as its arguments, `meter` is told the bytes of the result so far,
-    /// each time that they grew by [`METERED_BYTES`], and may end the work. Values inside such an expression are made for one row
-    /// at a time.
+    /// If a function makes values many times as large as its arguments, `meter` gets the bytes of the result so far,
+    /// each time that they have grown by [`METERED_BYTES`], and may end the work with an error. Values inside such an
+    /// expression are computed for one row at a time.
     ///
     /// # Errors
     /// As [`Evaluator::evaluate`]; those of `meter`.
@@ -71,7 +71,7 @@ impl Evaluator {
     }
 }
 
-/// Conditions, all of which must hold, made ready for many batches.
+/// Conditions joined by AND, compiled for many batches.
 #[derive(Debug)]
 pub struct Filter {
     evaluator: Option<Evaluator>,

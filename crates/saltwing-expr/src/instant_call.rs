@@ -1,4 +1,4 @@
-//! Functions of instants: DATE_TRUNC, DATE_BIN, FLOOR and its kin to a unit, EXTRACT.
+//! Functions of instants: DATE_TRUNC, DATE_BIN, the roundings to a unit, EXTRACT.
 
 use arrow::array::{Array, AsArray, Int32Array, TimestampMillisecondArray, TimestampNanosecondArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
@@ -41,7 +41,7 @@ impl Operation {
         Some(Self::Cut(Rounding::Floor, Bins::of_unit(DateUnit::by_name(args.first()?.as_text()?).ok()?)))
     }
 
-    /// FLOOR and its kin of an instant; `None` unless unit and count are constant.
+    /// A rounding of an instant; `None` unless unit and count are constant.
     pub(crate) fn units(rounding: Rounding, args: &[Step]) -> Option<Self> {
         let count = match args.get(2).map(Step::as_constant) {
             None => 1,
@@ -76,7 +76,7 @@ impl Compute for InstantCall {
 }
 
 impl InstantCall {
-    /// The result for instants counted in ticks of so many nanoseconds.
+    /// The result for instants counted in ticks of this many nanoseconds.
     fn of(&self, ticks: &[i64], tick_nanos: i64, nulls: Option<NullBuffer>) -> Columnwise<Vector> {
         match self.operation {
             Operation::Field(field) => {
@@ -94,7 +94,7 @@ impl InstantCall {
                     let tick = i64::try_from(bins.cut(rounding, at).div_euclid(tick_nanos)).ok();
                     // All of a nanosecond count's instants can be written.
                     tick.filter(|&tick| tick_nanos == 1 || has_text(tick)).unwrap_or_else(|| {
-                        // What a NULL row holds may fail, and does not count.
+                        // The value under a NULL may fail, which has no effect.
                         failed |= nulls.as_ref().is_none_or(|valid| valid.is_valid(row));
                         0
                     })

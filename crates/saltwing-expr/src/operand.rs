@@ -11,7 +11,7 @@ use crate::bare_decimal;
 use crate::batch::{Columnwise, RowByRow};
 use crate::step::Vector;
 
-/// A value in each row, none of them NULL where `Operand` stands beside a null mask.
+/// A value in each row; none is NULL if `Operand` has a null mask.
 #[derive(Debug)]
 pub(crate) enum Operand<'a, T: Clone> {
     Constant(T),
@@ -38,12 +38,12 @@ pub(crate) fn both_valid(a: &Vector, b: &Vector) -> Option<NullBuffer> {
     NullBuffer::union(valid(a), valid(b))
 }
 
-/// The rows that are not NULL; `None` for all (a constant is looked at apart).
+/// The mask of rows that are not NULL; `None` for all rows (constants are handled separately).
 pub(crate) fn valid(vector: &Vector) -> Option<&NullBuffer> {
     if let Vector::Array(array) = vector { array.nulls() } else { None }
 }
 
-/// An integer column of any width in 64 bits; what a NULL row holds is of no meaning.
+/// An integer column of any width in 64 bits; the value under a NULL is arbitrary.
 pub(crate) fn integer_values(array: &ArrayRef) -> Option<Cow<'_, [i64]>> {
     fn widened<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<Cow<'_, [i64]>>
     where

@@ -101,7 +101,7 @@ impl Matcher {
             steps.iter().filter_map(|step| if let PatternStep::Char(c) = step { Some(*c) } else { None }).collect()
         };
         let mut parts: Vec<String> = rest.split(|step| *step == PatternStep::AnyText).map(part).collect();
-        // `rest` begins with %, so its first part is empty and stands for the prefix, which is kept apart.
+        // `rest` begins with %, so its first part is empty and represents the prefix, which is stored separately.
         let last = parts.pop().unwrap_or_default();
         let middle = parts.iter().filter(|part| !part.is_empty()).map(|part| Finder::new(part).into_owned());
         Matcher::Parts { first, middle: middle.collect(), last }

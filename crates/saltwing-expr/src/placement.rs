@@ -1,7 +1,7 @@
-//! Where a constant stands among the values of a column.
+//! The position of a constant among the values of a column.
 //!
-//! A column of integers is compared with 2.5 or with 1e30 exactly, and with
-//! nothing but integers: 2.5 stands just below 3, 1e30 above all.
+//! A column of integers is compared with 2.5 or with 1e30 exactly, using integers only: 2.5 is just below 3, 1e30 above
+//! all.
 
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::i256;

@@ -1,4 +1,4 @@
-//! Rows of values in one piece: who takes values one by one finds them here, where they lie.
+//! Rows of values in one buffer, for callers that take values one by one.
 //!
 //! ```text
 //! cells    7 | text 0..3 | text 0..3 | NULL     row after row
@@ -7,13 +7,13 @@
 //! Rows cost no allocation of their own, and a value none either, but for those of the widest types.
 //!
 //! # Law
-//! What was put in a place is what [`RowValues::get`] gives of it; where nothing was put, that is NULL.
+//! [`RowValues::get`] returns the value put at a position, or NULL if none was put there.
 
 use saltwing_types::Value;
 
 use crate::ValueRef;
 
-/// Values of rows that have so many columns each.
+/// Values of rows with a fixed number of columns.
 #[derive(Clone, Debug, Default)]
 pub struct RowValues {
     width: usize,
@@ -52,7 +52,7 @@ impl RowValues {
         self.cells.len() / self.width.max(1)
     }
 
-    /// Takes all rows out; what they took is kept for others.
+    /// Removes all rows; the memory is reused.
     pub fn clear(&mut self) {
         self.cells.clear();
         self.texts.clear();
@@ -160,7 +160,7 @@ impl ColumnCells<'_> {
         self.put_cell(Cell::Date(ms));
     }
 
-    /// Makes room for texts of so many bytes.
+    /// Reserves space for texts of this many bytes.
     pub fn reserve_texts(&mut self, bytes: usize) {
         self.texts.reserve(bytes);
     }
@@ -179,7 +179,7 @@ impl ColumnCells<'_> {
     pub fn put_texts(&mut self, texts: &str, start: u32, ends: &[u32]) -> Option<()> {
         let base = self.texts.len();
         self.texts.push_str(texts);
-        // Where no place can be too far for a cell, none is looked at.
+        // If every position fits into a cell, none is checked.
         let is_near = u32::try_from(self.texts.len()).is_ok();
         let mut from = base;
         for end in ends {
@@ -226,7 +226,7 @@ impl ColumnCells<'_> {
         self.put_cell(Cell::Wide(place));
     }
 
-    /// Puts the value that was put last, so many times more.
+    /// Repeats the last value `times` more times.
     pub fn repeat(&mut self, times: usize) {
         let last = self.next.checked_sub(self.width).and_then(|last| self.cells.get(last)).copied();
         debug_assert!(last.is_some() || times == 0, "there is no value to repeat");
@@ -270,7 +270,7 @@ mod tests {
             let all: Vec<Value> = rows.concat();
             prop_assert_eq!(by_row.values().collect::<Vec<_>>(), &all[..]);
 
-            // The same by column, each row so many times more; the last column is left NULL.
+            // The same by column, each row repeated; the last column is left NULL.
             let mut by_column = RowValues::new(3);
             by_column.push_row([Value::text("before")]);
             let first = by_column.add(rows.len() * (times + 1));

@@ -8,7 +8,7 @@ use crate::batch::{Batch, Columnwise, RowByRow, Source, sources};
 use crate::step::{Compute, Vector, append_exact};
 use crate::{ColumnBuilder, value_at};
 
-/// Gives rows of values, each at its column's index; NULL stands in all other places.
+/// Returns rows of values, each at its column's index; all other positions are NULL.
 struct RowReader<'a> {
     sources: Vec<(usize, &'a ArrayRef, SqlType)>,
     row: Vec<Value>,
@@ -34,7 +34,7 @@ impl<'a> RowReader<'a> {
 /// Bytes of a result that are made before they are counted.
 pub const METERED_BYTES: usize = 1 << 20;
 
-/// `expr` for each row of a batch of `sources`; `meter` is told the bytes of text and binary so far.
+/// `expr` for each row of a batch of `sources`; `meter` gets the bytes of text and binary so far.
 ///
 /// # Errors
 /// As [`eval::eval`], for the first row that fails; and where a result has no place in its column. Those of `meter`.

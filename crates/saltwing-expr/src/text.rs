@@ -1,7 +1,7 @@
 //! Values of columns as text (`docs/contracts.md#text-of-values`).
 //!
-//! For the columns that we make, the text is written straight from the column's
-//! own form; for others by way of [`value_at()`] and [`text::format`], which say what is right.
+//! For columns that we make, the text is written directly from the column's own form; for others through [`value_at()`]
+//! and [`text::format`], which define the result.
 
 use std::fmt::Write;
 

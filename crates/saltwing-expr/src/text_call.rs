@@ -9,7 +9,7 @@ use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::operand::{Operand, Texts, integers, valid};
 use crate::step::{Compute, Step, Vector};
 
-/// What a function makes of its arguments, none of which is NULL for all rows.
+/// The result of a function whose arguments are not NULL in all rows.
 pub(crate) type Kernel = fn(&[Vector], Rows) -> Columnwise<Vector>;
 
 /// A call of a function that is NULL when an argument is.

@@ -12,10 +12,9 @@ const MS_PER_DAY: i64 = 86_400_000;
 
 /// The value of `array` at `row`, as a value of `ty`.
 ///
-/// Takes columns of [`crate::arrow_type()`]`(ty)`, and what the relational engine
-/// makes of them: views, large and fixed-size forms, unsigned integers, other
-/// units of time, other decimals. A value of another kind than the type's is
-/// brought to it as on writing; [`SqlType::Null`] takes it as it is.
+/// Accepts columns of [`crate::arrow_type()`]`(ty)`, and those that the relational engine makes of them: views, large
+/// and fixed-size forms, unsigned integers, other units of time, other decimals. A value of another kind than the
+/// type's is converted as on writing; [`SqlType::Null`] keeps it as it is.
 ///
 /// # Errors
 /// A type mismatch for an Arrow type without an SQL type;
@@ -31,7 +30,7 @@ pub fn value_at(array: &dyn Array, row: usize, ty: SqlType) -> Result<Value, Val
     if is_of_kind(&value, ty) { Ok(value) } else { number::assign(value, ty) }
 }
 
-/// A value that is looked at where it lies, as far as most values can be.
+/// A borrowed value, for most types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueRef<'a> {
     /// NULL.
@@ -67,7 +66,7 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
     }
 }
 
-/// A column whose values are asked for one by one: what most columns are is found out once, not for each value.
+/// A column whose values are read one by one: its type is resolved once, not for each value.
 ///
 /// # Law
 /// [`ValueColumn::get`] is [`value_at`] of the same array and type.
@@ -78,7 +77,7 @@ pub struct ValueColumn {
     common: Option<Common>,
 }
 
-/// The array as what it is, where it is of a common kind.
+/// The array downcast to a common type.
 #[derive(Debug)]
 enum Common {
     Int32(Int32Array),

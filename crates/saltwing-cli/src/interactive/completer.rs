@@ -34,7 +34,7 @@ impl Completer for SqlCompleter {
     fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
         let (start, texts) = self.candidates(line, pos);
         let suggestion = |value: String| Suggestion {
-            // A call goes on with its bracket, a name with a point perhaps.
+            // A call continues with a bracket, a name perhaps with a dot.
             append_whitespace: value.ends_with(|c: char| c.is_alphanumeric() || c == '_') && is_keyword(&value),
             span: Span::new(start, pos.max(start)),
             value,
@@ -54,7 +54,7 @@ impl SqlCompleter {
         Self { connection, functions: OnceCell::new() }
     }
 
-    /// Where the text to replace starts, and what may stand there.
+    /// The start of the text to replace, and the candidates.
     fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<String>) {
         let before = line.get(..pos).unwrap_or(line);
         if DotCommand::is_one(before) {
@@ -145,7 +145,7 @@ impl SqlCompleter {
         names.filter(|(s, _)| s.as_deref().is_some_and(|s| same(s, schema))).map(|(_, n)| quote_name(&n)).collect()
     }
 
-    /// Schema and name of each table. What cannot be read completes to nothing.
+    /// Schema and name of each table. An unreadable catalog gives none.
     fn table_names(&self) -> Vec<(Option<String>, String)> {
         let rows = self.connection.query("SHOW TABLES", ()).into_iter().flatten().flatten();
         rows.filter_map(|row| Some((row.get(0).ok()?, row.get(1).ok()?))).collect()
@@ -164,7 +164,7 @@ impl SqlCompleter {
         let column = |row: saltwing::Row| {
             let (name, ty): (String, String) = (row.get("name").ok()?, row.get("type").ok()?);
             let note: Option<String> = row.get("note").ok()?;
-            // Facts of the table as a whole stand in brackets, and what a key computes has no name.
+            // Properties of the table have brackets, and computed key parts have no name.
             let is_column = ty != "(table)" && !note.is_some_and(|note| note.starts_with("computed from "));
             is_column.then(|| quote_name(&name))
         };
@@ -191,7 +191,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     let all = lexemes(text).map(|(kind, range)| Token { kind, end: range.end, text: text.get(range).unwrap_or("") });
     all.filter(|token| match token.kind {
         Lexeme::Blank | Lexeme::Hint => false,
-        // A comment to the line's end goes on at the text's end.
+        // A comment to the end of the line may continue at the end of the text.
         Lexeme::Comment => token.end == text.len() && !token.text.ends_with("*/"),
         _ => true,
     })
@@ -214,7 +214,7 @@ fn same(a: &str, b: &str) -> bool {
     a.trim_matches('"').to_lowercase() == b.trim_matches('"').to_lowercase()
 }
 
-/// The tables that stand behind FROM, JOIN and their like.
+/// The tables after FROM, JOIN and the like.
 fn tables_of(statement: &str) -> Vec<Named> {
     let tokens = tokens(statement);
     let mut found = Vec::new();
@@ -281,7 +281,7 @@ mod tests {
         SqlCompleter::new(connection)
     }
 
-    /// What is offered where `|` stands, and the text that it replaces.
+    /// The candidates at `|`, and the text that they replace.
     #[track_caller]
     fn check(marked: &str, replaced: &str, expected: &[&str]) {
         let pos = marked.find('|').unwrap();

@@ -1,4 +1,4 @@
-//! What was typed, kept from one time to the next.
+//! The history of typed lines, kept between sessions.
 
 use std::path::PathBuf;
 

@@ -28,7 +28,7 @@ pub(crate) use prompt::{FIRST as PROMPT, NEXT as PROMPT_NEXT};
 
 const MENU: &str = "completion_menu";
 const MENU_COLUMNS: u16 = 4;
-/// What names are written with beside letters and digits.
+/// Characters of names besides letters and digits.
 const WORD_CHARACTERS: &str = "_$\"";
 
 /// Whether a person sits at all ends: the line editor draws on them and asks them where the cursor is.
@@ -43,7 +43,7 @@ pub(crate) fn paint() -> Paint {
     if wanted && able { Paint::On } else { Paint::Off }
 }
 
-/// Greets, and runs what is typed; returns the exit code.
+/// Prints a greeting and runs typed statements; returns the exit code.
 pub(crate) fn run(database: &Database, run: &Run) -> u8 {
     let connection = database.connect().blocking();
     let interrupt = Interrupt::listen(&connection, Idle::Stays);
@@ -65,7 +65,7 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
     }
 }
 
-/// Runs what is typed, to the end of it; returns the exit code.
+/// Runs typed statements until the end of input; returns the exit code.
 pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
     let mut editor = editor(database, runner.paint());
     loop {
@@ -78,12 +78,13 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
                 return EXIT_ERROR;
             }
         };
-        // A shell that is killed keeps what was typed; without a place to keep it there is nothing to say.
+        // The history is written with each line, so a killed shell keeps it. Without a place for the file there is no
+        // history, and no message.
         let _ = editor.sync_history();
         let text = DotCommand::of_bare_word(&typed).unwrap_or(&typed);
         match runner.script(&mut Script::new(text.as_bytes()), None) {
             Ok(Flow::Quit) => return 0,
-            // What went wrong is told; the shell goes on, unless no one is left to read.
+            // An error is printed and the shell continues, unless its output is closed.
             Err(Failure::Output(_)) => return EXIT_ERROR,
             Ok(Flow::Go) | Err(_) => {}
         }

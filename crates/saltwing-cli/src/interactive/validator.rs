@@ -1,4 +1,4 @@
-//! Whether what was typed is whole: a statement is at its `;`, a dot command at its line's end.
+//! Whether the input is complete: a statement ends at its `;`, a dot command at the end of its line.
 
 use reedline::{ValidationResult, Validator};
 use saltwing::split_statements;

@@ -136,7 +136,7 @@ impl Grid {
     fn row(&self, row: &[Cell], shown: &[Shown], out: &mut dyn Write) -> Result<(), Failure> {
         let height = row.iter().flatten().map(Vec::len).max().unwrap_or(1);
         for at in 0..height {
-            // What a later row needs more than the first ones did it takes from the rest of the line.
+            // If a later row needs more cells than the first rows, it takes them from the rest of the line.
             let mut spare = self.options.width.map_or(0, |width| width.saturating_sub(table_width(shown)));
             let cell = |shown: &Shown| match shown {
                 Shown::Gap => self.options.paint.dim(ELLIPSIS),

@@ -11,7 +11,7 @@ use saltwing::{ResultColumn, SqlType};
 use super::renderer::{Renderer, is_number, write_text};
 use crate::failure::Failure;
 
-/// What stands around the objects.
+/// The text around the objects.
 struct Marks {
     open: &'static str,
     between: &'static str,

@@ -14,7 +14,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Cells that a column keeps before others are left out.
 const CELL_WIDTH_MIN: usize = 10;
-/// Cells of a column beside its text: a bar and two blanks.
+/// Cells of a column besides its text: a bar and two blanks.
 const COLUMN_FRAME: usize = 3;
 /// Cells of the last bar.
 const TABLE_FRAME: usize = 1;
@@ -84,7 +84,8 @@ fn kept(least: &[usize], cells: usize) -> Vec<usize> {
     (0..first).chain(last..least.len()).collect()
 }
 
-/// Shares out `cells`: each column gets what it wants or an equal share, and what is over goes from left to right.
+/// Distributes `cells`: each column gets its width or an equal share, and the rest goes to the columns from left to
+/// right.
 fn share(natural: &[usize], cells: usize) -> Vec<usize> {
     let fits = |most: usize| natural.iter().map(|w| (*w).min(most)).sum::<usize>() <= cells;
     let (mut low, mut high) = (1, natural.iter().copied().max().unwrap_or(1).max(1));

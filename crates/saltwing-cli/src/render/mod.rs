@@ -118,7 +118,7 @@ pub(crate) mod sample {
         connection
     }
 
-    /// What a mode makes of a query.
+    /// The output of a query in each mode.
     pub(crate) fn rendered(connection: &Connection, sql: &str, mode: Mode, options: &Options) -> String {
         let mut rows = connection.query_arrow(sql, ()).unwrap();
         let mut renderer = mode.renderer(rows.columns(), options);

@@ -6,12 +6,12 @@ use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 use std::io::Write;
 
-/// What a terminal makes different.
+/// Settings that depend on the terminal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     /// Cells of the terminal that tables are made to fit; `None` shows everything.
     pub(crate) width: Option<usize>,
-    /// Shown for NULL by the modes for people.
+    /// The text of NULL in the modes for terminals.
     pub(crate) null_text: String,
     /// Colours.
     pub(crate) paint: Paint,

@@ -31,7 +31,7 @@ fn rows_of(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
     (0..count).map(|row| columns.iter().map(|values| values[row].clone()).collect()).collect()
 }
 
-/// What the scalar evaluator gives each row, as the result's column takes it.
+/// The scalar evaluator's value for each row, in the type of the result column.
 fn scalar(expr: &Expr, rows: &[Vec<Value>]) -> Vec<Result<Value, ValueError>> {
     let ty = expr.sql_type().unwrap_or(SqlType::Null);
     let in_column = |value: Value| {
@@ -209,7 +209,7 @@ fn errors_are_lazy() {
     assert!(filter_mask(&[large], &rows(&[]), 0).is_ok());
 }
 
-/// Values that no column takes are computed with all the same.
+/// Intermediate values may exceed the range of columns.
 #[test]
 fn only_results_are_held_to_columns_limits() {
     let decimal = |text: &str| Value::Decimal(text.parse().unwrap());

@@ -1,5 +1,4 @@
-//! Law 1 for each shape by itself, with constants that are often values of the
-//! column: what a random tree seldom comes to.
+//! Law 1 for each shape separately, with constants that are often values of the column, which random trees seldom have.
 
 use proptest::sample::Index;
 
@@ -198,7 +197,7 @@ fn the_smallest_integer_by_minus_one() {
     assert_eq!(evaluate(&arith(ArithOp::Div), &columns, 2).unwrap_err().code().sqlstate(), "22003");
 }
 
-/// What a NULL row holds beneath is not computed with.
+/// The value under a NULL is not computed with.
 #[test]
 fn nulls_do_not_fail() {
     use arrow::array::Int64Array;

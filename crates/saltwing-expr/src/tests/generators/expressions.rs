@@ -26,7 +26,7 @@ pub(crate) const COLUMN_TYPES: [SqlType; 18] = [
     SqlType::Null,
 ];
 
-/// Numbers that decide what is built; when they end, the simplest is.
+/// Numbers that select the generated expression; without further numbers it is the simplest one.
 pub(crate) struct Choices<'a>(pub(crate) std::slice::Iter<'a, u16>);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -70,7 +70,7 @@ impl Choices<'_> {
         self.of_kind(kind, depth)
     }
 
-    /// An expression of this kind; typing may refuse what was built, and then a leaf stands for it.
+    /// An expression of this kind; a leaf if typing refuses the generated one.
     pub(crate) fn of_kind(&mut self, kind: Kind, depth: usize) -> Expr {
         if depth == 0 || self.pick(6) == 0 {
             return self.leaf(kind);
