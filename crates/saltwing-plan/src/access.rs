@@ -1,4 +1,4 @@
-//! What a plan is: which keys are read, and what remains to be checked.
+//! A plan: the keys to read, and the conditions left to check.
 
 use saltwing_types::KeySchema;
 
@@ -21,17 +21,17 @@ pub struct Access {
     pub kind: AccessKind,
     /// Byte ranges of logical keys: without the bucket byte, in key order.
     pub ranges: Ranges,
-    /// The ranges in two parts, to be read one after the other in the direction of `order`: the NULLs of the first column that
-    /// is ordered by, and all else. Where it is there, only this reading gives the order.
+    /// The ranges in two parts, to be read one after the other in the direction of `order`: the NULLs of the first
+    /// column of the order, and all other rows. If present, only this sequence gives the order.
     pub in_turn: Option<[Ranges; 2]>,
-    /// What of the ranges may be passed over: conditions on columns behind a gap in the key. They are in the
-    /// residual all the same.
+    /// The keys that may be skipped inside the ranges: by conditions on columns after a gap in the key. These
+    /// conditions stay in the residual.
     pub skip: Option<Skip>,
     /// Whether the ranges hold no row that fails a condition marked key or both.
     pub exact: bool,
     /// The buckets that hold such rows.
     pub buckets: Buckets,
-    /// The direction in which a scan gives the order that was asked for.
+    /// The direction in which a scan gives the requested order.
     pub order: OrderKind,
     /// Rows after which the scan may stop, OFFSET included: those that pass the residual count.
     pub limit: Option<u64>,
@@ -60,7 +60,7 @@ pub enum AccessKind {
     Point,
     /// One range.
     Range,
-    /// Several ranges, with seeks over what lies between, or inside them.
+    /// Several ranges, with seeks between or inside them.
     SkipScan,
     /// Every key.
     FullScan,
@@ -101,7 +101,7 @@ impl Buckets {
     }
 }
 
-/// What a condition is used for.
+/// The use of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// The ranges imply it.
@@ -123,12 +123,12 @@ impl Use {
     }
 }
 
-/// A condition, what it is used for, and why.
+/// A condition, its use, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredicateUse {
     /// The condition as shown.
     pub text: String,
-    /// What it is used for.
+    /// Its use.
     pub use_: Use,
     /// The column that it is about: the first key column, or the first at all.
     pub column: Option<String>,

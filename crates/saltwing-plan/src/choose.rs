@@ -66,7 +66,7 @@ struct Candidate<'a> {
     /// A cover of all of them.
     all: Cover,
     products: Arc<[Product]>,
-    /// What the boxes know beyond the products.
+    /// The knowledge of the boxes beyond that of the products.
     skip: Option<Skip>,
     order: OrderKind,
     /// The rows in two parts that are read one after the other.
@@ -258,11 +258,10 @@ impl<'a> Candidate<'a> {
 
     /// What each condition is used for.
     ///
-    /// A condition leaves the residual only if the ranges that are produced imply
-    /// it: each box, with the columns that its ranges do not hold exactly taken
-    /// as full, lies inside one box of an exact cover of the condition.
+    /// A condition leaves the residual only if the final ranges imply it: each box, with the columns that its ranges do
+    /// not hold exactly taken as full, is inside one box of an exact cover of the condition.
     fn uses(&self) -> Vec<Use> {
-        // Ranges that are read in turn may imply more than they do as a whole; what is said holds of both.
+        // Ranges read in two parts may imply more than the union; the description holds for both.
         let in_turn = self.in_turn.iter().flatten().flat_map(|part| part.boxes.iter().zip(part.products.iter()));
         let pairs = self.all.boxes.iter().zip(self.products.iter()).chain(in_turn);
         let produced: Vec<Cow<'_, KeyBox>> = pairs.map(|(b, product)| b.truncated(product.columns())).collect();
@@ -278,7 +277,7 @@ impl<'a> Candidate<'a> {
         self.covers.iter().map(of).collect()
     }
 
-    /// What a condition does for the computed parts before `reach`.
+    /// The effect of a condition on the computed parts before `reach`.
     fn effects(&self, cover: &Cover, reach: usize) -> Vec<(usize, Effect)> {
         let parts = self.space.parts().iter().filter(|part| part.position < reach);
         parts.filter_map(|part| Some((part.position, Effect::of(part, cover, &self.all, &self.space)?))).collect()
@@ -293,7 +292,7 @@ impl<'a> Candidate<'a> {
         Some(reasons::too_many(part, count, &self.space))
     }
 
-    /// The columns that are skipped to reach what a condition says of a later one, as a text's end.
+    /// The columns that are skipped to reach a condition on a later one, as the end of a text.
     fn skipped(&self, cover: &Cover) -> String {
         let in_ranges = self.products.iter().map(Product::columns).min().unwrap_or_default();
         let narrows = |position: &usize| !cover.fills(*position, &self.space);

@@ -71,7 +71,7 @@ fn merged(boxes: Vec<KeyBox>, pairs: &[bool], space: &KeySpace) -> Vec<KeyBox> {
     all
 }
 
-/// How far a box lies from the one before it.
+/// The distance of a box from the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Gap {
     /// The first column in which they differ.
@@ -126,7 +126,7 @@ fn value_distance(a: &Value, b: &Value) -> f64 {
     }
 }
 
-/// Bytes as digits behind a point: what they have in common makes the difference small.
+/// Bytes as digits of a fraction: a common prefix makes the difference small.
 fn bytes_distance(a: &[u8], b: &[u8]) -> f64 {
     const DIGITS: usize = 6;
     let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();

@@ -12,10 +12,9 @@
 //! and a range may not.
 //!
 //! # Unknown values
-//! Before parameters are bound, a value drawn by [`Domain::sample`] stands for
-//! each of them, and the set is marked `unknown`. Such a set is never emptied by
-//! an intersection: that two made-up values contradict each other says nothing
-//! about the real ones, so the narrower side is kept.
+//! Before parameters are bound, a sample drawn by [`Domain::sample`] represents each of them, and the set is marked
+//! `unknown`. An intersection never empties such a set: two contradictory samples say nothing about the real values, so
+//! the narrower side is kept.
 
 use saltwing_types::Value;
 
@@ -29,7 +28,7 @@ pub(crate) struct ColumnSet {
     nulls: bool,
     /// Sorted and disjoint; touching only where both are points.
     spans: Vec<Span>,
-    /// Whether a sample stands for a parameter's value.
+    /// Whether a sample represents a parameter's value.
     unknown: bool,
 }
 
@@ -74,7 +73,7 @@ impl ColumnSet {
         Self { unknown: true, ..self }
     }
 
-    /// Whether a made-up value stands for a parameter in it.
+    /// Whether it contains a sample of a parameter.
     pub(crate) fn is_unknown(&self) -> bool {
         self.unknown
     }
@@ -135,7 +134,7 @@ impl ColumnSet {
         if value.is_null() { self.nulls } else { self.span_of(value, domain).is_some() }
     }
 
-    /// The span that the value, which is not NULL, lies in.
+    /// The span that contains the value, which is not NULL.
     pub(crate) fn span_of(&self, value: &Value, domain: &Domain) -> Option<&Span> {
         // The first span that does not end below the value is the only one that may hold it.
         let below = |span: &Span| match &span.hi {
@@ -198,7 +197,7 @@ impl ColumnSet {
         usize::from(low) + usize::from(high)
     }
 
-    /// What is not inside.
+    /// The complement.
     pub(crate) fn complement(&self, domain: &Domain) -> Self {
         let mut spans = Vec::with_capacity(self.spans.len() + 1);
         let mut from = Cut::Low;
@@ -251,7 +250,7 @@ impl ColumnSet {
         }
     }
 
-    /// Number of values inside, NULL counted, when each can be told from the next and they are at most `limit`.
+    /// Number of values inside, NULL included, if the domain is discrete and they are at most `limit`.
     pub(crate) fn count(&self, domain: &Domain, limit: u64) -> Option<u64> {
         let mut count = u64::from(self.nulls);
         for span in &self.spans {
@@ -264,7 +263,7 @@ impl ColumnSet {
     }
 }
 
-/// Sorts, drops what is inside another, and joins what touches, points apart.
+/// Sorts, drops spans inside others, and joins adjacent spans, but not points.
 fn normalize(mut spans: Vec<Span>, domain: &Domain) -> Vec<Span> {
     spans.sort_by(|a, b| a.lo.compare(&b.lo, domain).then_with(|| b.hi.compare(&a.hi, domain)));
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());

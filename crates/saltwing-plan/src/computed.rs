@@ -7,8 +7,8 @@
 //!   phone IN ('138', '139')  ->  part {'1ff', 'eb1'}, phone {'138', '139'}, tied: 'eb1' goes with '138' alone
 //! ```
 //!
-//! A row's part is a function of its inputs. So a box whose inputs are lists has a list for the part
-//! as well, and one whose input is a range has a range for a part that is monotone in it.
+//! A row's part is a function of its inputs. If the inputs of a box are lists, the part has a list; if an input is a
+//! range and the part is monotone in it, the part has a range.
 //!
 //! # Laws
 //! 1. [`derive()`] changes no box's rows: what it adds is implied by the inputs.
@@ -53,7 +53,7 @@ pub(crate) fn too_many(part: &Part<'_>, cover: &Cover, space: &KeySpace) -> Opti
     cover.boxes.iter().filter_map(of_box).max()
 }
 
-/// Adds to each box what its columns say about the computed parts, and drops boxes in which no row can be.
+/// Adds to each box the sets of the computed parts that its columns imply, and drops boxes without rows.
 ///
 /// Gives the ties of each box that is left.
 pub(crate) fn derive(cover: Cover, space: &KeySpace) -> (Cover, Vec<Vec<Tie>>) {
@@ -137,7 +137,7 @@ fn list(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Vec<Value
 /// What rows can have of some parts and their inputs.
 struct Combined {
     tie: Tie,
-    /// Whether a made-up value stands for a parameter in it.
+    /// Whether it contains a sample of a parameter.
     unknown: bool,
     /// How many of the inputs have several values.
     varying: usize,
@@ -241,7 +241,7 @@ impl Combined {
     }
 }
 
-/// A row of which the key columns are known that a part is computed from.
+/// A row whose key columns used by a part are known.
 struct Row<'s> {
     space: &'s KeySpace<'s>,
     /// By place in the key.
@@ -297,8 +297,8 @@ impl<'s> Row<'s> {
     }
 }
 
-/// The values of a part that is monotone in its one input, whose values are ranges. Loose: what
-/// lies between the ends may be the part of no value inside.
+/// The values of a part that is monotone in its one input, whose values are ranges. Loose: a value between the ends may
+/// be the part of no input.
 fn image(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<ColumnSet> {
     let [input] = part.inputs.as_slice() else { return None };
     let set = key_box.get(*input)?;
@@ -334,16 +334,16 @@ fn image(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<ColumnSe
     }
     let all = ColumnSet::union(&spans, domain);
     match set.is_unknown() {
-        // What made-up values contradict says nothing.
+        // Contradictory samples say nothing.
         true => (!all.is_empty()).then(|| all.into_unknown()),
         false => Some(all),
     }
 }
 
-/// How a part goes with its input, if it goes one way.
+/// The direction of a part with its input, if it is monotone.
 fn direction(expr: &Expr) -> Option<Direction> {
     if let Some((text, _)) = TextPrefix::of(expr) {
-        // CHAR stands padded in its order, and its beginnings do not.
+        // CHAR is padded in its order, but prefixes of it are not.
         let is_varchar = matches!(text, Expr::Column(column) if !matches!(column.ty, SqlType::Char(_)));
         return is_varchar.then_some(Direction::Up);
     }
@@ -351,7 +351,7 @@ fn direction(expr: &Expr) -> Option<Direction> {
     (monotonicity.below == monotonicity.above && !monotonicity.in_floats).then_some(monotonicity.below)
 }
 
-/// What a condition does for a computed part by way of its inputs.
+/// The effect of a condition on a computed part through its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It makes a list of it.
@@ -363,7 +363,7 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// What a condition with this cover does for a part, if `all` of them together narrow the part.
+    /// The effect of a condition with this cover on a part, if `all` of them together narrow the part.
     pub(crate) fn of(part: &Part<'_>, cover: &Cover, all: &Cover, space: &KeySpace) -> Option<Self> {
         let narrows = |at: &usize| !cover.boxes.is_empty() && cover.boxes.iter().all(|b| b.get(*at).is_some());
         let is_list = |of: &Cover, at: &usize| of.boxes.iter().all(|b| list_count(b, *at, space).is_some());

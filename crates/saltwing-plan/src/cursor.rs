@@ -9,18 +9,18 @@ use saltwing_types::{Direction, Value};
 use crate::product::{End, Product};
 use crate::range_plan::Plan;
 
-/// A range with what is known about it.
+/// A range with its properties.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) range: KeyRange,
     pub(crate) bucket: Option<u8>,
-    /// First and last end as values, when they are asked for.
+    /// First and last end as values, computed on demand.
     pub(crate) ends: Option<(End, End)>,
 }
 
 impl Piece {
-    /// Whether no row lies between this range and one behind it. Their bytes may leave
-    /// room for keys that no row has: `a < 'x'` ends at 78, `a = 'x' AND b < 5` starts at 7800.
+    /// Whether no row is between this range and a later one. Their bytes may leave room for keys that no row has: `a <
+    /// 'x'` ends at 78, `a = 'x' AND b < 5` starts at 7800.
     pub(crate) fn touches(&self, behind: &Piece) -> bool {
         if self.range.end().is_none_or(|end| behind.range.start() <= end) {
             return true;
@@ -167,8 +167,8 @@ impl Cursor {
         let levels = product.lists.len();
         let prefix = self.prefix(product, levels, &|i, value| plan.key_value(i, value));
         let tail = self.at.last().and_then(|at| product.tail.get(*at));
-        // Values were checked when the plan was made. Were one refused here all the
-        // same, reading everything would be slow, and leaving it out would be wrong.
+        // Values were checked when the plan was made. If one were refused here, reading everything would be slow, and
+        // omitting it would lose rows.
         let range = prefix.as_deref().and_then(|prefix| plan.range(prefix, tail));
         let range = range.unwrap_or_else(|| Some(KeyRange::all()))?;
         let of_prefix = |prefix: &[Value]| plan.codec.bucket_of_prefix(prefix).ok().flatten();
@@ -184,7 +184,7 @@ impl Cursor {
         Some(Piece { range, bucket, ends })
     }
 
-    /// Moves to the first range that does not lie wholly before `key` (behind it, in reverse).
+    /// Moves to the first range that is not wholly before `key` (after it, in reverse).
     fn skip_to(&mut self, plan: &Plan, key: &[u8]) {
         let Some(product) = self.product(plan) else { return };
         for level in 0..self.at.len() {
@@ -225,7 +225,7 @@ impl Cursor {
 
     /// Where the keys of one choice at a level start, and end.
     fn extent(&self, plan: &Plan, product: &Product, level: usize, choice: usize) -> (Vec<u8>, Option<Vec<u8>>) {
-        // What has no form may lie anywhere: it is passed over by no skip.
+        // A value without a key form may be anywhere: no skip passes over it.
         let anywhere = (Vec::new(), None);
         let Some(mut prefix) = self.prefix(product, level, &|i, value| plan.key_value(i, value)) else {
             return anywhere;
@@ -266,12 +266,12 @@ impl Entry {
         &self.piece
     }
 
-    /// The range, and the entry of what follows it.
+    /// The range, and the entry after it.
     pub(crate) fn advance(self, plan: &Arc<Plan>) -> (Piece, Option<Entry>) {
         (self.piece, self.cursor.into_entry(plan))
     }
 
-    /// Whether the range lies wholly before a key (behind it, in reverse).
+    /// Whether the range is wholly before a key (after it, in reverse).
     pub(crate) fn is_before(&self, key: &[u8]) -> bool {
         match self.cursor.direction {
             Direction::Forward => self.piece.range.end().is_some_and(|end| end <= key),

@@ -1,4 +1,4 @@
-//! What values a key column can hold, and where a constant stands among them.
+//! The values that a key column can hold, and the position of a constant among them.
 //!
 //! Conditions compare a column with constants of any type of its family. Here
 //! such a constant is brought into the column's own values **once**: it is one
@@ -96,8 +96,7 @@ impl Domain {
         self.min.as_ref()
     }
 
-    /// The text that stands first in the key, where that can be said: '', or where that is no value the
-    /// character behind NUL.
+    /// The first text in key order, if there is one: '', or if that is not a value the character after NUL.
     pub(crate) fn first_text(&self) -> Option<Value> {
         let is_first =
             self.ascending && !self.nul_text && matches!(self.ty, SqlType::Varchar(limit) if limit != Some(0));
@@ -129,7 +128,7 @@ impl Domain {
             || matches!(self.ty, Boolean | Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp)
     }
 
-    /// The value right above, or below, another one, where that can be told.
+    /// The next value above, or below, if the domain is discrete there.
     pub(crate) fn neighbour(&self, value: &Value, above: bool) -> Option<Value> {
         let (last, step, first_nanos) = if above { (self.max(), 1, 0) } else { (self.min(), -1, NANOS_LAST) };
         if self.is_extreme(value, last) {

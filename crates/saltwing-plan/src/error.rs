@@ -1,4 +1,4 @@
-//! What can go wrong while planning.
+//! Errors of planning.
 
 use saltwing_rowkey::RowKeyError;
 use saltwing_types::{ErrorCode, SqlType};

@@ -51,7 +51,7 @@ pub(crate) fn box_bounds(key_box: &KeyBox, position: usize, space: &KeySpace) ->
         || (domain.ty() == SqlType::Boolean && box_bounds(key_box, position + 1, space))
 }
 
-/// What is known of an access when it is judged.
+/// The properties of an access that its verdict depends on.
 pub(crate) struct Judged<'a> {
     pub(crate) key_index: usize,
     pub(crate) cover: &'a Cover,

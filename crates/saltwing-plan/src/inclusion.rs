@@ -1,4 +1,4 @@
-//! Whether boxes lie inside a cover.
+//! Whether boxes are inside a cover.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ impl<'c> Inclusion<'c> {
         index
     }
 
-    /// Whether each of `boxes` lies inside one box of the cover.
+    /// Whether each of `boxes` is inside one box of the cover.
     ///
     /// `true` is right; `false` is said, too, of a box that only several boxes hold together.
     pub(crate) fn holds_all(&self, boxes: &[Cow<'_, KeyBox>]) -> bool {

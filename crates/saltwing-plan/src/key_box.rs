@@ -28,7 +28,8 @@ pub(crate) use join::join;
 pub(crate) struct KeyBox {
     /// The columns that are not full, by position; none of the sets is empty.
     sets: Vec<(usize, Arc<ColumnSet>)>,
-    /// Rows that the first columns have, each of which has a set here; `None`: all combinations of the sets.
+    /// The combinations of values of the first columns, each of which also has a set here; `None`: all combinations of
+    /// the sets.
     rows: Option<Arc<RowList>>,
 }
 
@@ -71,7 +72,7 @@ impl KeyBox {
             return Some(self);
         }
         if sets.iter().any(|set| set.is_unknown()) {
-            // What is made up excludes none of the rows, and they do not exclude it.
+            // A sample excludes none of the rows, and they do not exclude it.
             self.rows = None;
             return Some(self);
         }
@@ -82,7 +83,7 @@ impl KeyBox {
         self.with_rows(kept)
     }
 
-    /// The box with these rows, which lie inside it; `None` when there are none.
+    /// The box with these rows, which are inside it; `None` without rows.
     fn with_rows(mut self, rows: RowList) -> Option<Self> {
         for ((_, set), own) in self.sets.iter_mut().zip(rows.sets()) {
             *set = Arc::clone(own);
@@ -119,7 +120,7 @@ impl KeyBox {
         }
     }
 
-    /// Keeps of one column only what is in `set`; `false` when nothing is.
+    /// Intersects one column with `set`; `false` if the result is empty.
     pub(crate) fn restrict(&mut self, position: usize, set: ColumnSet, space: &KeySpace) -> bool {
         let domain = space.domain(position);
         let at = self.sets.partition_point(|(other, _)| *other < position);

@@ -1,10 +1,9 @@
-//! Where a constant of any type stands among a column's values.
+//! The position of a constant of any type among a column's values.
 //!
 //! # Law
-//! For every value `v` that the column can hold and every constant `c` of its family,
-//! `v < c`, `v = c` and `v > c` as SQL compares them (`Value::compare_as`) are told by
-//! `locate(c)`: at `c` itself, below or above the gap, or, where it is blurred, on
-//! the outer sides at least.
+//! For every value `v` that the column can hold and every constant `c` of its family, `locate(c)` gives `v < c`, `v =
+//! c` and `v > c` as SQL compares them (`Value::compare_as`): at `c` itself, below or above the gap, or, if it is
+//! approximate, at least on the outer sides.
 
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
@@ -18,26 +17,26 @@ use crate::span::Cut;
 pub(crate) enum Place {
     /// It is this value of the column.
     At(Value),
-    /// No value equals it; those below and those above are told apart by the cut.
+    /// No value equals it; the cut separates smaller from larger values.
     Gap(Cut),
-    /// The values between the cuts, of which there may be none, all equal it, as those of a function may.
+    /// The values between the cuts, possibly none, all equal it; a function can have several.
     Within {
-        /// What is below is smaller than the constant.
+        /// Values below are smaller than the constant.
         lo: Cut,
-        /// What is above is larger.
+        /// Values above are larger.
         hi: Cut,
     },
-    /// The values that may equal it lie between the cuts, with others among them.
+    /// The values that may equal it are between the cuts, with others among them.
     Approximate {
-        /// What is below is smaller than the constant.
+        /// Values below are smaller than the constant.
         lo: Cut,
-        /// What is above is larger.
+        /// Values above are larger.
         hi: Cut,
     },
 }
 
 impl Place {
-    /// The lowest cut that no value below the constant lies above.
+    /// The lowest cut with no value below the constant above it.
     pub(crate) fn before(&self) -> Cut {
         match self {
             Place::At(value) => Cut::Before(value.clone()),
@@ -46,7 +45,7 @@ impl Place {
         }
     }
 
-    /// The highest cut that no value above the constant lies below.
+    /// The highest cut with no value above the constant below it.
     pub(crate) fn after(&self) -> Cut {
         match self {
             Place::At(value) => Cut::After(value.clone()),
@@ -258,10 +257,9 @@ fn beyond_limit(constant: &str, limit: usize) -> Option<String> {
 
 /// VARCHAR compared as CHAR: 'ab' equals 'ab  ', and blanks stand above control characters.
 ///
-/// Equal values are the trimmed constant and any number of blanks after it. What
-/// is smaller lies below the constant with `!`, the character after the blank; what is
-/// larger lies above the part in front of the first control character. Loose on
-/// purpose: others lie between.
+/// Values equal to it are the trimmed constant and any number of blanks after it. Smaller values are below the constant
+/// with `!`, the character after the blank; larger ones are above the part before the first control character. Loose on
+/// purpose: others are in between.
 fn padded_text(domain: &Domain, constant: &str, limit: Option<u32>) -> Place {
     let trimmed = constant.trim_end_matches(' ');
     let control = trimmed.bytes().position(|byte| byte < b' ').unwrap_or(trimmed.len());

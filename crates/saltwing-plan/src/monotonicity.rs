@@ -48,7 +48,7 @@ pub(crate) struct Monotonicity {
     pub(crate) in_floats: bool,
 }
 
-/// What a function does to what its argument does.
+/// How a function changes the direction of its argument.
 enum Effect {
     Keeps,
     Reverses,

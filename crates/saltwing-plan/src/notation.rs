@@ -7,7 +7,7 @@
 //! [..]                           every key
 //! ```
 //!
-//! An end names the values of leading key columns, and stands for all rows that begin with them.
+//! An end has the values of leading key columns, and represents all rows that begin with them.
 
 use saltwing_types::{SqlType, Value, text};
 

@@ -1,4 +1,4 @@
-//! Whether a scan gives the order that was asked for.
+//! Whether a scan gives the requested order.
 
 use saltwing_types::SortOrder;
 
@@ -43,11 +43,10 @@ impl Served {
 
 /// The direction in which a scan of the rows in `cover` comes in the order of `items`.
 ///
-/// Columns fixed to one value order nothing and are passed over, in the key and
-/// in `items`. NULL stands first in the key whatever the column's direction, so it is
-/// last in a reverse scan: an item over a column that can be NULL goes with the
-/// key only where it wants NULLs on the side where they are. Of the first column that
-/// orders anything they may also be read apart: its NULLs are one range of each prefix.
+/// Columns fixed to one value order nothing and are skipped, in the key and in `items`. NULL comes first in the key
+/// whatever the column's direction, so it is last in a reverse scan: an item over a nullable column follows the key
+/// only if it wants NULLs on that side. The NULLs of the first column that orders anything may also be read separately,
+/// because they are one range of each prefix.
 pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Served {
     if items.is_empty() {
         return Served::NOT;

@@ -8,10 +8,9 @@
 //!   tail              (3, 9) .. (7, 9)          c closes the ends of b's span; it is checked inside
 //! ```
 //!
-//! Keys that share values up to a span lie together, keys that share a value behind one
-//! do not. So columns behind the first span only tighten its closed ends. A span of few
-//! values becomes a list if the column behind it is bounded: BOOLEAN, TINYINT
-//! confined to a range, a handful of integers.
+//! Keys that share the values before a span are adjacent; keys that share a value after a span are not. So columns
+//! after the first span only tighten its closed ends. A span of few values becomes a list if the next column is
+//! bounded: BOOLEAN, TINYINT confined to a range, a handful of integers.
 
 mod tail;
 
@@ -69,7 +68,7 @@ pub(crate) struct Product {
 }
 
 impl Product {
-    /// The ranges of a box, some columns of which may be tied.
+    /// The ranges of a box, whose columns may be tied.
     pub(crate) fn new(key_box: &KeyBox, ties: &[Tie], space: &KeySpace) -> Self {
         let mut lists = bucket_lists(key_box, space).unwrap_or_default();
         let mut steps_left = STEPPED_RANGES_MAX;
@@ -149,8 +148,8 @@ impl Product {
     }
 }
 
-/// Lists of the columns that the salt covers, where small integer ranges among them can be told one by one and all
-/// are fewer than the buckets: then fewer buckets are read.
+/// Lists of the columns that the salt covers, if small integer ranges among them can be enumerated and give fewer
+/// values than buckets: then fewer buckets are read.
 ///
 /// ```text
 /// key (a, b) in 16 buckets by a:   a BETWEEN 1 AND 3   reads a = 1, 2, 3 in at most 3 buckets, not a range in 16
@@ -162,7 +161,7 @@ fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<List>> {
     let mut lists = Vec::with_capacity(salted);
     for position in 0..salted {
         let (set, domain) = (key_box.get(position)?, space.domain(position));
-        // Of what a parameter bounds the size is not known yet.
+        // The size of a set with a parameter is not known yet.
         if set.is_unknown() && !set.is_list(domain) {
             return None;
         }

@@ -84,8 +84,8 @@ impl Ranges {
         (0..plan.products.len()).all(is_empty)
     }
 
-    /// The first `count` ranges, merged where they touch whatever their buckets are; whole keys stay apart.
-    /// `None` when they are not known.
+    /// The first `count` ranges, merged if they are adjacent regardless of their buckets; whole keys stay separate.
+    /// `None` if they are not known.
     pub fn first(&self, count: usize) -> Option<Vec<KeyRange>> {
         let plan = self.plan.clone()?;
         let all = RangeIter::new(Some(plan), Direction::Forward, Merging::All, false);
@@ -103,13 +103,13 @@ impl Ranges {
         Some(RangeIter::new(Some(plan), Direction::Forward, Merging::All, false).count() as u128)
     }
 
-    /// How many ranges there are at most, told without making them. `None` when they are not known.
+    /// An upper bound of the number of ranges, without making them. `None` if they are not known.
     pub fn total_max(&self) -> Option<u128> {
         let plan = self.plan.as_ref()?;
         Some(plan.products.iter().map(Product::size).fold(0, u128::saturating_add))
     }
 
-    /// Whether a logical key lies in one of the ranges; `false` when they are not known.
+    /// Whether a logical key is in one of the ranges; `false` if they are not known.
     pub fn contains(&self, logical: &[u8]) -> bool {
         let mut ranges = self.iter();
         ranges.skip_to(logical);
@@ -167,8 +167,8 @@ impl RangeIter {
     /// Drops the ranges that end before `logical` (in reverse: that start behind it),
     /// without making each of them.
     ///
-    /// Afterwards the next range, if there is one, holds `logical` or lies behind it. A range that was merged
-    /// of several may come without the parts that lie before `logical`.
+    /// Afterwards the next range, if there is one, holds `logical` or is after it. A merged range may be returned
+    /// without its parts before `logical`.
     pub fn skip_to(&mut self, logical: &[u8]) {
         let Some(plan) = &self.plan else { return };
         while let Some(entry) = self.heap.peek() {

@@ -15,7 +15,7 @@ use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
 use crate::predicates::{CoverBuilder, Want};
 
-/// What a condition that narrows the ranges is to the key: "equality on key column 1".
+/// The relation of a condition that narrows the ranges to the key: "equality on key column 1".
 pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
     if cover.boxes.is_empty() {
         return "never true".into();
@@ -36,7 +36,7 @@ pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
     }
 }
 
-/// What a condition does for computed parts of the key, as a text's end.
+/// The effect of a condition on computed parts of the key, as the end of a text.
 pub(crate) fn effects(effects: &[(usize, Effect)], space: &KeySpace) -> String {
     let text = |(position, effect): &(usize, Effect)| {
         let part = &space.column(*position).name;
@@ -88,7 +88,7 @@ pub(crate) fn residual(expr: &Expr, cover: &Cover, stop: usize, space: &KeySpace
     }
 }
 
-/// The side of an OR, at any depth, that does not bound the key column at `position`; `None` for what is no OR.
+/// The side of an OR, at any depth, that does not bound the key column at `position`; `None` if there is no OR.
 pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -> Option<&'e Expr> {
     let Expr::Or(list) = expr else { return None };
     let reader = CoverBuilder { space };
@@ -109,7 +109,7 @@ fn open_side_text(expr: &Expr, position: usize, space: &KeySpace) -> String {
     }
 }
 
-/// What it is about an expression that no box can be made of it.
+/// The reason why an expression has no box.
 fn shape_of(expr: &Expr, cover: &Cover, space: &KeySpace) -> String {
     if cover.is_exact() && cover.is_full() {
         return "it is always true".into();
@@ -165,7 +165,7 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
     }
 }
 
-/// What a cast to another family of types does to comparisons, as a text's end.
+/// The effect of a cast to another family of types on comparisons, as the end of a text.
 fn other_type(e: &Expr, name: &str) -> String {
     let Expr::Cast(inner, ty) = e else { return String::new() };
     match (inner.sql_type().map(SqlType::family), ty.family()) {

@@ -1,5 +1,4 @@
-//! The text of a refused full scan: what is missing, why the rest does not
-//! count, how to fix it.
+//! The text of a refused full scan: the missing condition, why the others do not count, and possible fixes.
 
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
@@ -35,19 +34,19 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// One line: what is refused and what is missing.
+    /// One line: the refused scan and the missing condition.
     pub fn message(&self) -> String {
         format!("this would read all of {}: {}", self.table, self.missing())
     }
 
-    /// What is missing, without the table's name.
+    /// The missing condition, without the table's name.
     pub fn missing(&self) -> String {
         let what = if self.inputs.is_empty() { "column" } else { "part" };
         format!("no condition bounds {}, the first {what} of its key ({})", self.leading, self.key.join(", "))
     }
 
-    /// Why the conditions do not count, and what would help: a sentence each. How to override the refusal hangs on the
-    /// statement, which is not known here.
+    /// Why the conditions do not count, and possible fixes: a sentence each. The override depends on the statement,
+    /// which is not known here.
     pub fn reasons(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for (column, condition) in &self.bound {
@@ -70,7 +69,7 @@ pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
     let (mut bound, mut others, mut span) = (Vec::new(), Vec::new(), None);
     let too_many = too_many_combinations(request, &space);
     for Condition { expr, text } in &request.conditions {
-        // Where all but one side of an OR bound the key, the caret stands under that one.
+        // If all sides of an OR but one bound the key, the caret is under that one.
         span = span.or_else(|| reasons::open_side(expr, 0, &space).and_then(Expr::span)).or_else(|| expr.span());
         let names = |part: &Part<'_>| {
             expr.columns().into_iter().filter_map(|c| space.schema().position(c)).any(|at| part.inputs.contains(&at))
@@ -127,8 +126,7 @@ fn limit_text(request: &Request<'_>, order: OrderKind) -> Option<String> {
     Some(format!("LIMIT {limit}{offset} does not count: {why}"))
 }
 
-/// A condition on the leading column, or on what it is computed from, and another key for the first
-/// condition that could use one.
+/// A condition on the leading column, or on its inputs, and another key for the first condition that could use one.
 fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColumn]) -> Vec<String> {
     let mut fixes = Vec::new();
     let named: Vec<&KeyColumn> = if inputs.is_empty() { leading.into_iter().collect() } else { inputs.to_vec() };

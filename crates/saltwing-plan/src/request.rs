@@ -1,4 +1,4 @@
-//! What a plan is asked for.
+//! The input of the planner.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ pub struct Request<'a> {
     pub offset: u64,
     /// Whether rows are aggregated or made distinct.
     pub aggregate_or_distinct: bool,
-    /// The table column of which nothing but MIN or MAX is asked for.
+    /// The table column of which only MIN or MAX is requested.
     pub min_max: Option<usize>,
     /// Whether the statement reads this table only.
     pub single_table: bool,

@@ -1,6 +1,6 @@
 //! Row values that the first columns of a key have together: `(a, b) IN ((1, 2), (3, 4), ..)`.
 //!
-//! A list of 500 rows is one box with the list, and not 500 boxes: so it costs what its values do.
+//! A list of 500 rows is one box with the list, not 500 boxes, so its cost is linear in its values.
 //!
 //! # Laws
 //! 1. Rows are in key order, each once.

@@ -1,4 +1,4 @@
-//! Skipping inside the ranges: where the keys lie that the columns behind a gap allow.
+//! Skips inside the ranges: the next key that the columns after a gap allow.
 //!
 //! ```text
 //! key (a, b, c)     a = 1 AND c = 3       range [(1) .. (1)], over b to c = 3
@@ -54,10 +54,10 @@ struct SkipPlan {
     text: String,
 }
 
-/// Keys that lie side by side, from the one asked for in the direction of travel.
+/// A region of adjacent keys that starts at the requested key, in the direction of the scan.
 ///
-/// A place is a byte string that lies above all keys before it and not above any key behind it. Forward the stretch has the keys
-/// below its place; in reverse it has those from the place on. `None` is where all keys end.
+/// A place is a byte string above all keys before it and not above any key after it. A forward stretch has the keys
+/// below its place; a reverse one has the keys from its place on. `None` is the end of all keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRegion<'p> {
     /// All of them may be wanted.
@@ -67,7 +67,7 @@ pub enum KeyRegion<'p> {
 }
 
 impl Skip {
-    /// What the boxes know that their ranges do not hold; `None` when that is nothing.
+    /// The knowledge of the boxes beyond their ranges; `None` if there is none.
     pub(crate) fn new(
         boxes: &[KeyBox],
         products: &[Product],
@@ -95,7 +95,7 @@ impl Skip {
         Some(Self { plan: Arc::new(plan) })
     }
 
-    /// Key columns that have a say in what is skipped, the leading ones included.
+    /// Key columns that decide about skips, the leading ones included.
     pub(crate) fn reach(&self) -> usize {
         self.plan.reach
     }
@@ -121,7 +121,7 @@ fn reach(key_box: &KeyBox) -> usize {
     key_box.columns().last().map_or(0, |(position, _)| position + 1)
 }
 
-/// What is skipped in each box.
+/// The skips of each box.
 fn text(boxes: &[KeyBox], products: &[Product], space: &KeySpace) -> String {
     let mut texts: Vec<String> = Vec::new();
     for (key_box, product) in boxes.iter().zip(products) {
@@ -167,7 +167,7 @@ pub struct KeyRegions {
     direction: Direction,
     slices: KeySlices,
     row: Vec<Value>,
-    /// The end of the stretch told last.
+    /// The end of the last stretch.
     until: Option<Vec<u8>>,
 }
 
@@ -180,7 +180,7 @@ impl KeyRegions {
     pub fn at(&mut self, logical: &[u8]) -> KeyRegion<'_> {
         let told =
             self.read(logical).and_then(|()| self.find()).filter(|(_, until)| self.moves(logical, until.as_deref()));
-        // Of what cannot be told nothing is skipped, not even a row that cannot be read: it is an error for whoever decodes it.
+        // An unreadable row is not skipped: it becomes an error when it is decoded.
         let (wanted, until) = told.unwrap_or_else(|| (true, Some(self.behind(logical))));
         self.until = until;
         if wanted { KeyRegion::Match(self.until.as_deref()) } else { KeyRegion::Gap(self.until.as_deref()) }
@@ -226,8 +226,8 @@ impl KeyRegions {
         Some((wanted, until.unwrap_or_default()))
     }
 
-    /// A typed place as bytes; the inner `None` where no key lies behind it in the direction of travel, the outer one
-    /// where a value has no place.
+    /// A typed place as bytes; the inner `None` if no key is after it in the direction of the scan, the outer one if a
+    /// value has no place.
     fn bytes(&self, place: &Typed) -> Option<Option<Vec<u8>>> {
         let start = if place.behind { Bound::Excluded(&place.values) } else { Bound::Included(&place.values) };
         let rest = self.plan.codec.bounds_range(start, Bound::Unbounded).ok()?;
@@ -247,7 +247,7 @@ impl KeyRegions {
         }
     }
 
-    /// Whether a key lies before a place that it was asked for.
+    /// Whether a key is before a place.
     fn moves(&self, logical: &[u8], until: Option<&[u8]>) -> bool {
         until.is_none_or(|until| match self.direction {
             Direction::Forward => logical < until,

@@ -1,8 +1,7 @@
 //! Spans: intervals of one key column's values, in value order.
 //!
-//! A span lies between two **cuts**. A cut is a place between values, so "up to
-//! 5, included" and "up to 5, excluded" are two different places and nothing
-//! else has to remember which end is open:
+//! A span is between two **cuts**. A cut is a position between values, so "up to 5, included" and "up to 5, excluded"
+//! are two different cuts and nothing else has to store which end is open:
 //!
 //! ```text
 //!   Low   Before(4)  4  After(4)   Before(5)  5  After(5)   High

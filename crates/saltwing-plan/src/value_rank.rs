@@ -5,7 +5,7 @@
 //! 1. `value` is strictly monotone: of two ranks the larger has the larger value.
 //! 2. Every value that the column can hold, NaN apart, has an ordinal from `first` to `last`.
 //!
-//! Text and binary values have no ranks: between two of them lie others without end.
+//! Text and binary values have no ranks: infinitely many values are between two of them.
 
 use ethnum::I256;
 use saltwing_types::value::Timestamp;
@@ -91,7 +91,7 @@ impl ValueRanks {
         I256::ZERO.max(self.first)
     }
 
-    /// Whether NaN stands behind the last value.
+    /// Whether NaN is after the last value.
     pub(crate) fn nan(&self) -> Option<Value> {
         match self.kind {
             Kind::Float => Some(Value::Float(f32::NAN)),

@@ -1,11 +1,11 @@
-//! Whether an access may run, and what can override a refusal.
+//! Whether an access may run, and the overrides of a refusal.
 
 use crate::Refusal;
 
 /// A judgement on one table access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it may run; `None` while that hangs on `LIMIT ?`.
+    /// Whether it may run; `None` while that depends on `LIMIT ?`.
     pub allowed: Option<bool>,
     /// By which rule.
     pub rule: Rule,
@@ -51,7 +51,7 @@ pub enum Rule {
     OpenOption,
     /// Nothing allows it.
     Refused,
-    /// The operator forbids it, whatever else allows it.
+    /// The operator forbids it, regardless of all overrides.
     Forbidden,
 }
 
@@ -101,10 +101,10 @@ pub struct OverrideLadder {
     pub forbid: bool,
 }
 
-/// Applies the overrides to a verdict, most specific first: hint, SET, table
-/// option, open option. The first that is there decides; `forbid` beats them all.
+/// Applies the overrides to a verdict, most specific first: hint, SET, table option, open option. The first one that is
+/// set decides; `forbid` beats them all.
 ///
-/// What is allowed by itself stays so: there is nothing to forbid in it.
+/// A verdict that allows without overrides is final: nothing can forbid it.
 pub fn resolve(verdict: Verdict, ladder: OverrideLadder) -> Verdict {
     if verdict.allowed == Some(true) {
         return verdict;

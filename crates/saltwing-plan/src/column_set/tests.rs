@@ -69,7 +69,7 @@ proptest! {
             prop_assert_eq!(rest.contains(value, &domain), !in_a, "{:?}", value);
             prop_assert!(!a.is_within(&b, &domain) || !in_a || in_b, "{:?}", value);
         }
-        // What is built from a and b is related as sets are, and the order tells it.
+        // Sets built from a and b are related as sets are, and the order shows it.
         prop_assert!(both.is_within(&a, &domain) && both.is_within(&b, &domain));
         prop_assert!(a.is_within(&union, &domain) && b.is_within(&union, &domain));
         prop_assert!(ColumnSet::union([&a, &rest], &domain).is_full(&domain));

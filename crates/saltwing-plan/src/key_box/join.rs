@@ -23,7 +23,7 @@ pub(crate) fn join(mut boxes: Vec<KeyBox>, space: &KeySpace) -> Vec<KeyBox> {
     let mut positions: Vec<usize> = boxes.iter().flat_map(|b| b.sets.iter().map(|(position, _)| *position)).collect();
     positions.sort_unstable();
     positions.dedup();
-    // Last columns first: what they leave equal can then be joined by the columns before.
+    // Last columns first: boxes that become equal there can then be joined by the columns before.
     for position in positions.into_iter().rev() {
         if boxes.len() < 2 {
             break;

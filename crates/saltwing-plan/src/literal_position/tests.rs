@@ -81,7 +81,7 @@ fn constants() -> Vec<Value> {
         .collect()
 }
 
-/// Whether a row can have the value: what the codec of a one-column key takes.
+/// Whether a row can have the value: whether the codec of a one-column key accepts it.
 fn can_hold(key: &KeyColumn, is_last: bool, value: &Value) -> bool {
     // A column in front keeps the key from being empty, one behind takes the last place.
     let filler = |column| KeyColumn {

@@ -15,7 +15,7 @@ use crate::cover::Cover;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Want};
 
-/// Most branches, those of nested values included: each costs an intersection with those before it, and nesting
+/// Maximum of branches, nested values included: each costs an intersection with the earlier ones, and nesting
 /// multiplies them.
 const BRANCHES_MAX: usize = 8;
 /// Most values of several branches inside each other or side by side.
@@ -62,7 +62,7 @@ fn compared(op: CompareOp, a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// The values of which the first that is not NULL is taken.
+/// The values, of which the first one that is not NULL is taken.
 fn alternatives(e: &Expr) -> Option<&[Expr]> {
     match e {
         Expr::Call(function, args, _) if matches!(function.evaluation, Evaluation::FirstNotNull) => Some(args),

@@ -39,7 +39,7 @@ impl CoverBuilder<'_> {
             return match op {
                 CompareOp::NotDistinct => self.null_test(position, want),
                 CompareOp::Distinct => self.null_test(position, want.swapped()),
-                // Any other comparison with NULL is unknown, whatever the row.
+                // Any other comparison with NULL is unknown for every row.
                 _ if want.unknown => Cover::everything(),
                 _ => Cover::nothing(),
             };
@@ -93,7 +93,7 @@ pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> Colum
         Place::Gap(_) => ColumnSet::EMPTY,
         Place::Within { lo, hi } | Place::Approximate { lo, hi } => between(lo.clone(), hi.clone()),
     };
-    // In an approximate form, what differs may lie anywhere.
+    // In an approximate form, different values may be anywhere.
     let different = || match place {
         Place::Approximate { .. } => ColumnSet::not_null(),
         _ => equal().complement(domain).without_null(),

@@ -15,15 +15,15 @@ pub(super) enum Constant {
     Value { value: Value, padded: bool },
     /// NULL.
     Null,
-    /// What only execution knows: a parameter or a subquery, of which this is the sample's number.
+    /// A value known only at execution: a parameter or a subquery; this is the number of its sample.
     Parameter(usize),
 }
 
 impl Constant {
     /// Computes `expr`, if it names no column.
     ///
-    /// What cannot be computed (division by zero, a cast that fails) is no
-    /// constant: the condition stays with the rows, where it raises its error.
+    /// A constant whose computation fails (division by zero, a failing cast) is not one here: the condition stays in
+    /// the residual, where it raises its error.
     pub(super) fn of(expr: &Expr) -> Option<Self> {
         let padded = matches!(expr.sql_type(), Some(SqlType::Char(_)));
         match expr {
@@ -67,7 +67,7 @@ impl Constant {
     }
 }
 
-/// The number of the sample that stands for what only execution knows.
+/// The number of the sample for a value known only at execution.
 pub(super) fn unknown(expr: &Expr) -> Option<usize> {
     /// Parameters and subqueries of one condition are taken for different values.
     const SUBQUERIES_FROM: usize = 50;

@@ -50,7 +50,7 @@ impl CoverBuilder<'_> {
         let equal: Vec<ColumnSet> = others.iter().map(|place| place.satisfying(CompareOp::Eq, domain)).collect();
         let points = ColumnSet::points(values, domain);
         let found = || marked(ColumnSet::union(equal.iter().chain([&points]), domain), unknown);
-        // What may be equal may also differ, where the comparison is blurred.
+        // Values that may be equal may also differ, if the position is approximate.
         let missing = || {
             let surely = equal
                 .iter()

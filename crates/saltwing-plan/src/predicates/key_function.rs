@@ -1,4 +1,4 @@
-//! What a side of a comparison is to the key: a key column, or a function of one.
+//! The relation of a side of a comparison to the key: a key column, or a function of one.
 //!
 //! Of a function that goes up or down ([`crate::monotonicity`]) the column's values that compare so with
 //! a constant are found by halving: the scalar evaluator computes the function, so that ranges and residual
@@ -55,7 +55,7 @@ struct Curve {
     made_up: bool,
 }
 
-/// Where a constant stands among a subject's values.
+/// The position of a constant among a subject's values.
 pub(super) struct Located {
     parts: Vec<Part>,
     /// Where equality alone says something: the one value that equals the constant, if there is one.
@@ -103,8 +103,8 @@ impl Located {
         }
     }
 
-    /// Of a set made of this for an operator the values for which the comparison fails; `None` where others
-    /// than those asked for may be among them.
+    /// For a set made for an operator, the values for which the comparison is false; `None` if the result may have
+    /// others.
     pub(super) fn doubt(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> Option<ColumnSet> {
         match self.equal {
             Some(_) if !op.is_ordering() => Some(ColumnSet::EMPTY),
@@ -196,7 +196,7 @@ impl KeyFunction {
         self.image.is_none()
     }
 
-    /// Where a constant stands for an operator; `None` for NULL, for another family, and where nothing can be said.
+    /// The position of a constant for an operator; `None` for NULL, for another family, and if it is unknown.
     pub(super) fn locate(&self, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
         match (&self.image, constant) {
             (_, Constant::Null) => None,
@@ -290,7 +290,7 @@ impl Curve {
         Some(ColumnSet::union([&below, &ColumnSet::between(self.end(high)?, Cut::High, domain)], domain))
     }
 
-    /// One value by itself; `None` where the function fails, and then no row of it need be read.
+    /// One value; `None` if the function fails for it, and then no row of it need be read.
     fn lone(&self, value: Value, constant: &Value) -> Option<Part> {
         let (lo, hi) = (Cut::Before(value.clone()), Cut::High);
         let place = match self.value(&value)?.compare(constant)? {

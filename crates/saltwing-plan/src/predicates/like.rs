@@ -1,7 +1,7 @@
 //! `LIKE 'abc%'` and `STARTS_WITH(column, 'abc')`: the values that begin with a text.
 //!
-//! What stands before the first wildcard bounds the column. A lone `%` behind it makes the
-//! span exact; any other rest stays in the residual filter.
+//! The text before the first wildcard bounds the column. A single `%` after it makes the span exact; any other rest
+//! stays in the residual filter.
 
 use saltwing_types::like::{LikePattern, Step};
 use saltwing_types::{Expr, Value};

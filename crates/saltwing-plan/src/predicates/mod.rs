@@ -1,10 +1,8 @@
 //! Forms of conditions, one file each: what boxes of key values a condition means.
 //!
-//! Every form answers one question, asked of an expression and a [`Want`]: in which
-//! boxes lie all the rows for which it has one of the wanted outcomes? WHERE wants
-//! TRUE; NOT turns TRUE and FALSE about on the way down, so that three-valued
-//! logic is right by construction: a row for which `NOT (a = 5)` is unknown is
-//! in no box of its FALSE.
+//! Every form answers one question about an expression and a [`Want`]: which boxes hold all the rows for which it has
+//! one of the wanted outcomes? WHERE wants TRUE; NOT exchanges TRUE and FALSE on the way down, so three-valued logic is
+//! right by construction: a row for which `NOT (a = 5)` is unknown is in no box of its FALSE.
 //!
 //! A form that is not here (or has no key column in it) is covered by
 //! everything, loosely: it stays in the residual filter. Adding a form is adding a file and

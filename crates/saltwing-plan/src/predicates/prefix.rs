@@ -52,9 +52,9 @@ impl TextPrefix {
         usize::try_from(count).ok().map(|chars| (text, Self { chars, made_up }))
     }
 
-    /// Where a constant stands among the beginnings of a column's values.
+    /// The position of a constant among the prefixes of a column's values.
     ///
-    /// A `typical` one, which stands for a parameter, is as long as the beginning.
+    /// A `typical` one, which represents a parameter, is as long as the prefix.
     pub(super) fn locate(self, constant: &str, typical: bool, domain: &Domain) -> Place {
         let cut: String = if self.made_up { constant.into() } else { constant.chars().take(self.chars).collect() };
         let (is_longer, is_shorter) = match self.made_up || typical {
@@ -79,8 +79,8 @@ pub(super) fn char_place(text: &str, domain: &Domain) -> Place {
     char_prefix_place(text, width as usize, false, true)
 }
 
-/// The place of a text among values of a column that equal it without the blanks at their ends: each is the text and blanks,
-/// and so lies below the text with the character that follows the blank.
+/// The position of a text among values of a column that equal it without trailing blanks: each is the text and blanks,
+/// and therefore below the text with the character after the blank.
 pub(super) fn trimmed_place(text: &str, domain: &Domain) -> Place {
     let behind = format!("{text}!");
     let (lo, hi) = match domain.ty() {
@@ -96,8 +96,8 @@ pub(super) fn trimmed_place(text: &str, domain: &Domain) -> Place {
     Place::Approximate { lo, hi }
 }
 
-/// CHAR(n) stands padded in its order, but its beginnings do not: where blanks or control characters
-/// are in the constant the place is blurred, on the part before them.
+/// CHAR(n) is padded in its order, but its prefixes are not: if the constant has blanks or control characters the
+/// position is approximate, from the part before them.
 fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool) -> Place {
     let plain: String = cut.chars().take_while(|c| *c > ' ' && c.is_ascii()).collect();
     let plain: String = plain.chars().take(width).collect();
@@ -138,10 +138,10 @@ impl CoverBuilder<'_> {
     }
 }
 
-/// Most spellings of a beginning that ILIKE asks for.
+/// Maximum of case variants of a prefix for ILIKE.
 const VARIANTS_MAX: usize = 64;
 
-/// Beginnings of which a text has one that has this beginning, given in lower case, when case does not count.
+/// Prefixes, one of which every text has that matches this lower-case prefix regardless of case.
 ///
 /// ASCII letters are spelled out, as many as keep the spellings few; the beginning ends at the first
 /// other letter.
@@ -160,7 +160,7 @@ pub(super) fn case_variants(lower: &str) -> Vec<String> {
             break;
         }
         variants = variants.iter().flat_map(|head| spellings.iter().map(move |c| format!("{head}{c}"))).collect();
-        // Its lower case is two characters, of which the second may be the pattern's next.
+        // Its lower case is two characters, and the second may match the pattern's next one.
         if c == 'i' {
             break;
         }

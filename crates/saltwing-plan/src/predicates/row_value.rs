@@ -1,7 +1,7 @@
 //! Row values: `(a, b) > (1, 2)`, `(a, b) = (1, 2)`, `(a, b) IN ((1, 2), (3, 4))`.
 //!
-//! An order on rows is lexicographic in *values*, whatever the directions of the
-//! key columns, so it becomes one box for each column that may decide:
+//! An order on rows is lexicographic in *values*, regardless of the directions of the key columns, so it becomes one
+//! box for each column that may decide:
 //!
 //! ```text
 //! (a, b, c) > (1, 2, 3)   =   a > 1   or   a = 1 and b > 2   or   a = 1 and b = 2 and c > 3
@@ -107,7 +107,7 @@ impl CoverBuilder<'_> {
         self.any_of(pairs, want.swapped(), &differs)
     }
 
-    /// The rows of which a pair is known to differ: each by the first such pair, so that the boxes stay apart.
+    /// The rows with a pair that is known to differ, each by its first such pair, so that the boxes are disjoint.
     ///
     /// ```text
     /// (a, b) <> (1, 2)   =   a <> 1   or   a = 1 (or NULL) and b <> 2

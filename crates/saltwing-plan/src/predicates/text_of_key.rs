@@ -1,7 +1,7 @@
-//! `CAST(k AS VARCHAR) = '42'`, `SUBSTR(k, 2) = 'x9'`: texts made of a key column, of which equality tells something.
+//! `CAST(k AS VARCHAR) = '42'`, `SUBSTR(k, 2) = 'x9'`: texts made of a key column, whose equality bounds the column.
 //!
-//! Two values of a column never have the same text, so a text is that of one value, or of none. And no piece of a
-//! text is longer than what it is cut from. The order of texts is not that of values: an order is left to the rows.
+//! Two values of a column never have the same text, so a text is that of one value, or of none. No piece of a text is
+//! longer than the text. The order of texts is not that of values, so order comparisons stay in the residual.
 
 use saltwing_types::function::KeyProperty;
 use saltwing_types::{Expr, SqlType, Value, text};
@@ -14,12 +14,12 @@ use crate::literal_position::Place;
 pub(super) enum KeyText {
     /// All of a value of this type, as it is written.
     Whole(SqlType),
-    /// At most so many characters of it, from the second on or from the end.
+    /// At most this many characters of it, from the second on or from the end.
     Piece(usize),
 }
 
 impl KeyText {
-    /// What is spelled, and how.
+    /// The key column, and the form of its text.
     pub(super) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
         match expr {
             Expr::Cast(inner, SqlType::Varchar(None)) => Some((inner, Self::Whole(inner.sql_type()?))),
@@ -41,7 +41,8 @@ impl KeyText {
         }
     }
 
-    /// The value that is spelled so; the inner `None`: no value is. The outer one where more than this form can tell is asked for.
+    /// The value with this text; the inner `None`: no value has it. The outer `None`: this form cannot answer the
+    /// wanted outcome.
     pub(super) fn value(self, constant: &str, domain: &Domain) -> Option<Option<Value>> {
         match self {
             Self::Piece(chars_max) => (constant.chars().count() > chars_max).then_some(None),

@@ -28,7 +28,7 @@ pub(crate) struct TailSpan {
     pub(crate) last: End,
     /// The span in value order, for ends that are open; `None` for NULL alone.
     pub(crate) values: Option<(ops::Bound<Value>, ops::Bound<Value>)>,
-    /// Whether NULL lies inside.
+    /// Whether NULL is inside.
     pub(crate) nulls: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &K
         nulls = false;
     }
     for span in in_key_order {
-        // NULL stands before an open start, and is one range with it.
+        // NULL is before an open start, and forms one range with it.
         let nulls = std::mem::take(&mut nulls);
         let (first, starts_open) = match span_first(span, domain) {
             Some(first) => (first, false),
@@ -86,7 +86,7 @@ pub(super) fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> 
 /// value, if there is one, and theirs.
 fn smallest_start(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<End> {
     let smallest = space.domain(position).first_text()?;
-    // What a parameter bounds is not known yet.
+    // A bound with a parameter is not known yet.
     if (position + 1..space.len()).any(|next| key_box.get(next).is_some_and(|set| set.is_unknown())) {
         return None;
     }
@@ -104,7 +104,7 @@ fn open_start(nulls: bool, domain: &Domain) -> End {
     }
 }
 
-/// Adds to a closed end what the columns behind allow there; gives how many columns have a say then.
+/// Extends a closed end by the bounds of the columns after it; returns the number of columns used.
 fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, space: &KeySpace) -> usize {
     let mut reach = position + 1;
     for next in position + 1..space.len() {

@@ -16,7 +16,7 @@ pub(super) struct Typed {
     pub(super) behind: bool,
 }
 
-/// A row beside the sets of a box.
+/// A row compared with the sets of a box.
 pub(super) struct Places<'a> {
     pub(super) sets: &'a [Arc<ColumnSet>],
     pub(super) domains: &'a [Domain],
@@ -26,14 +26,14 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The first column, of those before `reach`, that lies outside of its set.
+    /// The first column before `reach` whose value is outside its set.
     pub(super) fn outside(&self, reach: usize) -> Option<usize> {
         let columns = self.row.iter().zip(self.sets).zip(self.domains).take(reach);
         columns.enumerate().find(|(_, ((value, set), domain))| !set.contains(value, domain)).map(|(column, _)| column)
     }
 
-    /// Where the rows end that share all columns before the last of `reach` with this one, which lies in the box, and
-    /// the span of that. `None`: with the keys.
+    /// The end of the rows that share all columns before the last of `reach` with this one, which is in the box, and
+    /// the span of that column. `None`: the end of the keys.
     pub(super) fn end_of_stretch(&self, reach: usize) -> Option<Typed> {
         let column = reach.checked_sub(1)?;
         let (set, domain, value) = (self.sets.get(column)?, self.domains.get(column)?, self.row.get(column)?);
@@ -53,9 +53,9 @@ impl Places<'_> {
         Some(Typed { values, behind: last.included == (self.direction == Direction::Forward) })
     }
 
-    /// The nearest row of the box behind this one, which lies outside because of `column`; `None` when there is none.
+    /// The nearest row of the box after this one, which is outside because of `column`; `None` if there is none.
     pub(super) fn next_from(&self, column: usize) -> Option<Typed> {
-        // Where a column has no value left, one before it goes on.
+        // If a column has no further value, the one before it advances.
         (0..=column).rev().find_map(|column| {
             let (set, domain, value) = (self.sets.get(column)?, self.domains.get(column)?, self.row.get(column)?);
             let mut end = self.following(set, value, domain)?;
@@ -69,7 +69,7 @@ impl Places<'_> {
         self.row.iter().take(columns).cloned()
     }
 
-    /// What comes next of a set behind a value: a value of it, or all that lies just behind one.
+    /// The next element of a set after a value: a value of it, or a span that starts right after the value.
     fn following(&self, set: &ColumnSet, value: &Value, domain: &Domain) -> Option<End> {
         let up = self.goes_up(domain);
         if value.is_null() {
