@@ -1,4 +1,4 @@
-//! First committer wins: what was written since the oldest transaction began.
+//! First committer wins: the keys written since the oldest transaction began.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -57,10 +57,10 @@ struct TokenId {
     number: u64,
 }
 
-/// A live read: while it exists, what is written after it is remembered.
+/// A live read: while it exists, the keys of later commits are kept.
 ///
-/// Several commits may be checked against one token: what a statement wrote in an earlier part is no conflict for a
-/// later part.
+/// Several commits may be checked against one token: the writes of an earlier part of a statement do not conflict with
+/// a later part.
 #[derive(Debug)]
 pub(crate) struct ReadToken {
     log: Arc<CommitLog>,
@@ -121,8 +121,8 @@ impl State {
         self.live.len() > usize::from(own.is_some_and(|own| self.live.contains(&own)))
     }
 
-    /// Remembers the keys of a commit. More than can be remembered are forgotten with all others: what reads before now
-    /// cannot be checked any more.
+    /// Keeps the keys of a commit. If there are too many, all are discarded, and earlier reads can no longer be
+    /// checked.
     fn remember<'a>(&mut self, owner: Option<TokenId>, keys: impl Iterator<Item = (TableId, &'a [u8])>) {
         let written = Written { no: self.last, owner };
         for (table, key) in keys {
@@ -218,7 +218,7 @@ mod tests {
             ),
         ) {
             let log = Arc::new(CommitLog::default());
-            // What was committed, by which statement.
+            // The commits, by statement.
             let mut history: Vec<(CommitNo, Vec<u8>, usize)> = Vec::new();
             let mut open: Vec<Option<(ReadToken, usize)>> = (0..4).map(|_| None).collect();
             for (statement, (what, slot, keys)) in steps.into_iter().enumerate() {
@@ -254,7 +254,8 @@ mod tests {
         }
     }
 
-    /// A statement that commits many parts does not make itself too old, whoever reads and writes beside it.
+    /// A statement that commits many parts does not make its own token too old, regardless of concurrent reads and
+    /// writes.
     #[test]
     fn own_parts_do_not_use_up_what_is_remembered() {
         let log = Arc::new(CommitLog::default());

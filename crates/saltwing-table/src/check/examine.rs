@@ -1,4 +1,4 @@
-//! Reading a store for what is wrong with it, and for what can still be read.
+//! Checks a store for damage, and reads its intact parts.
 //!
 //! ```text
 //!   store ──> image: what opening reads, without what is damaged ──> tables, for reading alone
@@ -19,8 +19,8 @@ use crate::store::EmbeddedTables;
 const CACHE_BYTES: usize = 16 << 20;
 
 impl EmbeddedTables {
-    /// The tables of a store as far as they can be read, and what is wrong with what holds them together: directories,
-    /// records of recent rows, which blocks there are. Nothing is written, now or later.
+    /// The readable tables of a store, and the damage of their structure: directories, records of recent rows, lists of
+    /// blocks. Nothing is written, now or later.
     ///
     /// # Errors
     /// [`TableError::OtherLayout`]; as [`ScanContext::check`]. Damage is no error.
@@ -39,7 +39,8 @@ impl EmbeddedTables {
         self.packed().strangers()
     }
 
-    /// Has `read` read the store below at one moment, while commits go on. Where the store has no snapshots merges wait.
+    /// Calls `read` with the store below as of one moment, while commits continue. If the store has no snapshots,
+    /// merges wait.
     ///
     /// # Errors
     /// The store's; what `read` fails with.

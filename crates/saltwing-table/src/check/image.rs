@@ -11,8 +11,8 @@
 //!
 //! # Laws
 //! 1. Nothing is written to the store below.
-//! 2. Without damage the image is the store.
-//! 3. Every record that is left out or made anew is told.
+//! 2. Without damage the image equals the store.
+//! 3. Every omitted or rebuilt record is reported.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -32,13 +32,13 @@ use crate::format::spaces::{
     DELTAS, DIR, DIR_ENTRY, DIR_RUN, META, META_KEY, OLD_ROWS, REPLACED, hex, id_of, label, split_table,
 };
 
-/// The tables of a store as far as they can be read, and what is wrong with the rest.
+/// The readable tables of a store, and the damage of the rest.
 pub(crate) struct Image {
     pub(crate) kv: Arc<dyn OrderedKv>,
     pub(crate) damages: Vec<Damage>,
 }
 
-/// What the directories of all tables name.
+/// The references of the directories of all tables.
 #[derive(Default)]
 pub(crate) struct Named {
     pub(crate) tables: BTreeMap<TableId, NamedByTable>,
@@ -46,7 +46,7 @@ pub(crate) struct Named {
     pub(crate) replaced: HashSet<(TableId, u64)>,
 }
 
-/// What a table's directory names.
+/// The references of a table's directory.
 #[derive(Default)]
 pub(crate) struct NamedByTable {
     /// Each fence with its block; `None` where the entry cannot be read.
@@ -58,7 +58,7 @@ pub(crate) struct NamedByTable {
 }
 
 impl Image {
-    /// Reads a store: everything but blocks, of which it looks at the keys. `go_on` may end it.
+    /// Reads everything of a store but its blocks, of which it reads the keys. `go_on` may end it.
     ///
     /// # Errors
     /// [`TableError::OtherLayout`]; what `go_on` fails with.
@@ -99,7 +99,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The record of generations; one that holds for what is there where it cannot be read.
+    /// The record of generations; if it is unreadable, one that fits the other records.
     fn meta(&mut self) -> Result<Meta, TableError> {
         let damage = |what: String| Damage::new(label(META), None, "key layout", what);
         let found = match self.below.get(META, META_KEY) {
@@ -279,7 +279,7 @@ pub(crate) fn walk(
 }
 
 impl Named {
-    /// Takes a directory's record in; what is wrong with it where it cannot be read.
+    /// Adds a record of a directory; returns its damage if it is unreadable.
     fn note(&mut self, key: &Bytes, value: &Bytes, next_id: u64) -> Option<Damage> {
         let damaged = |table, place: String, what: &str| Some(Damage::new(label(DIR), table, place, what));
         let Some((table, (kind, rest))) = split_table(key).and_then(|(t, rest)| Some((t, rest.split_first()?))) else {

@@ -1,4 +1,4 @@
-//! Reading a store for what is wrong with it, and for what can still be read. Damage is data here, not an error.
+//! Checks a store for damage, and reads its intact parts. Damage is data here, not an error.
 
 pub(crate) mod examine;
 pub(crate) mod image;

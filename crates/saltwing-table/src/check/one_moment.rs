@@ -1,4 +1,4 @@
-//! The store below as it is at one moment, for those who read all of it while commits go on.
+//! The store below as of one moment, for a full read while commits continue.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Parts of blocks that no directory names, and directory records made anew from them.
+//! Parts of blocks that no directory references, and directory records rebuilt from them.
 //!
 //! ```text
 //!   DIR    fence a -> block 4     fence k -> ???           fence t -> block 9
@@ -9,8 +9,8 @@
 //! out: nothing is passed over for them.
 //!
 //! # Laws
-//! 1. A block that no damaged record stands for is told and left alone: nobody knows whether its rows were replaced.
-//! 2. A run counts for an entry whose block is older than the run: newer blocks have its rows already.
+//! 1. A block that no damaged record can account for is reported but not used, because its rows may have been replaced.
+//! 2. A run counts for an entry only if it is newer than the entry's block: newer blocks already have its rows.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -101,8 +101,8 @@ impl Orphans {
         Ok(found)
     }
 
-    /// Makes records for what cannot be read: keys and values of `DIR`. `directory` is what was found wrong with that;
-    /// a record that is made anew loses nothing.
+    /// Rebuilds unreadable records: keys and values of `DIR`. `directory` is the damage found there; a rebuilt record
+    /// loses nothing.
     pub(crate) fn mend(
         mut self,
         named: &mut Named,
@@ -163,7 +163,7 @@ impl Orphans {
         }
     }
 
-    /// The newest block whose keys all lie from a fence on below the next one.
+    /// The newest block whose keys are all between a fence and the next one.
     fn block_between(&self, table: TableId, fence: &[u8], end: Option<&Bytes>) -> Option<u64> {
         let of_table = self.blocks.range((table, 0)..=(table, u64::MAX)).rev();
         let lies_between = |orphan: &Orphan| {
@@ -234,7 +234,7 @@ impl Orphan {
     fn run_record(&self, id: u64, of_table: &NamedByTable) -> Option<Vec<u8>> {
         let lead = self.lead.as_ref()?;
         let keys: Vec<Vec<u8>> = (0..lead.rows()).map(|row| key_of(lead, row)).collect();
-        // Rows of nobody are of a block that is not there.
+        // Rows without an owner belong to a missing block.
         let owner = |key: &[u8]| of_table.owner(key).filter(|block| *block < id).unwrap_or(u64::MAX);
         let (mut filter, mut parts) = (vec![0; keys.len()], Vec::new());
         let mut start = 0;

@@ -1,9 +1,9 @@
-//! Holds what is stored of a table to what it says of itself: blocks to their directory entries, rows to their table.
+//! Verifies the stored data of a table: blocks against their directory entries, rows against their table.
 //!
 //! # Laws
-//! 1. Everything that reading could meet is read: every part, every value, those that lie by themselves too.
-//! 2. One bad block or row ends nothing: what is wrong is told, and the rest is read.
-//! 3. What is told of a whole table is right: no reader sees a row that the walk does not see.
+//! 1. Everything that a read could meet is read: every part and every value, overflow values included.
+//! 2. One damaged block or row ends nothing: the damage is reported, and the rest is read.
+//! 3. A report about a whole table is right: no reader sees a row that the walk does not see.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -61,7 +61,7 @@ struct Walk<'a> {
     table: &'a Arc<StoredTable>,
     shape: RowShape,
     rows: &'a TableRows,
-    /// Runs that were held to their records: many entries name one.
+    /// Runs that were verified already: many entries reference one.
     runs_seen: BTreeSet<u64>,
     done: Examined,
     take: TakeRow<'a>,
@@ -86,7 +86,7 @@ struct LostRows {
     count: u64,
     first: Vec<u8>,
     last: Vec<u8>,
-    /// What the first one failed with.
+    /// The first error.
     why: String,
 }
 
@@ -199,13 +199,13 @@ impl Walk<'_> {
         faults
     }
 
-    /// Reads a family's parts, and finds out what a directory should know of its columns; how many bytes they have.
+    /// Reads a family's parts, and computes the zones of its columns; returns the bytes of the parts.
     fn columns(&self, block: &Arc<BlockRef>, family: u8, zones: &mut Vec<(u8, Zone)>) -> Result<u64, TableError> {
         let (fix, var) = (block.fix(family)?, block.var(family)?);
         let Some(fix) = fix else { return Err(block.damaged("a part is missing")) };
         for (slot, (ty, _)) in (0u16..).zip(self.table.def().slots(family.into())) {
             let Some(stored) = fix.column(slot) else { continue };
-            // Values that lie by themselves are read with their rows.
+            // Overflow values are read with their rows.
             let mut column = ColumnData::new(slot, ty, usize::MAX);
             let is_var = matches!(stored.cells, FixCells::Var);
             if is_var && var.as_ref().is_none_or(|var| var.column(slot).is_none()) {
@@ -226,7 +226,7 @@ impl Walk<'_> {
         Ok((fix.bytes().len() + var.map_or(0, |var| var.bytes().len())) as u64)
     }
 
-    /// Adds the keys of a block's rows; those that the entry does not own are told.
+    /// Adds the keys of a block's rows; reports keys that the entry does not own.
     fn keys(
         &mut self,
         block: &BlockRef,
@@ -364,12 +364,12 @@ fn written_ms(found: &Found) -> i64 {
     }
 }
 
-/// Whether what a directory has of a column holds for it: a sum may not be kept, the rest is the same.
+/// Whether a zone of the directory fits the column: a sum may be missing, the rest must be equal.
 fn is_zone_of(kept: &Zone, found: &Zone) -> bool {
     (kept.bounds, kept.has_null) == (found.bounds, found.has_null) && kept.sum.is_none_or(|sum| Some(sum) == found.sum)
 }
 
-/// The spaces of a store that tables lie in.
+/// The spaces of a store that contain tables.
 pub const SPACES: [Space; 10] = [
     Space::new(1),
     Space::new(2),
@@ -383,7 +383,7 @@ pub const SPACES: [Space; 10] = [
     Space::new(10),
 ];
 
-/// Whether the bytes of an entry of a space can be what was written there: its checksum and form.
+/// Whether the bytes of an entry are valid for a space: checksum and format.
 ///
 /// Recent rows have no checksum of their own: the store's journal has.
 pub fn is_whole(space: Space, key: &[u8], value: &Bytes) -> bool {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
-/// What the cache knows of a block whose parts are in memory.
+/// The cache's view of a block whose parts are in memory.
 pub(crate) trait CachedBlock: Send + Sync {
     /// Whether a part was read since the last call.
     fn take_used(&self) -> bool;
@@ -15,8 +15,8 @@ pub(crate) trait CachedBlock: Send + Sync {
     fn evict(&self) -> usize;
 }
 
-/// Blocks in the order in which their first part was read. The oldest one is evicted first, unless a part of it was read since
-/// the cache looked at it last.
+/// Blocks in the order in which their first part was read. The oldest one is evicted first, unless a part of it was
+/// read since the last pass (CLOCK).
 pub(crate) struct BlockCache {
     bytes_max: usize,
     bytes: AtomicUsize,
@@ -34,7 +34,7 @@ impl BlockCache {
         let mut held = self.bytes.fetch_add(size, Relaxed) + size;
         let mut ring = self.ring.lock();
         ring.extend(new);
-        // Each block is looked at twice at most: once used, once not.
+        // A pass visits each block at most twice: once used, once unused.
         for _ in 0..2 * ring.len() {
             if held <= self.bytes_max {
                 break;

@@ -1,7 +1,7 @@
 //! BlockIdAllocator for blocks and long values, and the record that says which are taken.
 //!
-//! Threads that make blocks of one step take numbers side by side, and write long values ahead of it. Whoever writes
-//! the record has it alone: it never says less than before.
+//! Threads that make blocks of one step take ids concurrently, and write overflow values before it. The record is
+//! written under a lock, so the stored next id never decreases.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -33,7 +33,7 @@ impl BlockIdAllocator {
         self.meta.lock().clone()
     }
 
-    /// Has the record written with all numbers that were taken: what `write` returns is what was written.
+    /// Writes the record with all ids taken so far; `write` returns the written record.
     pub(crate) fn write(&self, write: impl FnOnce(Meta) -> Result<Meta, TableError>) -> Result<(), TableError> {
         let mut meta = self.meta.lock();
         *meta = write(Meta { next_block: self.next.load(Relaxed), ..meta.clone() })?;

@@ -1,4 +1,4 @@
-//! A stored block as a directory names it: what is known of it without reading, and its parts once they are read.
+//! A stored block as a directory references it: its summary, and its parts once they are read.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
@@ -21,7 +21,7 @@ use crate::format::var_part::VarPart;
 
 /// An immutable block. While a directory that a reader holds names it, it stays in the store.
 ///
-/// What a reader of a row needs stands first: mostly no cache has it.
+/// The fields that a point read needs come first, because they are seldom in a cache.
 #[repr(C)]
 pub(crate) struct BlockRef {
     parts: RwLock<Parts>,
@@ -33,7 +33,7 @@ pub(crate) struct BlockRef {
     replaced: AtomicBool,
     pub(crate) id: u64,
     pub(crate) summary: Summary,
-    /// Values of its rows that lie by themselves.
+    /// Overflow values of its rows.
     pub(crate) overflow: Vec<Arc<OverflowValue>>,
     context: Arc<BlockContext>,
 }
@@ -48,7 +48,8 @@ struct Parts {
 
 /// The parts of a block that are in memory, for a prefetch.
 ///
-/// No other part is asked for while this is there: who waits for the block would be waited for.
+/// Holds the read lock of the block's parts. The holder must not request another part meanwhile: a thread that waits to
+/// write this lock would block that request, and the holder would wait for itself (deadlock).
 pub(crate) struct PartsInMemory<'b>(RwLockReadGuard<'b, Parts>);
 
 impl PartsInMemory<'_> {
@@ -158,7 +159,7 @@ impl BlockRef {
         part.map_or(0, |part| part.bytes().len() + part.expanded_bytes() + 4 * self.summary.rows as usize)
     }
 
-    /// Keeps the parts of a new block, by family: what was written last is often read next.
+    /// Caches the parts of a new block, by family, because new rows are often read next.
     pub(crate) fn keep_made(self: &Arc<Self>, made: Vec<(u8, Bytes, Option<Bytes>)>) -> Result<(), TableError> {
         let (mut size, mut fix, mut var) = (0, SmallVec::new(), SmallVec::new());
         for (family, fix_bytes, var_bytes) in made {
@@ -182,7 +183,7 @@ impl BlockRef {
             .map_err(StorageError::from)?)
     }
 
-    /// Being read for the first time is no use yet: what is read once only goes before what is read again.
+    /// The first read does not mark the part as used, so parts read only once are evicted before parts read again.
     fn keep(self: &Arc<Self>, size: usize, add: impl FnOnce(&mut Parts)) {
         let first = {
             let mut parts = self.parts.write();
@@ -195,12 +196,12 @@ impl BlockRef {
         self.context.store.cache.add(size, new);
     }
 
-    /// A value that lies by itself was read into one of the parts.
+    /// An overflow value was read into one of the parts.
     pub(crate) fn grow(self: &Arc<Self>, size: usize) {
         self.context.counters.cache_misses.fetch_add(1, Relaxed);
         {
             let mut parts = self.parts.write();
-            // The part is no more in memory but for who reads it now.
+            // The part was evicted; only the current reader still has it.
             if parts.var.is_empty() {
                 return;
             }

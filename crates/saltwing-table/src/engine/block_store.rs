@@ -32,7 +32,7 @@ impl BlockStore {
         &self.tables
     }
 
-    /// What is counted of a table.
+    /// The counters of a table.
     pub(crate) fn counters(&self, table: TableId) -> Arc<TableCounters> {
         self.counters.of(table)
     }
@@ -55,7 +55,8 @@ impl BlockStore {
 
 /// Where the blocks of a table come from.
 ///
-/// Who makes many blocks has one for them, and each of several threads its own: they would wait for each other at its count.
+/// All blocks made by one thread share one. Each thread needs its own, because threads that share a reference count
+/// wait for each other.
 pub(crate) struct BlockContext {
     pub(crate) table: TableId,
     pub(crate) counters: Arc<TableCounters>,
@@ -76,7 +77,7 @@ impl BlockContext {
             .map_or_else(|| format!("table number {}", self.table.0), |table| table.def().name.to_string())
     }
 
-    /// A value that lies by itself, as stored.
+    /// An overflow value, as stored.
     pub(crate) fn load_overflow(&self, id: u64) -> Result<Option<Bytes>, StoreError> {
         self.store.kv.get(OVERFLOW, &id_key(self.table, id))
     }
@@ -87,7 +88,7 @@ impl BlockContext {
     }
 }
 
-/// A replaced block, or a value that lay by itself, that nobody reads any more.
+/// A replaced block or overflow value without readers.
 #[derive(Debug)]
 pub(crate) struct Unread {
     pub(crate) table: TableId,

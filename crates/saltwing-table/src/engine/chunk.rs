@@ -1,5 +1,5 @@
-//! Neighbours among a directory's entries; those that opening has found are kept as they were read, until somebody looks
-//! at one of them.
+//! A run of neighbouring entries of a directory. Entries read at opening stay encoded until the first access to one of
+//! them.
 //!
 //! ```text
 //!   opening ──> key, value   key, value   ..      what the store has read, checked
@@ -28,8 +28,8 @@ pub(crate) const CHUNK_ENTRIES: usize = 512;
 pub(crate) const CHUNK_ENTRIES_MIN: usize = CHUNK_ENTRIES / 4;
 pub(crate) const CHUNK_ENTRIES_MAX: usize = CHUNK_ENTRIES * 2;
 
-/// The first bytes of a key; what is missing is zero, so that order is kept. Half as many would not do: keys of a bucket
-/// often begin with the same letters or digits.
+/// The first bytes of a key; missing bytes are zero, which keeps the order. Half as many would not suffice: keys of a
+/// bucket often begin with the same letters or digits.
 pub(crate) fn head(key: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     match key.first_chunk() {
@@ -57,9 +57,9 @@ pub(crate) struct Chunk {
     pub(crate) first_fence: Bytes,
     pub(crate) len: usize,
     pub(crate) facts: ChunkStats,
-    /// What the zones of its blocks and runs come to, once somebody has asked.
+    /// The sums of the zones of its blocks and runs, computed on demand.
     zones: OnceLock<ZoneSums>,
-    /// What its entries are made of; nothing once they are.
+    /// The encoded entries; `None` once they are decoded.
     kept: Mutex<Option<Encoded>>,
 }
 
@@ -71,18 +71,18 @@ pub(crate) struct Decoded {
     pub(crate) heads: Vec<u128>,
 }
 
-/// What is known of a chunk as a whole.
+/// Statistics of a chunk as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkStats {
     pub(crate) size: Size,
     /// When its oldest row was written.
     pub(crate) oldest_ms: i64,
-    /// Whether the runs of an entry are worth writing its block anew while nothing else is written.
+    /// Whether the runs of an entry justify rewriting its block while nothing else is written.
     pub(crate) has_many_in_runs: bool,
 }
 
 impl ChunkStats {
-    /// Those of entries of which some, with their oldest rows, are known.
+    /// The statistics of entries, by the sizes of some of them and their oldest rows.
     fn of(entries: impl Iterator<Item = (Size, i64)>) -> Self {
         let none = Self { size: Size::default(), oldest_ms: i64::MAX, has_many_in_runs: false };
         entries.fold(none, |all, (size, oldest_ms)| Self {
@@ -182,7 +182,7 @@ impl Chunk {
         }
     }
 
-    /// What the zones of its blocks and runs come to.
+    /// The sums of the zones of its blocks and runs.
     pub(crate) fn zones(&self) -> &ZoneSums {
         self.zones.get_or_init(|| {
             let mut zones = ZoneSums::default();

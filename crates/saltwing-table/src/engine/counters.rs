@@ -1,4 +1,4 @@
-//! What is counted of each table while it is open.
+//! The counters of each open table.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use parking_lot::RwLock;
 use saltwing_types::TableId;
 
-/// What is counted of one table.
+/// The counters of one table.
 #[derive(Debug, Default)]
 pub(crate) struct TableCounters {
     pub(crate) rows_written: AtomicU64,
@@ -17,7 +17,7 @@ pub(crate) struct TableCounters {
     pub(crate) run_rows_written: AtomicU64,
     pub(crate) block_rows_written: AtomicU64,
     pub(crate) block_bytes_written: AtomicU64,
-    /// Of blocks that are gone; those that are there count for themselves.
+    /// Hits of deleted blocks; existing blocks count their own.
     pub(crate) cache_hits: AtomicU64,
     pub(crate) cache_misses: AtomicU64,
 }

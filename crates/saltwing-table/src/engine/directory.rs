@@ -2,9 +2,9 @@
 //!
 //! # Invariants
 //! 1. Fences ascend, and the first is empty: entry i owns the keys from its fence to the next one.
-//! 2. All keys of an entry's block, and of the rows of runs that it names, lie among those that it owns.
-//! 3. An entry that is not dirty has no row in a delta of any reader that got the directory: its runs and its block
-//!    alone are true.
+//! 2. An entry owns all keys of its block and of its rows in runs.
+//! 3. An entry that is not dirty has no row in a delta of any reader with this directory; point reads and counts use
+//!    its runs and its block alone, and would miss such a row.
 //! 4. An entry without a block has no runs.
 
 use std::ops::Range;
@@ -19,10 +19,10 @@ use crate::engine::zone_sum::ZoneSums;
 pub(crate) use crate::engine::entry::Entry;
 pub(crate) use crate::engine::entry::Size;
 
-/// The blocks of one table in key order. It never changes, but for what is dirty.
+/// The blocks of one table in key order. Immutable, except for the dirty marks.
 ///
-/// Its entries lie in chunks, which the directory that a merge step puts in its place shares as far as the step left
-/// them alone: publishing one costs what the step has touched, and a count of references a chunk.
+/// A merge step publishes a new directory that shares all chunks without changes, so its cost is that of the changed
+/// chunks and one reference count per chunk.
 pub(crate) struct Directory {
     /// None of them empty, but for what all are.
     chunks: Vec<Arc<Chunk>>,
@@ -38,7 +38,7 @@ impl Default for Directory {
     }
 }
 
-/// Ranges of entries, ascending, and what comes in their places.
+/// Ranges of entries, ascending, and their replacements.
 pub(crate) type Edits = Vec<(Range<usize>, Vec<Arc<Entry>>)>;
 
 impl Directory {
@@ -70,7 +70,7 @@ impl Directory {
         let mut at = 0;
         for (range, new) in edits {
             self.copy(at..range.start, &mut chunks);
-            // Where the first keeps its fence, the entry in front of it owns what it owned.
+            // If the first entry keeps its fence, the entry before it owns the same keys as before.
             let fences = (self.entry(range.start).map(|old| &old.fence), new.first().map(|new| &new.fence));
             let before = chunks.count.saturating_sub(usize::from(fences.0 != fences.1));
             new.into_iter().for_each(|entry| chunks.push(entry));
@@ -163,7 +163,7 @@ impl Directory {
         }
     }
 
-    /// What the blocks hold.
+    /// The total size of the blocks.
     pub(crate) fn size(&self) -> Size {
         self.size
     }
@@ -187,7 +187,7 @@ impl Directory {
         size
     }
 
-    /// What the zones of all blocks and runs come to. A chunk adds its own up when it is asked first.
+    /// The sums of the zones of all blocks and runs. A chunk computes its own at the first request.
     pub(crate) fn zones(&self) -> ZoneSums {
         let mut all = ZoneSums::default();
         self.chunks.iter().for_each(|chunk| all.add_all(chunk.zones()));
@@ -292,7 +292,8 @@ impl Chunks {
         self.count += 1;
     }
 
-    /// Whether a chunk can follow: what stands before it is enough for one of its own, or it is the first and can be.
+    /// Whether this chunk can be shared as it is: the pending entries are enough for a chunk of their own, or there are
+    /// none; and the first chunk of a directory must start with the empty fence.
     fn can_share(&self, chunk: &Chunk) -> bool {
         match self.count {
             0 => chunk.first_fence.is_empty(),
@@ -381,7 +382,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(12)))]
 
-        /// Directory after directory is one that was made of its entries at once, and shares what was left alone.
+        /// A directory after many edits equals one built from its entries at once, and shares unchanged chunks.
         #[test]
         fn edits_put_entries_in_the_place_of_others(
             count in 0u32..6000,

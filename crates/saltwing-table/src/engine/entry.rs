@@ -11,7 +11,7 @@ use crate::engine::run::{REST_SHARE, RunPart};
 /// One block and the keys that it owns.
 pub(crate) struct Entry {
     pub(crate) fence: Bytes,
-    /// `None` only in the first entry, when no block is there for the first keys.
+    /// `None` only in the first entry, if no block has the first keys.
     pub(crate) block: Option<Arc<BlockRef>>,
     /// Rows that are newer than the block, newest first.
     pub(crate) runs: Box<[RunPart]>,
@@ -23,12 +23,12 @@ impl Entry {
         Self { fence, block, runs: Box::default(), dirty: AtomicBool::new(false) }
     }
 
-    /// One with runs, newest first, as it is when it is made of what the store has.
+    /// An entry with runs, newest first, built from stored records.
     pub(crate) fn of_parts(fence: Bytes, block: Arc<BlockRef>, runs: Box<[RunPart]>, is_dirty: bool) -> Self {
         Self { fence, block: Some(block), runs, dirty: AtomicBool::new(is_dirty) }
     }
 
-    /// The entry with a run in the place of so many of its newest.
+    /// The entry with a run that replaces the newest `taken` runs.
     pub(crate) fn with_run(&self, run: RunPart, taken: usize) -> Self {
         let kept = self.runs.get(taken..).unwrap_or_default();
         let mut runs = Vec::with_capacity(1 + kept.len());
@@ -52,7 +52,7 @@ impl Entry {
         self.block.as_ref().filter(|_| !self.is_dirty() && self.runs.is_empty())
     }
 
-    /// What its block holds.
+    /// The size of its block.
     pub(crate) fn size(&self) -> Size {
         let Some(block) = &self.block else { return Size::default() };
         let of_block = Size::of_block(block.summary.rows, block.summary.bytes);
@@ -90,7 +90,7 @@ impl Size {
         Self { run_rows, run_bytes, ..self }
     }
 
-    /// Whether an entry's runs are worth writing its block anew while nothing else is written.
+    /// Whether an entry's runs justify rewriting its block while nothing else is written.
     pub(crate) fn has_many_in_runs(self) -> bool {
         let Self { rows, bytes, run_rows, run_bytes, .. } = self;
         run_rows > 0 && (run_rows * REST_SHARE >= rows || run_bytes * REST_SHARE >= bytes)

@@ -8,7 +8,7 @@ use saltwing_types::with_causes;
 /// Work in the background that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackgroundFailure {
-    /// What was being done: `merge`, `sweep`.
+    /// The task: `merge`, `sweep`.
     pub task: &'static str,
     /// When it failed last, in milliseconds since 1970.
     pub at_ms: i64,

@@ -1,7 +1,7 @@
-//! The ordered map of a delta: keys are compared mostly without being looked at.
+//! The ordered map of a delta: most comparisons use the first bytes of keys, stored inline.
 //!
-//! Keys longer than a few bytes lie on the heap, each in a place of its own, and a search would wait for each that it
-//! compares. So a key's first bytes stand beside it as numbers, and decide wherever keys differ in them.
+//! Longer keys are on the heap, each in its own allocation, and a search would miss the cache for each comparison. So a
+//! key's first bytes are stored as numbers next to its pointer, and decide the comparison if they differ.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -16,8 +16,8 @@ use crate::format::stored_row::{RecentRow, StoredRow};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delta(OrdMap<DeltaKey, Option<StoredRow>>);
 
-/// The first bytes of a key as numbers; what is missing is zero, so that order is kept. Rows that lie together differ
-/// behind what they are found by: a time, say, behind a name.
+/// The first bytes of a key as numbers; missing bytes are zero, which keeps the order. Adjacent rows often differ only
+/// after a common prefix: in a time after a name, for example.
 type Head = [u64; HEAD_NUMBERS];
 
 const HEAD_NUMBERS: usize = 3;
@@ -73,7 +73,7 @@ impl Delta {
         self.0.contains_key(&Wanted::new(key))
     }
 
-    /// Puts a row in the place of what was there.
+    /// Inserts a row, or replaces the existing one.
     pub(crate) fn insert(&mut self, key: Bytes, row: Option<StoredRow>) {
         self.0.insert(DeltaKey { head: head_of(&key), key }, row);
     }

@@ -22,7 +22,7 @@ use crate::format::spaces::{
 /// Most keys that are deleted at once.
 const BATCH_KEYS: usize = 1000;
 
-/// How often one that waits for another merge asks whether it shall go on.
+/// Interval at which a merge that waits for another one calls `go_on`.
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Says whether work shall go on.
@@ -38,8 +38,9 @@ impl StorageEngine {
         self.delete_obsolete(&mut merge).map(drop)
     }
 
-    /// Brings every row into blocks, and cuts those of one table anew that are larger or much smaller than they should
-    /// be. `go_on` is asked while it waits and between steps: what it fails with ends it there, with all rows in place.
+    /// Merges every row into blocks, and rewrites blocks of one table that are larger or much smaller than they should
+    /// be. `go_on` is called while it waits and between steps; its error ends the compaction there, and no row is
+    /// affected.
     pub(crate) fn compact(&self, table: TableId, go_on: GoOn<'_>) -> Result<(), TableError> {
         let mut merge = loop {
             go_on()?;
@@ -48,7 +49,7 @@ impl StorageEngine {
             }
         };
         self.merge_recent(&mut merge, go_on)?;
-        // Again while that makes blocks fewer: what stands beside new blocks may be sparse with these.
+        // Repeated while there are fewer blocks than before: neighbours of new blocks may be sparse together with them.
         let mut blocks_before = u64::MAX;
         while let Some(blocks) = self.compact_once(&mut merge, table, go_on)?
             && blocks < blocks_before
@@ -61,7 +62,7 @@ impl StorageEngine {
         Ok(self.kv.reclaim().map_err(StorageError::from)?)
     }
 
-    /// Cuts what does not fit anew, once; how many blocks there are then, if there was any.
+    /// One pass of COMPACT; returns the number of blocks if it rewrote any.
     fn compact_once(&self, merge: &mut MergeState, table: TableId, go_on: GoOn<'_>) -> Result<Option<u64>, TableError> {
         let (mut cursor, mut is_done) = (Cursor { table, ..Cursor::default() }, false);
         while self.step(merge, &mut cursor, CompactionReason::Undersized(table))?.is_some() {
@@ -129,7 +130,7 @@ impl StorageEngine {
         }
         let is_any_deleted = self.delete_obsolete(&mut merge)?;
         drop(merge);
-        // Blocks of which readers had views at the last sweep go with this one.
+        // This sweep also deletes blocks that readers still had at the last one.
         if is_any_deleted {
             self.kv.reclaim().map_err(StorageError::from)?;
         }
@@ -142,7 +143,7 @@ impl StorageEngine {
         while !is_over() {
             let mut merge = self.merging.lock();
             let is_done = merge.meta.frozen || self.step(&mut merge, &mut cursor, CompactionReason::Runs)?.is_none();
-            // At once: what it replaces may be as much as the table.
+            // At once, because the replaced blocks may be as large as the table.
             self.delete_obsolete(&mut merge)?;
             if is_done {
                 break;
@@ -172,7 +173,7 @@ impl StorageEngine {
         Ok(expired)
     }
 
-    /// Where the device is nearly full, a merge has the space of what it replaces before it goes on.
+    /// On a nearly full device, a merge frees the space of replaced blocks before it continues.
     fn give_back_early(&self, merge: &mut MergeState) -> Result<(), TableError> {
         if self.is_nearly_full() && self.delete_obsolete(merge)? {
             self.kv.reclaim().map_err(StorageError::from)?;
@@ -247,7 +248,7 @@ impl StorageEngine {
         self.write_layout(batch)
     }
 
-    /// Refuses to go on where merges were given up.
+    /// Refuses to continue after an unknown outcome.
     fn refuse_when_stalled(&self) -> Result<(), TableError> {
         match self.stalled.get() {
             None => Ok(()),
@@ -258,7 +259,7 @@ impl StorageEngine {
     fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
         self.refuse_when_stalled()?;
         self.kv.write(batch, Durability::Buffered).map_err(|error| {
-            // Nobody knows what the store has now: a second try might mix two ways to cut the same rows.
+            // The outcome is unknown: a second attempt might mix two different splits of the same rows.
             if matches!(error, StoreError::CommitUnknown { .. } | StoreError::DiskFull { .. }) {
                 let _ = self.stalled.set(with_causes(&error));
             }
@@ -268,7 +269,7 @@ impl StorageEngine {
 
     /// Deletes all keys of a space in bounds; nobody writes there.
     ///
-    /// In one walk: one begun anew for each batch would pass over all that is deleted each time.
+    /// With one cursor: a new cursor for each batch would pass over all earlier deletions again.
     fn delete_all(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
         let mut cursor = self.kv.cursor(space, bounds, Direction::Forward).map_err(StorageError::from)?;
         loop {
@@ -311,7 +312,7 @@ impl StorageEngine {
         Ok(is_any)
     }
 
-    /// Deletes every row of a table. What was deleted before an error stays so.
+    /// Deletes every row of a table. After an error the deletions so far stay.
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         let context = BlockContext::new(table, &self.blocks);
@@ -338,7 +339,7 @@ impl StorageEngine {
             }
             self.write_layout(batch)?;
         }
-        // It sees what was there before the deletions: while it lives, the store gives nothing of that back.
+        // The cursor sees the state before the deletions; the store cannot free their space while it lives.
         drop(cursor);
         for generation in 0..2 {
             self.delete_all(delta_space(generation), table_bounds(table))?;

@@ -1,7 +1,7 @@
 //! The storage engine: memtables, the directory of blocks, the block cache, compaction and recovery.
 //!
-//! [`storage_engine`] commits rows, [`table_rows`] is what a reader takes of a table, [`directory`] finds the block of a key,
-//! [`compaction`] brings recent rows into blocks, [`recovery`] opens all of it.
+//! [`storage_engine`] commits rows, [`table_rows`] is a reader's view of a table, [`directory`] finds the block of a
+//! key, [`compaction`] merges recent rows into blocks, [`recovery`] opens the tables.
 
 pub(crate) mod block_cache;
 pub(crate) mod block_ids;

@@ -1,8 +1,8 @@
 //! Which runs the entries of a directory name, at opening: runs say whose rows they have by the numbers of blocks.
 //!
 //! # Law
-//! An entry names a run if the run has rows of the entry's block, and no newer run that has such took it in. So an entry whose
-//! block was written anew has none of those that were before.
+//! An entry references a run if the run has rows for the entry's current block, and no newer run of the entry absorbed
+//! it. An entry whose block was rewritten has none of the earlier runs, because the new block has another id.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,7 +16,8 @@ use crate::format::directory_format::PartRecord;
 /// A run, and whose rows it has.
 pub(crate) type StoredRun = (Arc<Run>, Vec<PartRecord>);
 
-/// The runs that entries of some chunks name, of all runs from the oldest on. Each run gains so many entries.
+/// The runs referenced by the entries of some chunks, in the order of all runs, oldest first; with the number of
+/// entries per run.
 pub(crate) fn named_runs(chunks: &[StoredChunk], runs: &[StoredRun]) -> Vec<NamedRuns> {
     let mut named = Vec::new();
     named.resize_with(chunks.len(), Vec::new);
@@ -110,7 +111,8 @@ impl Hasher for IdHasher {
     }
 
     fn write_u64(&mut self, id: u64) {
-        // Odd, so that low bits differ where ids do; the highest ones, which tables look at too, are mixed of all.
+        // An odd factor, so that low bits differ if ids do; the high bits, which hash tables also use, are mixed from
+        // all.
         self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

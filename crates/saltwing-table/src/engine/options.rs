@@ -20,16 +20,16 @@ pub struct LayoutOptions {
     /// Bytes of rows, before compression, that a block is not made larger than, if it has more than one row; where
     /// the table's definition does not say ([`BLOCK_BYTES`](saltwing_types::table::BLOCK_BYTES)).
     pub block_bytes: usize,
-    /// Bytes of a value from which on it lies by itself, and not in its block; 16 at least.
+    /// Values of this many bytes and more are overflow values; at least 16.
     pub value_bytes: usize,
     /// Rows in the delta from which on it is merged; an eighth of the rows in blocks, where that is more.
     pub delta_rows: u64,
     /// Bytes in the delta from which on it is merged.
     pub delta_bytes: u64,
-    /// How many deltas' worth of rows or bytes a table's blocks hold from which on it has runs: before, writing blocks
-    /// anew costs little, and reading is quicker without.
+    /// A table has runs once its blocks hold this many times the rows or bytes of a delta. Below, rewriting blocks is
+    /// cheap and reads are faster without runs.
     pub run_deltas: u64,
-    /// New rows of a block go into a run where they are fewer than one in so many of its rows.
+    /// New rows of a block go into a run if they are fewer than one in this many of its rows.
     pub run_share: u64,
     /// Most bytes of blocks that are kept in memory.
     pub cache_bytes: usize,
@@ -60,7 +60,7 @@ impl BlockLimits {
         2 * rows >= self.rows || 2 * bytes >= self.bytes
     }
 
-    /// Whether so many rows make few blocks that are less than seven eighths full: with some more they would be fuller.
+    /// Whether this many rows make few blocks that are less than seven eighths full, so that more rows would fill them.
     pub(crate) fn leave_room(self, rows: usize, bytes: usize) -> bool {
         let blocks = rows.div_ceil(self.rows).max(bytes.div_ceil(self.bytes));
         blocks < BLOCKS_TOGETHER && 8 * rows < 7 * blocks * self.rows && 8 * bytes < 7 * blocks * self.bytes
@@ -96,8 +96,8 @@ impl Default for LayoutOptions {
 }
 
 impl LayoutOptions {
-    /// 4 rows a block, values of 20 bytes that lie by themselves, 16 rows a delta, runs from the first block on, a merge
-    /// that crawls along with the commits: a few rows go through all there is.
+    /// 4 rows a block, overflow values from 20 bytes, 16 rows a delta, runs from the first block on, and merges one
+    /// step per commit: a few rows exercise every path.
     pub fn tiny() -> Self {
         Self {
             block_rows: 4,

@@ -1,4 +1,4 @@
-//! Values too long for a block, each stored by itself, as the blocks that name them hold them.
+//! Values too long for a block, as referenced by the blocks of their rows.
 //!
 //! A compaction of the row's block names the same value again, and neither reads nor writes it. A value that no block of the newest
 //! directory names is deleted when no snapshot has a block that names it.
@@ -13,10 +13,10 @@ use saltwing_types::TableId;
 use crate::engine::block_store::{BlockContext, BlockStore, Unread};
 use crate::format::overflow::read_part;
 
-/// What a value counts for in the size of its block: its number stands in the directory.
+/// The bytes that an overflow value counts towards the size of its block.
 pub(crate) const NAMED_BYTES: usize = 1 << 10;
 
-/// A value that lies by itself. It stays in the store while a block that names it is in a view.
+/// An overflow value. It stays in the store while a view has a block that references it.
 pub(crate) struct OverflowValue {
     pub(crate) id: u64,
     /// No block of the newest directory names it.
@@ -43,7 +43,7 @@ impl OverflowValue {
         read_part(&stored).filter(|value| value.len() == bytes as usize)
     }
 
-    /// What the store failed with.
+    /// The store's error.
     pub(crate) fn failure(&self) -> Option<StoreError> {
         self.failed.lock().take()
     }

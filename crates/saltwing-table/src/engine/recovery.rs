@@ -24,7 +24,7 @@ use crate::format::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_
 use crate::format::stored_row::RecentRow;
 
 impl StorageEngine {
-    /// Reads what a store holds.
+    /// Opens the tables of a store.
     ///
     /// # Errors
     /// The store's; [`TableError::CorruptLayout`]; [`TableError::OtherLayout`].

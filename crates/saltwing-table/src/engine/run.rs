@@ -1,8 +1,7 @@
 //! Runs: small blocks of rows that are newer than the blocks of some neighbouring entries.
 //!
-//! A merge that has few rows for an entry does not write its block anew: the rows, and what says that a row is deleted,
-//! go into a run, which they share with those of the entries beside it. Each of these names the run, and which of its
-//! rows are its own.
+//! A merge with few rows for an entry does not rewrite its block: the rows and deletions go into a run, together with
+//! those of neighbouring entries. Each of these references the run and its own rows in it.
 //!
 //! ```text
 //!   entries   | a        | b        | c        |
@@ -23,12 +22,12 @@ use crate::engine::block_ref::BlockRef;
 
 /// Most runs that an entry names: with the deltas and the block a row is looked for in five places.
 pub(crate) const RUNS_MAX: usize = 3;
-/// A run is brought together with newer rows where it has at most so many times theirs.
+/// New rows absorb a run that has at most this many times their rows.
 const RUN_GROWTH: u64 = 2;
-/// The block is written anew with its runs when they have one row for so many of its.
+/// A block is folded when its runs have one row for this many of its own.
 const FOLD_SHARE: u64 = 2;
 
-/// While nothing is written, it is when they have one for so many.
+/// While nothing is written, it is folded when they have one for this many.
 pub(crate) const REST_SHARE: u64 = 16;
 
 /// Rows of neighbouring entries above their blocks.
@@ -114,7 +113,7 @@ impl KeyHash {
         Self(u64::from(crc32fast::hash(key)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Its bits among so many bytes.
+    /// Its bits in a filter of this many bytes.
     fn bits(self, bytes: usize) -> impl Iterator<Item = (usize, u8)> {
         [self.0 >> 32, self.0 & 0xffff_ffff].into_iter().map(move |number| {
             let bit = (number * (bytes as u64 * 8)) >> 32;
@@ -146,8 +145,7 @@ impl Amount {
     }
 }
 
-/// How many of an entry's newest runs are brought together with its new rows; `None` when these are worth writing
-/// the block anew, with all of its runs.
+/// How many of an entry's newest runs its new rows absorb; `None` if the block is to be folded with all of its runs.
 ///
 /// Few new rows are written into few runs' company: a run grows before it is written again, so that a row is written
 /// about as often as there are runs times the root of that order of the ratio of block to new rows.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// How often a waiting writer looks again by itself.
+/// Interval at which a waiting writer checks without a signal.
 pub(crate) const WAIT: Duration = Duration::from_millis(20);
 
 /// What commits and the thread tell each other.
@@ -60,7 +60,7 @@ impl MergeSignal {
         }
     }
 
-    /// A merge failed: it may go on failing, and writers would wait for ever.
+    /// A merge failed. Writers stop waiting, because it may fail forever.
     pub(crate) fn failed(&self) {
         self.state.lock().failures += 1;
     }

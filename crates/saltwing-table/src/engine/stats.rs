@@ -1,4 +1,4 @@
-//! What lies where, and what was done to bring it there.
+//! Statistics of storage: current sizes, and the work done so far.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::engine::run::Run;
 use crate::engine::storage_engine::StorageEngine;
 use crate::engine::table_rows::TableRows;
 
-/// What the packed layout holds and has done since the tables were opened.
+/// The sizes and counters of the packed layout since the tables were opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StorageStats {
@@ -28,7 +28,7 @@ pub struct StorageStats {
     pub tables: Vec<TableStorage>,
 }
 
-/// What is stored of one table, and what was done with it since it was opened.
+/// The sizes of one table, and its counters since it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStorage {
@@ -62,7 +62,7 @@ pub struct TableStorage {
     pub block_bytes_written: u64,
     /// Those of the rows that were written into runs.
     pub run_rows_written: u64,
-    /// How often a block was written anew with the rows of its runs.
+    /// Blocks rewritten with the rows of their runs.
     pub folds: u64,
     /// Parts of blocks that a reader found in memory; where readers meet, some go uncounted.
     pub cache_hits: u64,
@@ -80,7 +80,7 @@ impl TableStorage {
 }
 
 impl StorageEngine {
-    /// What lies where. Walks over the recent rows to add up their bytes.
+    /// Current sizes and counters. Walks over the recent rows to add up their bytes.
     pub(crate) fn storage_stats(&self) -> StorageStats {
         let moment = self.rows.read().clone();
         let mut ids: Vec<TableId> = self.tables.read().keys().copied().collect();

@@ -9,10 +9,10 @@
 //! map is frozen, and merged from left to right into blocks.
 //!
 //! # Laws
-//! 1. A [`TableMap`] never changes: it holds exactly the commits made before it was taken.
+//! 1. A [`TableMap`] never changes: it has exactly the commits made before it was taken.
 //! 2. Newest wins: active delta, then frozen delta, then runs, then block.
-//! 3. A merge changes where rows are, never which rows there are, except for expired rows, which no reader sees.
-//! 4. After a crash in any step the rows are those of the acknowledged commits, and the merge goes on.
+//! 3. A merge changes where rows are stored, never the set of rows, except for expired rows, which no reader sees.
+//! 4. After a crash in any step the rows are those of the acknowledged commits, and the merge resumes.
 //!
 //! # Locks
 //! Taken in this order: `merging` (one merge step, sweep or purge at a time), `commits` (one commit, or change of
@@ -103,8 +103,8 @@ impl StorageEngine {
         self.rows.read().get(&table.0).and_then(of)
     }
 
-    /// Writes rows, all or none: `check` may refuse them, and `record` is called when they are there. Where they are to be
-    /// synced, what comes back with it is to be waited for.
+    /// Writes rows atomically: `check` may refuse them, and `record` is called once they are visible. For a synced
+    /// write the caller must wait for the returned sync.
     ///
     /// Neither another commit nor a moment falls between `check` and `record`.
     pub(crate) fn write<T>(
@@ -115,7 +115,7 @@ impl StorageEngine {
         record: impl FnOnce() -> T,
     ) -> Result<(T, Option<Announced<'_>>), TableError> {
         self.wait_for_room();
-        // Before the lock: who waits for it shares the sync of who comes first.
+        // Before the lock, so that a writer waiting for it shares the sync of the writer before it.
         let mut announced = (durability == Durability::Synced).then(|| self.kv.announce());
         let (recorded, full) = {
             let mut commits = self.commits.lock();
@@ -137,7 +137,7 @@ impl StorageEngine {
         announced.iter_mut().for_each(Announced::written);
         match self.options.merging {
             Merging::Background => self.signal.committed(full),
-            // What was committed stays so, whatever becomes of the merge; a later commit tries again.
+            // The commit stands even if the merge fails; a later commit tries again.
             Merging::WithCommits => {
                 if let Err(error) = self.compact_inline(full) {
                     self.note_failure("merge", &error);

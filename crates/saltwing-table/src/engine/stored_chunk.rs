@@ -1,7 +1,7 @@
 //! Neighbouring entries of a directory as opening has read them.
 //!
-//! All bytes of a chunk stand one behind the other: pieces of what the store has read would keep the whole of it, and what
-//! each entry took by itself would be given back in pieces too, among which nothing larger finds room.
+//! The bytes of a chunk are one allocation: slices of the store's buffers would keep the whole buffers, and one
+//! allocation per entry would fragment the heap.
 //!
 //! ```text
 //! bytes    fence, block, ids of values in OVERFLOW | fence, block, ..
@@ -18,8 +18,9 @@ use crate::engine::entry::{Entry, Size};
 use crate::engine::run::RunPart;
 use crate::format::directory_format::StoredEntry;
 
-/// Bytes from which on a chunk takes no more entries. Most have a tenth, but take so much at first: glibc has that from the
-/// system and not from a heap, of which other threads than the one that reads would never have what is given back.
+/// A chunk with this many bytes takes no more entries. Most need a tenth, but this much is reserved first: glibc takes
+/// such an allocation from the system rather than from a heap of the reading thread, whose freed memory other threads
+/// could not use.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Entries with ascending fences, or descending ones while they are read from the back.
@@ -29,7 +30,7 @@ pub(crate) struct StoredChunk {
     entries: Vec<Place>,
 }
 
-/// Where an entry stands among the bytes, and what is known of it.
+/// The offset of an entry in the bytes, and its statistics.
 struct Place {
     at: u32,
     fence_bytes: u16,
@@ -44,7 +45,7 @@ struct Place {
 }
 
 impl StoredChunk {
-    /// With room for so many entries.
+    /// With capacity for this many entries.
     pub(crate) fn with_room(entries: usize) -> Self {
         Self { bytes: Vec::with_capacity(CHUNK_BYTES), entries: Vec::with_capacity(entries) }
     }
@@ -68,12 +69,12 @@ impl StoredChunk {
         Some(())
     }
 
-    /// Whether it takes no more entries than so many.
+    /// Whether it has `entries` entries, or no more space.
     pub(crate) fn is_full(&self, entries: usize) -> bool {
         self.entries.len() >= entries || self.bytes.len() >= CHUNK_BYTES
     }
 
-    /// Gives back what it took in advance.
+    /// Frees the unused capacity.
     pub(crate) fn end(&mut self) {
         self.bytes.shrink_to_fit();
         self.entries.shrink_to_fit();
@@ -141,7 +142,7 @@ impl StoredChunk {
         self.entries.iter().map(|place| place.id)
     }
 
-    /// What the entries' blocks hold, and when the oldest row of each was written.
+    /// The sizes of the entries' blocks, and the write time of the oldest row of each.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = (Size, i64)> {
         self.entries.iter().map(|place| (Size::of_block(place.rows, place.row_bytes), place.oldest_ms))
     }

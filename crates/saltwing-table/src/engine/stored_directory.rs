@@ -28,8 +28,8 @@ use crate::engine::stored_chunk::StoredChunk;
 use crate::format::directory_format::read_run;
 use crate::format::spaces::{DIR, DIR_ENTRY, DIR_RUN, dir_key, run_key, split_table};
 
-/// The directories of all tables, by number. Walks look at each other after each `batch` of keys; fewer in all are read
-/// by one thread.
+/// The directories of all tables, by id. The two walks compare positions after each `batch` of keys; a single thread
+/// reads fewer.
 ///
 /// # Errors
 /// The store's; [`TableError::CorruptLayout`].
@@ -52,7 +52,7 @@ pub(crate) fn directories(
 /// What walks from the front and from the back have found, by table.
 type Halves = (BTreeMap<u32, Stored>, BTreeMap<u32, Stored>);
 
-/// Reads what the store has. All is in key order.
+/// Reads the store's records, in key order.
 fn read(kv: &dyn OrderedKv, blocks: &Arc<BlockStore>, batch: usize) -> Result<Halves, TableError> {
     let meeting = Meeting::default();
     let mut front = Walk::new(kv, blocks, Direction::Forward)?;
@@ -64,7 +64,7 @@ fn read(kv: &dyn OrderedKv, blocks: &Arc<BlockStore>, batch: usize) -> Result<Ha
             let mut back = Walk::new(kv, blocks, Direction::Reverse)?;
             back.meet(&meeting, batch).map(|()| back)
         };
-        // Without another thread this one comes to the end.
+        // Without another thread this one reads to the end.
         let back = in_thread(scope, walk);
         let met = front.meet(&meeting, batch);
         let back = back.map(join).transpose();
@@ -99,7 +99,7 @@ struct Places {
 }
 
 impl Meeting {
-    /// A walk has come to a place: whether it goes on.
+    /// Publishes the position of a walk; returns whether it continues.
     fn come_to(&self, place: Option<Vec<u8>>, direction: Direction) -> bool {
         let mut places = self.0.lock();
         match direction {
@@ -116,7 +116,7 @@ impl Meeting {
     }
 }
 
-/// What the store has of one table's directory, in the order of the walk.
+/// The records of one table's directory, in the order of the walk.
 #[derive(Default)]
 struct Stored {
     chunks: StoredChunks,
@@ -169,7 +169,7 @@ impl StoredChunks {
         self.0.iter_mut().for_each(StoredChunk::reverse);
     }
 
-    /// What comes behind begins where this ends: a chunk that was only begun there goes to its neighbour.
+    /// Joins the half that starts where this one ends: an unfinished chunk there goes to its neighbour.
     fn meet(&mut self, behind: &mut Self) {
         let is_small = |chunk: &StoredChunk| chunk.len() < CHUNK_ENTRIES_MIN;
         if let (Some(last), Some(first)) = (self.0.last_mut(), behind.0.first_mut())
@@ -222,7 +222,7 @@ impl<'a> Walk<'a> {
         walked
     }
 
-    /// Takes so many keys more; whether there were.
+    /// Reads up to `batch` keys more; returns whether there were any.
     fn advance(&mut self, batch: usize) -> Result<bool, TableError> {
         for _ in 0..batch {
             let Some((key, value)) = self.cursor.next().map_err(StorageError::from)? else { return Ok(false) };
@@ -256,7 +256,7 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// What a walk from the back has of keys behind `last`, in key order.
+    /// The records of a walk from the back with keys after `last`, in key order.
     fn behind(self, last: &[u8]) -> BTreeMap<u32, Stored> {
         let mut tables = self.tables;
         if let Some((table, rest)) = split_table(last) {

@@ -1,4 +1,4 @@
-//! A table as it is stored: where its columns lie in rows and blocks.
+//! A table as stored: the position of its columns in rows and blocks.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -60,8 +60,7 @@ impl StoredTable {
         self.layouts.get(family)
     }
 
-    /// How large blocks of the table are: as its definition says, else as the options say. What the definition says
-    /// beyond the limits counts as the limit.
+    /// The block size of the table: by its definition, else by the options. Sizes beyond the limits are clamped.
     pub(crate) fn block_limits(&self, options: &LayoutOptions) -> BlockLimits {
         let said = |name, most: u64| match self.def().option(name) {
             Some(Value::Int(number)) => Some(number.clamp(&1, &(most as i64)).unsigned_abs() as usize),

@@ -33,7 +33,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.packed.signal.stop();
-        // What a merge did before a panic is whole, step by step.
+        // A merge that panicked has finished whole steps.
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -44,7 +44,7 @@ impl Drop for Worker {
 
 impl StorageEngine {
     fn merge_for_ever(&self) {
-        // What the last process left half merged goes first.
+        // First, the unfinished merge of the last process.
         let mut failed = self.has_failed("merge", self.run_pending(false));
         let mut rested_at = None;
         loop {
@@ -58,7 +58,7 @@ impl StorageEngine {
                 Wake::Full | Wake::Idle => true,
                 Wake::Look => false,
             };
-            // What could not be merged now is tried again: reading and writing go on.
+            // A failed merge is tried again later; reads and writes continue.
             failed = self.has_failed("merge", self.run_pending(rotate));
             if matches!(wake, Wake::Idle) && !failed {
                 failed = self.has_failed("compaction", self.compact_idle(&mut rested_at));
@@ -81,7 +81,7 @@ impl StorageEngine {
         if *rested_at == Some(commits) {
             return Ok(());
         }
-        // What a fold replaces gives its space back after it.
+        // The space of folded blocks is freed afterwards.
         self.refuse_when_nearly_full()?;
         let is_over = || self.signal.is_stopped() || self.signal.commits() != commits;
         self.fold_runs(is_over)?;
@@ -90,7 +90,7 @@ impl StorageEngine {
         Ok(())
     }
 
-    /// Merges what is frozen, step by step, after freezing what is there if asked.
+    /// Merges the frozen delta step by step, after freezing the active one on request.
     fn run_pending(&self, rotate: bool) -> Result<(), TableError> {
         let (mut rotate, mut has_merged) = (rotate, false);
         while !self.signal.is_stopped() {
@@ -109,7 +109,8 @@ impl StorageEngine {
                     Ok(())
                 };
             }
-            // New blocks take space before the old ones give theirs back: what is left of it is for those who ask for that.
+            // New blocks take space before the old ones are freed: the rest of the device is reserved for statements
+            // that free space.
             self.refuse_when_nearly_full()?;
             self.step_or_finish(&mut merge)?;
             has_merged = true;

@@ -1,4 +1,4 @@
-//! What the zones of many blocks come to.
+//! Sums of the zones of many blocks.
 
 use crate::engine::entry::Entry;
 use crate::format::zone::Zone;
@@ -19,7 +19,7 @@ struct ZoneSum {
     has_null: bool,
 }
 
-/// What is known of a column that every block and run has a zone of.
+/// Statistics of a column, if every block and run has a zone of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnZone {
     /// The sort numbers of the smallest and the largest value, or of ones beyond these; `None`: there are only NULLs.
@@ -68,7 +68,7 @@ impl ZoneSums {
         };
     }
 
-    /// What is known of a column; `None` where a block or run says nothing of it, or there is none.
+    /// The statistics of a column; `None` if a block or run has no zone of it, or if there are none.
     pub(crate) fn column(&self, family: u8, slot: u16) -> Option<ColumnZone> {
         let (_, sum) = self.columns.iter().find(|(known, _)| *known == (family, slot))?;
         (sum.parts == self.parts).then_some(ColumnZone { bounds: sum.bounds, has_null: sum.has_null })

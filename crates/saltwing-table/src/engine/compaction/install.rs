@@ -40,7 +40,7 @@ impl Compaction<'_> {
         counters.run_rows_written.fetch_add(self.run_rows, Relaxed);
         counters.block_rows_written.fetch_add(self.made.0, Relaxed);
         counters.block_bytes_written.fetch_add(self.made.1, Relaxed);
-        // Entries with runs are edited when their run is made, those beside them at once.
+        // An entry with a run is edited when the run is finished, its neighbours at once.
         self.edits.sort_unstable_by_key(|(range, _)| range.start);
         let (directory, touched) = self.rows.directory.edited(self.edits);
         {

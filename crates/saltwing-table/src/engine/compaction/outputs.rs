@@ -26,10 +26,10 @@ use crate::format::var_part::VarPart;
 
 /// Most columns a table whose smallest and largest values a directory keeps.
 const ZONES_MAX: usize = 16;
-/// Values that lie by themselves, a block of a step, from which on they are written before it.
+/// A step with more overflow values than this for each block writes them before its batch.
 const OVERFLOW_BATCH_VALUES: usize = 4;
 
-/// What a block has of its rows beside their columns: the bytes of their keys, and where each ends.
+/// A block's row keys: their bytes, and the end of each.
 #[derive(Default)]
 struct Heads {
     key_bytes: Vec<u8>,
@@ -185,7 +185,7 @@ impl Compaction<'_> {
         Ok(Built { id, summary, overflow, first_key, parts })
     }
 
-    /// Adds a value that lies by itself; its number.
+    /// Adds an overflow value; returns its id.
     fn add_overflow(&mut self, value: &[u8]) -> u64 {
         let id = self.numbers.take();
         let part = overflow_part(value);
@@ -205,7 +205,7 @@ impl Compaction<'_> {
         let mut batch = std::mem::take(&mut self.overflow);
         let ids: Vec<u64> = batch.mutations().iter().filter_map(|put| id_of(put.key())).collect();
         ids.iter().for_each(|id| batch.put(REPLACED, id_key(table, *id), []));
-        // The numbers are taken, whatever becomes of the step.
+        // The ids are used up, even if the step fails.
         self.numbers.write(|meta| {
             self.packed.write_meta(&meta, batch)?;
             Ok(meta)

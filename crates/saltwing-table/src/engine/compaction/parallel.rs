@@ -25,7 +25,7 @@ impl<'a> Compaction<'a> {
         if options.merge_threads <= 1 || matches!(also, CompactionReason::Undersized(_)) {
             return Vec::new();
         }
-        // Few entries are written anew in a step of a table with runs, and a run is to have those of many.
+        // In a table with runs, a step rewrites few entries, and a run should have rows of many.
         let entries = options.step_blocks * if self.has_runs { STEP_ENTRIES / 2 } else { 1 };
         let (planner, mut parts) = (self.planner(also), Vec::with_capacity(options.merge_threads));
         let mut next = Some(first);

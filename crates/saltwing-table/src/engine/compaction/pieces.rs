@@ -1,8 +1,8 @@
 //! Sizes: where rows are cut into blocks, and which neighbouring blocks are so small that a compaction joins them.
 //!
 //! # Laws
-//! 1. A piece has no more rows and bytes than a block may have, if it has more than one row.
-//! 2. Blocks that are cut anew for being sparse become fewer: what was compacted is left alone.
+//! 1. A piece has at most the rows and bytes of a block, unless it has one row.
+//! 2. Sparse blocks become fewer when they are rewritten, so compacted blocks are left alone.
 
 use crate::engine::options::BlockLimits;
 
@@ -39,12 +39,12 @@ pub(super) fn piece_ends(limits: BlockLimits, rows: impl Iterator<Item = usize> 
 pub(super) type BlockSize = (usize, usize);
 
 impl BlockLimits {
-    /// Fewest blocks that so many rows of so many bytes make.
+    /// Minimum of blocks for this many rows and bytes.
     fn parts(self, rows: usize, bytes: usize) -> usize {
         rows.div_ceil(self.rows).max(bytes.div_ceil(self.bytes).min(rows))
     }
 
-    /// Whether the rows of some neighbouring blocks could stand in so many, cut as they would be.
+    /// Whether the rows of some neighbouring blocks would fit into `count` blocks, split as usual.
     fn fit(self, blocks: &[BlockSize], count: usize) -> bool {
         let (rows, bytes) = blocks.iter().fold((0, 0), |(all, bytes), (rows, row)| (all + rows, bytes + rows * row));
         let each = || blocks.iter().flat_map(|(rows, row)| std::iter::repeat_n(*row, *rows));
@@ -89,7 +89,7 @@ mod tests {
         prop::collection::vec((1usize..25, prop_oneof![Just(10usize), 0usize..150]), 0..60)
     }
 
-    /// Blocks after some were cut anew: how a compaction does it, once.
+    /// The blocks after a rewrite, as one pass of COMPACT does it.
     fn compacted(limits: BlockLimits, blocks: &[BlockSize]) -> (Vec<BlockSize>, bool) {
         let (mut new, mut at, mut is_done) = (Vec::new(), 0, false);
         while at < blocks.len() {

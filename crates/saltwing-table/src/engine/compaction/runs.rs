@@ -50,7 +50,7 @@ impl Compaction<'_> {
             return Ok(());
         }
         let rows = pending.rows.len();
-        // No value lies by itself: none of its rows has one that is long enough, but for those of another limit.
+        // No overflow values: rows with values long enough were refused, except under another limit.
         let built = self.build(&pending, 0..rows, pending.bytes, usize::MAX)?;
         self.run_rows += rows as u64;
         let starts = std::iter::once(0).chain(parts.iter().map(|part| part.end));

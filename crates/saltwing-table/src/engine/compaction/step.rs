@@ -26,7 +26,7 @@ impl StorageEngine {
     ) -> Result<Option<u64>, TableError> {
         let numbers = BlockIdAllocator::new(merge.meta.clone());
         let done = self.numbered_step(&numbers, cursor, also);
-        // Numbers of values that were written ahead are taken, whatever became of the step.
+        // Ids of values written ahead are used up, whatever the outcome.
         merge.meta = numbers.into_meta();
         done
     }

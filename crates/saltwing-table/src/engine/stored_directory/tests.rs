@@ -32,7 +32,7 @@ fn table_of(keys: u16, most: usize) -> impl Strategy<Value = StoredTable> {
     })
 }
 
-/// With a column of which all values are a number, at which the rows were written too.
+/// With a column whose values all equal one number, which is also the write time.
 fn summary(rows: u32, number: u64) -> Summary {
     let bounds = Some((number.into(), number.into()));
     let columns = BlockColumns::new(&[0], &[(0, Zone { slot: 0, bounds, has_null: false, sum: None })]);
@@ -159,8 +159,8 @@ fn opened(table: &StoredTable, batch: usize) -> Directory {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(12)))]
 
-    /// What is asked of a directory as a whole is as if its entries had been made at once; and none is made for it, but for
-    /// those beside an entry that the store does not have.
+    /// Questions about a directory as a whole have the same answers as if its entries had been decoded at once; and
+    /// they decode none, except next to an entry that the store does not have.
     #[test]
     fn what_is_known_of_all_entries_makes_none(table in table_of(6000, 3000), batch in batch()) {
         let directory = opened(&table, batch);
@@ -186,7 +186,7 @@ proptest! {
         prop_assert_eq!(directory.entries().map(|entry| entry.size()).fold(Size::default(), Size::add), size);
     }
 
-    /// Whether they were made before or are later, and whoever looks.
+    /// Whether they are decoded before or later, and by any thread.
     #[test]
     fn entries_that_are_marked_are_dirty(
         table in table_of(6000, 3000),
@@ -196,7 +196,7 @@ proptest! {
         looked_at in prop::collection::vec(0u16..6100, 0..20),
     ) {
         let directory = opened(&table, batch);
-        // The first entry owns what comes before all keys.
+        // The first entry owns the keys before all blocks.
         let owner = |key: u16| table.0.partition_point(|fence| *fence <= key);
         for key in looked_at {
             let found = directory.owner(&key.to_be_bytes()).unwrap();
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// Whoever comes first: there is one entry, and what was marked meanwhile is marked in it.
+/// Whichever thread comes first: there is one entry, and it has the marks made meanwhile.
 #[test]
 fn entries_that_several_threads_look_at_are_made_once() {
     let keys: Vec<u16> = (0..2000).collect();
