@@ -18,9 +18,9 @@
 //!
 //! # Invariants
 //! 1. A reader sees exactly the commits up to its view's number (`scan/snapshot.rs`).
-//! 2. Of two transactions that wrote one key, the first to commit wins (`commit.rs`).
-//! 3. A row older than its table's TTL at the view's time is not there, whoever asks.
-//! 4. Rows of one bucket come out in row-key order.
+//! 2. If two transactions wrote one key, the first to commit wins (`commit.rs`).
+//! 3. A row older than its table's TTL at the view's time is invisible to every read.
+//! 4. Rows of one bucket come in row-key order.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 

@@ -12,7 +12,7 @@ use saltwing_types::{KeyColumn, SqlType, Value};
 use crate::store::EmbeddedTables;
 
 impl EmbeddedTables {
-    /// They go on from the largest one stored, which the first call after opening looks up: one row a bucket.
+    /// They continue after the largest stored one, which the first call after opening looks up: one row a bucket.
     pub(crate) fn next_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError> {
         let stored = self.stored(table);
         let mut next = stored.next_row_id.lock();

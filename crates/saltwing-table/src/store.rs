@@ -54,9 +54,9 @@ impl EmbeddedTables {
         Ok(Self { committer, capabilities, worker: Mutex::default() })
     }
 
-    /// Starts the thread that brings recent rows into blocks, where it is a thread that does. It goes on with what
-    /// an earlier process left unfinished. Call it when all tables are registered: rows of others are taken for
-    /// those of dropped tables, and go.
+    /// Starts the thread that merges recent rows into blocks, if the options have one. It resumes an unfinished merge
+    /// of an earlier process. Call it after all tables are registered: rows of other tables are taken for rows of
+    /// dropped tables and deleted.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -76,11 +76,11 @@ impl EmbeddedTables {
         self.committer.packed.merge_all()
     }
 
-    /// Brings every recent row into blocks now, and cuts blocks of this table anew that are larger or much smaller
-    /// than they should be, as after a change of its limits. Then the store gives back what replaced blocks took. When it
-    /// returns, that is done.
+    /// Merges every recent row into blocks now, and rewrites blocks of this table that are larger or much smaller than
+    /// they should be, as after a change of its limits. Then the store frees the space of replaced blocks. All of that
+    /// is done on return.
     ///
-    /// `context` can stop it: while it waits for another merge, and between its steps. What was merged stays so.
+    /// `context` can stop it, while it waits for another merge and between its steps. Merged rows stay merged.
     ///
     /// # Errors
     /// [`TableError::NoSuchTable`]; as [`ScanContext::check`] and [`EmbeddedTables::merge`].
@@ -89,7 +89,7 @@ impl EmbeddedTables {
         self.committer.packed.compact(id, &|| context.check())
     }
 
-    /// What is stored of the open tables, and what was written and read since they were opened.
+    /// The sizes of the open tables, and their counters since they were opened.
     ///
     /// Costs a walk over the recent rows; holds nobody off.
     pub fn storage_stats(&self) -> StorageStats {
@@ -118,7 +118,7 @@ impl EmbeddedTables {
         self.committer.packed.clock()
     }
 
-    /// The layout of a table's rows: of an open table it is there, an earlier definition's is made again.
+    /// The layout of a table's rows: cached for an open table, computed again for an earlier definition.
     pub(crate) fn stored(&self, table: &Arc<Table>) -> Arc<StoredTable> {
         StoredTable::open(&self.committer.packed.tables, table)
     }

@@ -25,8 +25,8 @@ impl Committer {
         EmbeddedBatch { writes: self.write_set(), committer: self.clone() }
     }
 
-    /// Everything committed so far, and what a commit on it is checked against: while the token lives, later commits are
-    /// remembered.
+    /// A snapshot of everything committed so far, with the token against which a commit is checked: while the token
+    /// lives, the keys of later commits are kept.
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
         let (rows, token) = self.packed.moment(|| self.log.begin());
         let latest = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));

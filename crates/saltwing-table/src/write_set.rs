@@ -75,7 +75,7 @@ impl WriteSet {
         Ok(key)
     }
 
-    /// Deletes a row by its physical key, whether it is there or not.
+    /// Deletes a row by its physical key, if it exists.
     pub(crate) fn delete(&mut self, table: &Arc<Table>, key: &[u8]) {
         self.stored(table);
         self.add(table.def().id, key, |_| {});

@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         (end <= self.bytes.len()).then(|| std::mem::replace(&mut self.at, end)..end)
     }
 
-    /// Passes over `count` bytes; where they begin. What is noted of a block is small: no part has 4 GB.
+    /// Skips `count` bytes; returns their offset, which fits 32 bits because no part has 4 GB.
     pub(crate) fn place(&mut self, count: usize) -> Option<u32> {
         self.skip(count).and_then(|range| u32::try_from(range.start).ok())
     }
@@ -118,7 +118,7 @@ pub(crate) fn seal(mut content: Vec<u8>) -> Vec<u8> {
     content
 }
 
-/// Where a column of integers stands in a part.
+/// The position of a column of integers in a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ints {
     width: Width,

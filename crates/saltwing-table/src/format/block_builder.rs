@@ -20,7 +20,7 @@ pub(crate) struct ColumnData {
     is_text: bool,
     /// Whether values are integers, not dates or truths.
     is_summed: bool,
-    /// Bytes from which on a value is to lie by itself.
+    /// Values of this many bytes and more become overflow values.
     overflow_bytes: usize,
 }
 
@@ -31,7 +31,7 @@ enum Cells {
     Var { lengths: Vec<i64>, bytes: Vec<u8>, overflow: Vec<OverflowCell> },
 }
 
-/// A value that is to lie by itself, or does.
+/// An overflow value, before or after it has an id.
 #[derive(Debug)]
 struct OverflowCell {
     name: OverflowName,
@@ -40,7 +40,7 @@ struct OverflowCell {
 }
 
 impl ColumnData {
-    /// An empty column; values of so many bytes are to lie by themselves.
+    /// An empty column; values of `overflow_bytes` bytes and more become overflow values.
     pub(crate) fn new(slot: u16, ty: SqlType, overflow_bytes: usize) -> Self {
         use SqlType::*;
         let cells = match (ty, row_format::width(ty)) {
@@ -87,7 +87,7 @@ impl ColumnData {
         Some(())
     }
 
-    /// Brings values to where they lie by themselves: `place` gives each its number.
+    /// Stores overflow values: `place` returns the id of each.
     pub(crate) fn place_overflow(&mut self, mut place: impl FnMut(Vec<u8>) -> u64) {
         let Cells::Var { overflow, .. } = &mut self.cells else { return };
         for overflow in overflow {
@@ -97,7 +97,7 @@ impl ColumnData {
         }
     }
 
-    /// The numbers of the values that lie by themselves, when all have one.
+    /// The ids of the overflow values, once all have one.
     pub(crate) fn overflow_ids(&self) -> impl Iterator<Item = u64> {
         let overflow = match &self.cells {
             Cells::Var { overflow, .. } => overflow.as_slice(),
@@ -151,7 +151,7 @@ impl ColumnData {
         self.nulls.iter().all(|null| *null)
     }
 
-    /// What a directory knows of the column; `None` for one of which no filter can make use.
+    /// The zone of the column; `None` if no filter could use it.
     pub(crate) fn zone(&self) -> Option<Zone> {
         let rows = || self.nulls.iter().enumerate().filter(|(_, null)| !**null).map(|(row, _)| row);
         let bounds = match &self.cells {
@@ -181,7 +181,7 @@ impl ColumnData {
         Some(Zone { slot: self.slot, bounds, has_null, sum: self.sum() })
     }
 
-    /// How many values there are and what they add up to, where that is known of a column of this type.
+    /// The count and the sum of the values, if the type has a sum and it fits.
     fn sum(&self) -> Option<(u32, i64)> {
         let Cells::Ints(ints) = &self.cells else { return None };
         if !self.is_summed {
@@ -238,8 +238,8 @@ impl ColumnData {
     }
 }
 
-/// The sort number of a value of fixed width that is no integer: the width says what it is. `None` for a TIMESTAMP
-/// that cannot be put out: a filter over it is an error, which no block's summary may hide.
+/// The sort number of a fixed-width value that is not an integer; its width determines the type. `None` for a TIMESTAMP
+/// that cannot be returned: a filter over it is an error, which a skipped block would hide.
 fn raw_number(value: &[u8]) -> Option<u128> {
     match value.len() {
         4 => Some(float_number(f32::from_le_bytes(value.try_into().ok()?).into())),
@@ -250,7 +250,7 @@ fn raw_number(value: &[u8]) -> Option<u128> {
     }
 }
 
-/// What a block has of its rows beside their columns.
+/// A block's row keys and write times.
 #[derive(Default)]
 pub(crate) struct RowHeads<'a> {
     /// Ascending.

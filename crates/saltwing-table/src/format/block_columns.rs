@@ -1,5 +1,4 @@
-//! What a directory knows of a block's columns. It is kept as it is stored: a directory holds many, and each is asked for
-//! seldom.
+//! Families and zones of a block, kept encoded: a directory has many, and each is read seldom.
 //!
 //! ```text
 //! families: count 1, numbers | zones: count 2, each: family 1, slot 2, flags 1, min, max, sum 8, count of rows that are
@@ -55,7 +54,7 @@ impl BlockColumns {
         families_of(&self.0)
     }
 
-    /// The zones of a block of so many rows, each with its family.
+    /// The zones of a block of `rows` rows, each with its family.
     pub(crate) fn zones(&self, rows: u32) -> impl Iterator<Item = (u8, Zone)> {
         Self::zones_of(&self.0, rows)
     }
@@ -121,7 +120,7 @@ fn pass_zone(reader: &mut Reader<'_>) -> Option<()> {
     reader.skip(bounds + sum).map(drop)
 }
 
-/// A zone of a block of so many rows, with its family.
+/// A zone of a block of `rows` rows, with its family.
 fn take_zone(reader: &mut Reader<'_>, rows: u32) -> Option<(u8, Zone)> {
     let (family, slot, flags) = (reader.u8()?, reader.u16()?, reader.u8()?);
     let bounds = match flags & (HAS_BOUNDS | HAS_WIDE) {

@@ -1,7 +1,7 @@
 //! The rows of a commit as a generation's space has them.
 //!
-//! One record has rows of one table, so that a commit costs the store a key for each table and each megabyte, and
-//! not one for each row. Numbers of records count up: who reads them in order repeats the commits.
+//! One record has rows of one table, so a commit costs the store one key per table and megabyte instead of one per row.
+//! Records are numbered, and replay in this order repeats the commits.
 //!
 //! ```text
 //! key     table 4, number 8, both big endian
@@ -26,7 +26,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Each row by its key; `None` for what is deleted. All share the record's memory.
+    /// Each row by its key; `None` for a deletion. All share the record's memory.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RecentRow> {
         rows(&self.bytes).map_while(|row| row)
     }

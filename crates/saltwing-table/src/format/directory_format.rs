@@ -40,7 +40,7 @@ impl Summary {
     }
 }
 
-/// A block as stored, whose form was checked: it is taken apart without another look at that.
+/// A stored block whose format was verified, so reading its fields cannot fail.
 pub(crate) struct StoredBlock<'a>(&'a [u8]);
 
 /// Where the bytes of the last key stand, and before them how many there are.
@@ -74,7 +74,7 @@ impl<'a> StoredBlock<'a> {
         (i64::from_le_bytes(self.array(16)), i64::from_le_bytes(self.array(24)))
     }
 
-    /// What is known of its columns, each with its family.
+    /// The zones of its columns, each with its family.
     pub(crate) fn zones(&self) -> impl Iterator<Item = (u8, Zone)> {
         BlockColumns::zones_of(self.columns(), self.rows())
     }
@@ -97,7 +97,7 @@ impl<'a> StoredBlock<'a> {
         }
     }
 
-    /// Some of its first bytes, which are there.
+    /// `N` bytes at an offset that the format guarantees.
     fn array<const N: usize>(&self, at: usize) -> [u8; N] {
         self.0.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
     }

@@ -1,4 +1,4 @@
-//! A block's parts as stored, and reading them where they lie.
+//! The stored parts of a block, and reads in place.
 //!
 //! ```text
 //! fix   version 1 | family 1 | rows 4 | columns 2
@@ -39,12 +39,12 @@ pub(crate) const KIND_VAR: u8 = 255;
 
 /// Columns of a part whose places stand in it; those of wider tables are one step further away.
 const COLUMNS_INLINE: usize = 8;
-/// Keys of a block of which it knows how they begin.
+/// Rows of a block whose key heads are kept for the search.
 const HEADS: usize = 16;
 
 /// The fixed part of one family of a block.
 ///
-/// A random row is read from memory that no cache has: what a reader needs first lies together, and small.
+/// A random row is seldom in a cache, so the fields that a point read needs first are small and adjacent.
 #[derive(Debug)]
 pub(crate) struct FixPart {
     bytes: Bytes,
@@ -91,7 +91,7 @@ pub(crate) enum FixCells {
     Var,
 }
 
-/// The first bytes of a suffix; what is missing is zero, so that order is kept.
+/// The first bytes of a suffix; missing bytes are zero, which keeps the order.
 #[inline]
 fn head(suffix: &[u8]) -> u64 {
     match suffix.first_chunk() {
@@ -175,7 +175,7 @@ impl FixPart {
 
     /// The column of a slot; `None` where the column is younger than the block.
     pub(crate) fn column(&self, slot: u16) -> Option<&FixColumn> {
-        // Slots are mostly dense, so that a column stands at its slot.
+        // Slots are mostly dense, so a column is usually at the index of its slot.
         match self.columns.get(usize::from(slot)) {
             Some(column) if column.slot == slot => Some(column),
             _ => self.columns.iter().find(|column| column.slot == slot),
@@ -198,7 +198,7 @@ impl FixPart {
         self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(&self.bytes), keys.suffix(&self.bytes, row)))
     }
 
-    /// What is behind the bytes that all row keys begin with in another key; where it begins otherwise, its place among
+    /// The suffix of another key after the common prefix of the row keys; if it has another prefix, its position among
     /// some rows.
     #[inline]
     pub(crate) fn suffix_of<'k>(&self, key: &'k [u8], rows: &Range<usize>) -> Result<&'k [u8], usize> {
@@ -277,14 +277,14 @@ impl FixPart {
         let keys = self.keys.as_ref().filter(|_| (1..=8).contains(&width) && !rows.is_empty())?;
         let Suffixes::Stride { at, stride } = keys.suffixes else { return None };
         let (at, stride) = (at as usize, stride as usize);
-        // What of the value stands in each suffix, and what is the same in all keys.
+        // The bytes of the value in each suffix; the rest is in the common prefix.
         let own_bytes = (stride + width).saturating_sub(from_end).min(width);
         let own = u64::MAX.checked_shr(64 - 8 * own_bytes as u32).unwrap_or(0);
         let first = self.key_tail(rows.start, from_end, width);
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let shared = number(first.get(..width)?) & !own;
         let end = move |row: usize| at + (row + 1) * stride + width - from_end;
-        // The eight bytes up to the value's end: before a short suffix stands the one of the row before.
+        // The eight bytes up to the value's end: before a short suffix is the suffix of the row before.
         end(rows.start).checked_sub(8).filter(|_| end(rows.end - 1) <= self.bytes.len())?;
         Some(move |row: usize| {
             let stored = self.bytes.get(end(row) - 8..end(row)).and_then(<[u8]>::first_chunk);
@@ -387,7 +387,7 @@ impl Keys {
         part.get(self.prefix.0 as usize..self.prefix.1 as usize).unwrap_or_default()
     }
 
-    /// What is behind it in a row's key.
+    /// The bytes after it in a row's key.
     #[inline]
     fn suffix<'p>(&self, part: &'p [u8], row: usize) -> &'p [u8] {
         let range = match &self.suffixes {

@@ -20,7 +20,7 @@ pub(crate) struct Meta {
     pub(crate) frozen: bool,
     /// The next block's id: they grow, and none is used twice.
     pub(crate) next_block: u64,
-    /// The merge goes on here: what comes before is in blocks.
+    /// The merge resumes here: everything before is in blocks.
     pub(crate) cursor: Cursor,
 }
 

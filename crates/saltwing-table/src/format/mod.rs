@@ -1,7 +1,7 @@
 //! Bytes: every record and block as the key-value store has it, written and read. `docs/packed-layout.md` has each byte.
 //!
-//! Nothing here knows a store, a table or a memtable. Bytes from outside never make it panic: what is not of the format
-//! is `None` or an error.
+//! This layer knows no store, no table and no memtable. Foreign bytes never make it panic: an invalid format is `None`
+//! or an error.
 
 pub(crate) mod bits;
 pub(crate) mod block_builder;

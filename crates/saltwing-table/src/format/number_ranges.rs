@@ -1,4 +1,4 @@
-//! Which sort numbers are wanted, and how a column's numbers are held to them.
+//! The wanted sort numbers of a condition, and the test of a column's numbers.
 
 /// Most ranges that are looked through one after the other.
 const LOOKED_THROUGH_MAX: usize = 8;
@@ -75,7 +75,7 @@ impl NumberRanges<u128> {
     }
 }
 
-/// Rows that are held to a test together: a vector of bytes has as many.
+/// Rows tested together: the bytes of a SIMD vector.
 const ROWS_TOGETHER: usize = 16;
 
 /// Keeps of a mask, a byte a row, those whose test is `wanted`: the bytes of the others become 0.

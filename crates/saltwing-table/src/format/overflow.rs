@@ -1,4 +1,4 @@
-//! Values too long for a block. Each is stored by itself, and the block of its row names it.
+//! Values too long for a block. Each is stored separately, and the block of its row references it.
 //!
 //! ```text
 //! part   version 1 | bytes 4 | the value, lz4 if that makes it smaller | checksum 4
@@ -14,7 +14,7 @@ const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 5;
 /// Bytes of a value that its block has too.
 pub(crate) const HEAD_BYTES: usize = 16;
-/// What a block has of a value that lies by itself.
+/// The reference of a block to an overflow value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OverflowName {
     pub(crate) row: u32,

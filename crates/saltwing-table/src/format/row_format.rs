@@ -139,7 +139,7 @@ pub(crate) struct StoredRow<'a> {
     variable_at: usize,
 }
 
-/// What stands in a slot.
+/// The content of a slot.
 pub(crate) enum SlotBytes<'a> {
     /// A column that was added after the row was written.
     Absent,
@@ -210,7 +210,7 @@ fn put_variable(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// A value as it stands in a slot; `None` for NULL.
+/// A value as the bytes of its slot; `None` for NULL.
 pub(crate) fn slot_bytes(ty: SqlType, value: &Value) -> Option<Vec<u8>> {
     if value.is_null() {
         return None;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     fn encoded(layout: &FamilyLayout, values: &[Value]) -> Vec<u8> {
-        // What stands before does not matter.
+        // The bytes before it are irrelevant.
         let mut bytes = vec![0xff; 3];
         layout.encode(42, |i| &values[i], &mut bytes);
         bytes.split_off(3)

@@ -27,7 +27,7 @@ impl RowSelection<'_> {
         }
     }
 
-    /// One of them, of which there are more than `i`.
+    /// The row at index `i`, which must be below the count.
     #[inline]
     pub(crate) fn nth(&self, i: usize) -> usize {
         match self {

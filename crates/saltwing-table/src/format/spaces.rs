@@ -31,7 +31,7 @@ pub(crate) const META_KEY: &[u8] = b"layout";
 /// Bytes of a table's number in front of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
 
-/// What a space holds, in a word, with its number: for those who read about damage.
+/// The content of a space with its number, for reports of damage.
 pub(crate) fn label(space: Space) -> &'static str {
     match space.id() {
         1 => "rows of an earlier form (space 1)",
@@ -72,7 +72,8 @@ pub(crate) fn part_key(table: TableId, block: u64, family: u8) -> Vec<u8> {
     [&table.0.to_be_bytes()[..], &block.to_be_bytes(), &[family]].concat()
 }
 
-/// The key of what has a number: a record of recent rows, a value too long for a block, and what says that it or a block goes.
+/// The key of a numbered item: a record of recent rows, an overflow value, or a mark that an overflow value or a block
+/// is obsolete.
 pub(crate) fn id_key(table: TableId, id: u64) -> Vec<u8> {
     [&table.0.to_be_bytes()[..], &id.to_be_bytes()].concat()
 }

@@ -12,7 +12,7 @@ use crate::format::row_format;
 /// A recent row with its key; `None` says that the row is deleted.
 pub(crate) type RecentRow = (Bytes, Option<StoredRow>);
 
-/// A row of all families, as it stands in a delta.
+/// A row of all families, as stored in a delta.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredRow(pub(crate) Bytes);
 
@@ -53,8 +53,8 @@ impl StoredRow {
         rest.get(start..end).filter(|bytes| !bytes.is_empty())
     }
 
-    /// When the row was written, in milliseconds since 1970. A row whose bytes are damaged never expires: reading it is the
-    /// error that tells of the damage.
+    /// The write time of the row, in milliseconds since 1970. A damaged row never expires, so that a read reports the
+    /// damage.
     pub(crate) fn time_ms(&self) -> i64 {
         self.family(0).and_then(row_format::write_time_ms).unwrap_or(i64::MAX)
     }

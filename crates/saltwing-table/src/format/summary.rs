@@ -1,20 +1,20 @@
-//! What a directory knows of a block without reading it.
+//! The directory's summary of a block.
 
 use saltwing_store::Bytes;
 
 use crate::format::block_columns::BlockColumns;
 use crate::format::zone::Zone;
 
-/// What a directory knows of a block.
+/// The summary of a block, known without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) rows: u32,
-    /// Bytes of its rows as a delta has them, about; of a value that lies by itself a little.
+    /// Approximate bytes of its rows as a delta stores them; an overflow value counts little.
     pub(crate) bytes: u32,
     pub(crate) last_key: Bytes,
     /// Oldest and newest write time.
     pub(crate) times_ms: (i64, i64),
-    /// Families that have parts, and what is known of their columns.
+    /// The families that have parts, and their zones.
     pub(crate) columns: BlockColumns,
 }
 
@@ -29,12 +29,12 @@ impl Summary {
         self.columns.families()
     }
 
-    /// What is known of columns that filters can make use of, each with its family.
+    /// The zones of columns that filters can use, each with its family.
     pub(crate) fn zones(&self) -> impl Iterator<Item = (u8, Zone)> {
         self.columns.zones(self.rows)
     }
 
-    /// What is known of one column.
+    /// The zone of one column.
     pub(crate) fn zone(&self, family: u8, slot: u16) -> Option<Zone> {
         self.zones().find(|(of, zone)| (*of, zone.slot) == (family, slot)).map(|(_, zone)| zone)
     }

@@ -1,4 +1,4 @@
-//! The variable part of a block: chunks of bytes, and names of values that lie by themselves.
+//! The variable part of a block: chunks of bytes, and references to overflow values.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -31,7 +31,7 @@ pub(crate) struct VarColumn {
     /// Where each row's bytes end, from the start of its chunk on.
     ends: Box<[u32]>,
     chunks: Box<[Chunk]>,
-    /// Values that lie by themselves, by row; mostly none.
+    /// Overflow values, by row; mostly none.
     overflow: Vec<OverflowCell>,
 }
 
@@ -40,7 +40,7 @@ struct OverflowCell {
     /// Where a run of this one row ends.
     end: [u32; 1],
     source: Option<Arc<dyn OverflowSource>>,
-    /// Read when it is first asked for.
+    /// Read on demand.
     value: OnceLock<Bytes>,
 }
 
@@ -101,7 +101,7 @@ impl VarPart {
         Some(self)
     }
 
-    /// The ids of values that lie by themselves.
+    /// The ids of the overflow values.
     pub(crate) fn overflow_ids(&self) -> impl Iterator<Item = u64> {
         self.columns.iter().flat_map(|column| &column.overflow).map(|cell| cell.name.id)
     }
@@ -193,7 +193,7 @@ impl VarColumn {
         Some(Self { slot, ends: ends.into(), chunks: chunks.into(), overflow })
     }
 
-    /// What the block has of a row's value, where that lies by itself.
+    /// The reference to a row's overflow value, if it has one.
     pub(crate) fn overflow(&self, row: usize) -> Option<&OverflowName> {
         self.overflow_cell(row).map(|cell| &cell.name)
     }
@@ -203,12 +203,12 @@ impl VarColumn {
         self.overflow.get(at)
     }
 
-    /// The first row from `row` on whose value lies by itself.
+    /// The first row from `row` on with an overflow value.
     fn next_overflow(&self, row: usize) -> Option<&OverflowCell> {
         self.overflow.get(self.overflow.partition_point(|cell| (cell.name.row as usize) < row))
     }
 
-    /// A row's bytes; `None` when they do not expand to what they should, or cannot be read.
+    /// A row's bytes; `None` if the chunk is damaged or the value cannot be read.
     #[inline]
     pub(crate) fn value<'a>(&'a self, part: &'a [u8], row: usize) -> Option<&'a [u8]> {
         if let Some(cell) = self.overflow_cell(row) {
@@ -228,7 +228,7 @@ impl VarColumn {
         self.ends.get(row)?.checked_sub(start).map(|bytes| bytes as usize)
     }
 
-    /// Bytes of some rows, without those of values that lie by themselves.
+    /// Bytes of some rows, without overflow values.
     pub(crate) fn bytes_of(&self, rows: &Range<usize>) -> usize {
         let end = |row: usize| self.ends.get(row).map_or(0, |end| *end as usize);
         let before = if rows.start.is_multiple_of(CHUNK_ROWS) { 0 } else { end(rows.start - 1) };
@@ -237,8 +237,8 @@ impl VarColumn {
         ends.sum::<usize>() - before
     }
 
-    /// For each run of `rows` in one chunk: their bytes in it, and where each row's bytes end, counted from the
-    /// chunk's start; with where the first row's bytes begin. A row whose value lies by itself is a run of its own.
+    /// For each run of `rows` in one chunk: their bytes, the end of each row's bytes counted from the chunk's start,
+    /// and the start of the first row's bytes. A row with an overflow value is a run of its own.
     pub(crate) fn pieces<'a>(
         &'a self,
         part: &'a [u8],

@@ -1,5 +1,5 @@
-//! What a directory knows of a block's column: its smallest and largest value, as numbers that sort as the values do,
-//! and the sum of integers.
+//! The zone of a block's column: its smallest and largest value, as numbers in the order of the values, and the sum of
+//! integers.
 //!
 //! # Law
 //! Of two values of one column, the smaller one never has the larger number; where numbers are exact, it has the
@@ -10,7 +10,7 @@ use saltwing_types::value::Timestamp;
 /// Bytes of text that count.
 const TEXT_BYTES: usize = 16;
 
-/// What a directory entry says of one column.
+/// The zone map entry of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Zone {
     /// The column's slot in its family.

@@ -28,7 +28,7 @@ pub(crate) fn recent_slot<T>(
     value.ok_or_else(|| corrupt(table, key, "column"))
 }
 
-/// What is needed of a block, as far as it was read.
+/// The parts of a block read so far.
 #[derive(Default)]
 pub(crate) struct BlockParts {
     pub(crate) block: Option<u64>,
@@ -37,7 +37,7 @@ pub(crate) struct BlockParts {
 }
 
 impl BlockParts {
-    /// What follows is asked of this block.
+    /// Makes this the current block.
     pub(crate) fn turn_to(&mut self, block: &BlockRef) {
         if self.block != Some(block.id) {
             *self = Self { block: Some(block.id), fix: None, var: None };

@@ -17,7 +17,7 @@ use crate::scan::skip::Skipper;
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
 /// are mostly not there, and products of lists above all, then cost as many steps as there are rows at most.
 const MISSES_MAX: u32 = 1024;
-/// Ranges after which cancel and time are looked at.
+/// Ranges between checks of cancel and time.
 const CHECK_RANGES: u32 = 1024;
 
 /// Walks the ranges of one bucket in one direction.
@@ -120,8 +120,8 @@ impl BucketScan {
         }
     }
 
-    /// As [`BucketScan::next`], with the pieces behind it that are found already, of `most` rows in all at most: where rows
-    /// of deltas and blocks lie mixed, there are many. Whether there was one.
+    /// As [`BucketScan::next`], with the following segments that are already found, `most` rows in all at most: if rows
+    /// of deltas and blocks alternate, there are many. Returns whether there was one.
     pub(crate) fn next_several(&mut self, most: usize, out: &mut RowSegments) -> Result<bool, TableError> {
         let Some(first) = self.next(most)? else { return Ok(false) };
         let most = most - first.len();
@@ -143,8 +143,8 @@ impl BucketScan {
         }
     }
 
-    /// Takes the next keys that are looked for together, `most` at most, or the range that comes next. No more keys than
-    /// rows are wanted: what is counted is as if each was looked for when it is its turn.
+    /// Takes the next keys to look up together, `most` at most, or the next range. Never more keys than wanted rows, so
+    /// that the counters equal those of single lookups.
     fn take_ranges(&mut self, most: usize) -> Result<(), TableError> {
         self.keys.clear();
         while self.range.is_none() && self.keys.len() < most {
@@ -167,7 +167,7 @@ impl BucketScan {
         Ok(())
     }
 
-    /// Takes the next range as a key, where it is one and need not be compared with what lies ahead.
+    /// Takes the next range as a key, if it is one and is not before the rows already read.
     fn take_key(&mut self) -> Result<bool, TableError> {
         if self.misses >= MISSES_MAX || !matches!(self.next_row, NextRow::Unknown) {
             return Ok(false);
@@ -211,7 +211,7 @@ impl BucketScan {
         self.context.scan.counters.touch_bucket(self.bucket.unwrap_or(0));
     }
 
-    /// The next range that a row may lie in.
+    /// The next range that may have a row.
     fn next_range(&mut self) -> Result<Option<KeyRange>, TableError> {
         loop {
             let Some(range) = self.ranges.next() else { return Ok(None) };

@@ -11,8 +11,8 @@ use crate::format::row_format;
 pub(crate) enum ColumnLocation {
     /// A slot of a family.
     Slot { family: usize, slot: u16 },
-    /// The end of the key: one of the last columns of a key, which have a fixed width in every key. It begins
-    /// so many bytes before the key's end.
+    /// The end of the key: one of the last key columns, all of fixed width in every key. It starts `from_end` bytes
+    /// before the key's end.
     KeySuffix { position: usize, codec: ValueCodec, from_end: usize, width: usize },
     /// A column of the key before those. Neighbours mostly have the same.
     KeyPrefix { position: usize, codec: ValueCodec },

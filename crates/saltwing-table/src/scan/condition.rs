@@ -1,4 +1,4 @@
-//! Conditions that are decided by what is stored: a column beside literals.
+//! Conditions evaluated on stored values: a column compared with literals.
 //!
 //! ```text
 //! a < 5    a IN (1, 7)    NOT a = 3    a IS NOT NULL    flag    t >= 'x'
@@ -7,7 +7,7 @@
 //! their sort numbers (`format/zone.rs`): a condition is ranges of them.
 //!
 //! # Law
-//! What a condition says of a row is what the evaluator computes, and it never fails.
+//! A condition's result for a row is that of the evaluator, and it never fails.
 
 mod reading;
 
@@ -26,7 +26,7 @@ use crate::format::summary::Summary;
 use crate::format::zone::{decimal_number, float_number_narrow, int_number, text_number, timestamp_number};
 use crate::scan::column_location::ColumnLocation;
 
-/// What a condition is for a row. As bits, AND of them is SQL's AND.
+/// The result of a condition for a row. As bits, AND of them is SQL's AND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     False = 0b00,
@@ -43,11 +43,11 @@ pub(crate) struct Condition {
     test: Test,
     /// Whether it holds where the test does.
     wanted: bool,
-    /// What it is for rows that are older than the column.
+    /// The result for rows that are older than the column.
     absent: Truth,
 }
 
-/// What a value is tested for; NULL meets the first one alone.
+/// The test of a value; only the first one accepts NULL.
 #[derive(Debug)]
 enum Test {
     Null,
@@ -57,7 +57,7 @@ enum Test {
     Wide(NumberRanges<u128>),
     /// One of these texts, ascending.
     OneOf(Box<[Box<[u8]>]>),
-    /// The order of a text beside this one: `<`, `<=`, `>` or `>=`.
+    /// The order of a text relative to this one: `<`, `<=`, `>` or `>=`.
     Order(CompareOp, Box<[u8]>),
 }
 
@@ -81,7 +81,8 @@ impl Condition {
         self
     }
 
-    /// Whether rows are held to it: not where values have no place in a column, since a filter over these is an error.
+    /// Whether rows are tested by it: not if some stored values cannot be returned, because a filter over these is an
+    /// error.
     pub(crate) fn is_of_rows(&self) -> bool {
         !self.ty.is_timestamp() && self.ty != SqlType::Decimal(None)
     }
@@ -91,7 +92,7 @@ impl Condition {
         matches!(self.test, Test::OneOf(_) | Test::Order(..))
     }
 
-    /// What it is for rows that are older than the column.
+    /// The result for rows that are older than the column.
     pub(crate) fn absent(&self) -> Truth {
         self.absent
     }
@@ -100,7 +101,7 @@ impl Condition {
         if test == self.wanted { Truth::True } else { Truth::False }
     }
 
-    /// What it is for all rows of a block, where its summary says that; an unknown one counts as `unknown`.
+    /// The result for all rows of a block, if its summary determines it; unknown results count as `unknown`.
     pub(crate) fn of_summary(&self, block: &Summary, unknown: Truth) -> Option<Truth> {
         let zone = block.zone(u8::try_from(self.family).ok()?, self.slot)?;
         let share = match (&self.test, zone.bounds) {
@@ -118,7 +119,7 @@ impl Condition {
         (!zone.has_null || matches!(self.test, Test::Null) || truth == unknown).then_some(truth)
     }
 
-    /// What it is for a row with this slot; `None` when the bytes are no value of the column.
+    /// The result for a row with this slot; `None` if the bytes are not a value of the column.
     pub(crate) fn of_slot(&self, slot: SlotBytes<'_>) -> Option<Truth> {
         let bytes = match slot {
             SlotBytes::Absent => return Some(self.absent),
@@ -202,7 +203,7 @@ impl Condition {
     }
 }
 
-/// As [`keep_each`], by sort numbers. What is wanted is mostly one range, which is a loop of its own.
+/// As [`keep_each`], by sort numbers. Mostly the wanted numbers are one range, which has its own loop.
 #[inline]
 fn keep_numbers<T: Copy, N: Copy + Ord>(
     mask: &mut [u8],
@@ -221,7 +222,7 @@ fn keep_numbers<T: Copy, N: Copy + Ord>(
 }
 
 impl Test {
-    /// Which values pass, where the sort numbers of all lie between these.
+    /// The share of values that pass, if all sort numbers are between these.
     fn share_of(&self, (min, max): (u128, u128)) -> Share {
         match self {
             Self::Null => Share::None,
@@ -264,7 +265,7 @@ impl Test {
         }
     }
 
-    /// Whether a text of so many bytes may pass.
+    /// Whether a text of this many bytes may pass.
     fn may_have_bytes(&self, count: usize) -> bool {
         match self {
             Self::OneOf(texts) => match &**texts {

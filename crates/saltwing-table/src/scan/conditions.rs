@@ -19,8 +19,8 @@ use crate::scan::block_parts::{BlockParts, recent_slot};
 use crate::scan::condition::{Condition, Truth};
 use crate::scan::selection::Selection;
 
-/// The [conditions](Condition) among a filter's conjuncts: only those in front of the first one that could fail, since
-/// what comes behind an error is never reached.
+/// The [conditions](Condition) among a filter's conjuncts: only those before the first one that could fail, because
+/// later ones are not reached after an error.
 ///
 /// # Laws
 /// 1. A block that is excluded has no row that meets the filter, and computing the filter over its rows is no error.
@@ -29,7 +29,7 @@ use crate::scan::selection::Selection;
 #[derive(Debug)]
 pub(crate) struct Conditions {
     all: Vec<Condition>,
-    /// Those that rows are held to, by their places; those that read texts last.
+    /// Indexes of those that test rows; those that read texts last.
     of_rows: Vec<usize>,
     /// NULL meets no comparison, but it is not false either: a conjunct behind it is computed, and may fail.
     unknown: Truth,
@@ -66,7 +66,7 @@ impl Conditions {
         self.all.iter().any(|condition| condition.of_summary(block, self.unknown) == Some(Truth::False))
     }
 
-    /// Whether rows are held to some of them.
+    /// Whether any of them tests rows.
     pub(crate) fn are_of_rows(&self) -> bool {
         !self.of_rows.is_empty()
     }
@@ -75,7 +75,7 @@ impl Conditions {
         self.of_rows.iter().filter_map(|place| self.all.get(*place))
     }
 
-    /// What a row of a delta is: not kept where it is [`Truth::False`].
+    /// The result for a row of a delta; [`Truth::False`] rows are dropped.
     pub(crate) fn of_row(&self, table: &StoredTable, key: &[u8], row: &StoredRow) -> Result<Truth, TableError> {
         let mut all = Truth::True;
         for condition in self.of_rows() {
@@ -89,7 +89,8 @@ impl Conditions {
         Ok(all)
     }
 
-    /// Takes those rows of a block out of a selection of them that are not kept. What a summary decides is not read.
+    /// Removes the rows that fail from a selection of a block's rows. Nothing is read for conditions that the summary
+    /// decides.
     pub(crate) fn keep(
         &self,
         block: &Arc<BlockRef>,

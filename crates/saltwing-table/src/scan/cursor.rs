@@ -40,7 +40,7 @@ pub(crate) struct WalkContext {
     pub(crate) direction: Direction,
     /// Rows written at or before this are expired.
     pub(crate) expired_ms: Option<i64>,
-    /// Blocks of which no row can meet the filter become [`RowSegment::Pruned`].
+    /// Blocks without a row that can match the filter become [`RowSegment::Pruned`].
     pub(crate) zones: Option<Arc<Conditions>>,
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct Walk {
     end: Option<Vec<u8>>,
     /// The entry that is looked at next.
     index: usize,
-    /// Of a walk that goes forward, once it is known: the keys of the entries from `index` to this one, if there are such, all
-    /// lie in its range.
+    /// Forward scans only, once known: the entries from `index` up to this one (exclusive) have all of their keys in
+    /// the range. The cursor then compares none of their keys.
     whole_until: Option<usize>,
     /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
     is_long: bool,
@@ -119,7 +119,7 @@ impl Walk {
         }
     }
 
-    /// Whether the range goes on behind a place, in the direction of the scan.
+    /// Whether the range continues after a place, in the direction of the scan.
     pub(crate) fn reaches(&self, place: &[u8]) -> bool {
         match self.context.direction {
             Direction::Forward => self.end.as_deref().is_none_or(|end| place < end),
@@ -162,8 +162,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Passes over the next blocks as long as all of their rows are visible and `takes` what is known of them, at most
-    /// [`BLOCKS_PASSED_MAX`]; how many rows they have. None of them is looked into.
+    /// Skips the next blocks as long as all of their rows are visible and `takes` accepts their summaries, at most
+    /// [`BLOCKS_PASSED_MAX`]; returns their row count. None of them is read.
     pub(crate) fn pass_blocks(&mut self, mut takes: impl FnMut(&Summary) -> bool) -> u64 {
         if self.context.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
             return 0;
@@ -186,7 +186,7 @@ impl Walk {
         rows
     }
 
-    /// The next entries of which it is known that all of their keys lie in the range; never the last one of it.
+    /// The next entries known to have all of their keys in the range; never the last one of the range.
     fn whole_entries(&mut self) -> Range<usize> {
         let (directory, none) = (&self.context.rows.directory, self.index..self.index);
         if let Some(until) = self.whole_until {
@@ -201,8 +201,8 @@ impl Walk {
         }
     }
 
-    /// Finds the pieces of the next entry where they are all rows of its block, and it is known that their keys lie in the
-    /// range: no key is looked at. `false` of another one.
+    /// Returns the segments of the next entry if they are all rows of its block, known to be in the range, without
+    /// comparing keys; else `false`.
     fn read_whole_entry(&mut self) -> Result<bool, TableError> {
         if !self.is_long {
             return Ok(false);
@@ -220,7 +220,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// Finds the pieces of the next entry, or of as much of it as its delta rows allow, where so many rows are wanted.
+    /// Finds the segments of the next entry, or only a part of it if its delta rows reach `wanted` rows.
     fn read_entry(&mut self, wanted: usize) -> Result<(), TableError> {
         let context = self.context.clone();
         let Some((entry, entry_end)) = context.rows.directory.owned(self.index) else {
@@ -296,7 +296,7 @@ impl Walk {
         if let Some(block) = block {
             let (whole_end, count) =
                 (end.is_none_or(|end| *block.summary.last_key < *end), block.summary.rows as usize);
-            // A block's keys lie at or behind its fence, which is where most walks begin.
+            // A block's keys are at or after its fence, where most scans start.
             let whole_start = start <= &*entry.fence;
             if start <= &*block.summary.last_key {
                 (at, until) = (0, count);
@@ -344,7 +344,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Adds a row of a delta, if it is there and not expired.
+    /// Adds a row of a delta, unless it is deleted or expired.
     fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>) {
         if let Some(row) = row
             && self.context.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
@@ -397,7 +397,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Adds rows of a block of which the keys were read.
+    /// Adds rows of a block whose keys were read.
     fn push_counted(&mut self, block: &Arc<BlockRef>, rows: Range<usize>) {
         self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
     }
@@ -424,13 +424,13 @@ impl Walk {
     }
 }
 
-/// What is known of a row without reading a block.
+/// The location of a row, found without reading a block.
 pub(crate) enum Place {
-    /// It stands in a delta.
+    /// It is in a delta.
     Recent(StoredRow),
-    /// If it is there, it stands in this block.
+    /// If it exists, it is in this block.
     Block(Arc<BlockRef>),
-    /// If it is there, it stands in a run or in the block of this entry.
+    /// If it exists, it is in a run or in the block of this entry.
     Runs(Arc<Entry>),
 }
 
@@ -457,7 +457,7 @@ pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Opti
 pub(crate) struct Found {
     /// It alone.
     pub(crate) piece: RowSegment,
-    /// The first family's part of its block, where it stands in one.
+    /// The first family's part of its block, if it is in one.
     pub(crate) lead: Option<Arc<FixPart>>,
 }
 
@@ -480,7 +480,7 @@ impl Place {
         Ok(found)
     }
 
-    /// The row of the key that this is the place of, if it is there and not expired.
+    /// The row at this location, unless it does not exist or is expired.
     pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
         let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
         match self {
@@ -517,7 +517,7 @@ fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
     }
 }
 
-/// One row by its key, if it is there and not expired.
+/// One row by its key, unless it does not exist or is expired.
 pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
     place(rows, key).map_or(Ok(None), |place| place.read_alone(key, expired_ms))
 }

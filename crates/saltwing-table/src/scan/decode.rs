@@ -1,4 +1,4 @@
-//! RowSegments of a scan into columns: only the columns that are asked for.
+//! Decodes the requested columns of a scan's row segments.
 
 pub(crate) mod column;
 pub(crate) mod keys;
@@ -27,7 +27,7 @@ use crate::scan::decode::column::{Column, corrupt, unreadable};
 
 use keys::{KeyDecoder, KeyUse};
 
-/// Columns that are decoded, and where they come from: what is known of them before a scan.
+/// The decoded columns and their locations: everything known before a scan.
 pub(crate) struct DecodedColumns {
     pub(crate) all: Vec<DecodedColumn>,
     families: SmallVec<[FamilyUse; 1]>,
@@ -91,14 +91,14 @@ pub(crate) struct RowDecoder {
 /// Blocks whose parts are held from one append to the next.
 const HELD_MIN: usize = 2;
 
-/// A family of which columns are read, and whether one of variable width is.
+/// A family with decoded columns, and whether one of them has variable width.
 #[derive(Clone, Copy)]
 struct FamilyUse {
     family: usize,
     var_wanted: bool,
 }
 
-/// What is read of a block.
+/// The parts of a block that are read.
 struct Held {
     id: u64,
     /// The part that has the keys, where they are read.
@@ -198,7 +198,7 @@ impl RowDecoder {
         Ok(self.held.len() - 1)
     }
 
-    /// Column after column, so that what is known of one is looked at once.
+    /// Column by column, so that the properties of each are resolved once.
     fn append_several(&mut self, table: &StoredTable, several: &[Rows<'_>]) -> Result<(), TableError> {
         self.append_keys(table, several)?;
         (0..self.families.len()).try_for_each(|place| self.append_family(table, place, several))
@@ -262,7 +262,7 @@ impl RowDecoder {
     }
 }
 
-/// Of each row of a delta what it has of a family.
+/// The family of each row of a delta.
 fn recent_rows<'p>(
     table: &'p StoredTable,
     family: usize,

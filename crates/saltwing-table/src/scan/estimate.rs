@@ -1,4 +1,4 @@
-//! About how much lies in ranges of a table: told from its directory and its recent rows, no block is read.
+//! Estimates of the rows in ranges of a table, from its directory and its recent rows; no block is read.
 //!
 //! # Laws
 //! 1. A count that is said to be exact is how many rows a scan of these ranges finds.
@@ -17,7 +17,7 @@ use crate::engine::memtable::Delta;
 use crate::engine::table_rows::TableRows;
 use crate::format::zone::{decimal_of, float_of, int_of, timestamp_of};
 
-/// Most places, each a range in a bucket, that are looked at.
+/// Maximum of places examined, each a range in a bucket.
 const PLACES_MAX: usize = 256;
 /// Most recent rows that are counted one by one.
 const RECENT_ROWS_MAX: usize = 1024;
@@ -42,7 +42,7 @@ pub(crate) fn estimate(rows: &TableRows, table: &Table, keys: &KeySet) -> Estima
     }
 }
 
-/// How much lies in the ranges of a sample: each is looked at in as many of its buckets as there is room for.
+/// Estimates the ranges of a sample, in as many of their buckets as the limit allows.
 fn of_ranges(rows: &TableRows, sample: &RangeSample, buckets: &[Option<u8>]) -> Estimate {
     let mut recent_left = RECENT_ROWS_MAX;
     let room = (PLACES_MAX / sample.ranges.len().max(1)).clamp(1, buckets.len().max(1));
@@ -60,7 +60,7 @@ fn of_ranges(rows: &TableRows, sample: &RangeSample, buckets: &[Option<u8>]) -> 
             sum = sum.and(of_bucket(*of));
             continue;
         }
-        // Buckets are much alike: those that are looked at stand for the others.
+        // Buckets are similar, so the examined ones represent the others.
         let step = buckets.len().div_ceil(room).max(1);
         let seen = Estimate { is_exact: true, ..Estimate::default() };
         let seen = buckets.iter().step_by(step).fold(seen, |seen, bucket| seen.and(of_bucket(*bucket)));
@@ -78,7 +78,7 @@ fn of_point(rows: &TableRows) -> Estimate {
     Estimate { rows: 1, bytes: size.bytes / size.rows.max(1), is_exact: false }
 }
 
-/// How much lies between two physical keys. Recent rows are counted as long as `recent_left` allows.
+/// Estimates the rows between two physical keys. Recent rows are counted up to `recent_left`.
 fn of_place(rows: &TableRows, start: &[u8], end: Option<&[u8]>, recent_left: &mut usize) -> Estimate {
     let in_blocks = in_blocks(rows, start, end);
     let recent = match (start, end) {
@@ -106,7 +106,7 @@ fn in_blocks(rows: &TableRows, start: &[u8], end: Option<&[u8]>) -> Estimate {
     sum
 }
 
-/// All that some entries hold. What a run has may be new, may stand for a row of a block, or say that it is deleted.
+/// All rows of some entries. Rows of a run may be new, replace a row of a block, or be deletions.
 fn whole(size: Size) -> Estimate {
     Estimate { rows: size.rows + size.run_rows, bytes: size.bytes + size.run_bytes, is_exact: size.run_rows == 0 }
 }
@@ -117,7 +117,7 @@ fn part_of(entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Estimate {
     let all = whole(entry.size());
     let last_key: &[u8] = &block.summary.last_key;
     let (from_first, to_last) = (start <= &*entry.fence, end.is_none_or(|end| last_key < end));
-    // Rows of runs may lie behind the block's.
+    // Rows of runs may be after the block's last row.
     let has_runs = !entry.runs.is_empty();
     if last_key < start && !has_runs {
         return whole(Size::default());
@@ -128,11 +128,11 @@ fn part_of(entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Estimate {
     let place = |key: &[u8]| place_between(&entry.fence, last_key, key);
     let (low, high) = (if from_first { 0.0 } else { place(start) }, if to_last { 1.0 } else { end.map_or(1.0, place) });
     let share = |amount: u64| ((amount as f64) * (high - low).clamp(0.0, 1.0)) as u64;
-    // A range that somebody asks for is taken to have a row.
+    // A requested range is assumed to have at least a row.
     Estimate { rows: share(all.rows).max(1), bytes: share(all.bytes), is_exact: false }
 }
 
-/// Where a key lies between two others, from 0 to 1, by the bytes behind those that these have in common.
+/// The relative position of a key between two others, from 0 to 1, by the bytes after their common prefix.
 fn place_between(low: &[u8], high: &[u8], key: &[u8]) -> f64 {
     if key <= low {
         return 0.0;
@@ -140,7 +140,7 @@ fn place_between(low: &[u8], high: &[u8], key: &[u8]) -> f64 {
     if key > high {
         return 1.0;
     }
-    // The first entry owns whatever lies before its block: where that begins, nobody has said.
+    // The first entry also owns all keys before its block, and their start is unknown.
     if low.is_empty() {
         return 0.5;
     }
@@ -211,7 +211,7 @@ pub(crate) fn estimate_columns(rows: &TableRows, table: &Table, columns: &[usize
     columns.iter().map(|index| estimate(index).unwrap_or_default()).collect()
 }
 
-/// The value that a zone's number stands for; `None` for a type of which numbers do not tell the values.
+/// The value of a zone's number; `None` for a type whose numbers do not determine the values.
 fn value_of(number: u128, ty: SqlType) -> Option<Value> {
     use SqlType::{
         BigInt, Date, Double, Float, Integer, SmallInt, Time, Timestamp, TinyInt, UnsignedDate, UnsignedDouble,

@@ -30,7 +30,8 @@ struct Head {
 }
 
 impl Ord for Head {
-    /// The heap puts out its greatest: the first row in the direction of the scan. What has no key goes first.
+    /// The heap returns its greatest element: the first row in the direction of the scan. Segments without keys come
+    /// first.
     fn cmp(&self, other: &Self) -> Ordering {
         let passed = |head: &Self| matches!(head.piece, RowSegment::Pruned(_));
         let by_key = self.key.cmp(&other.key);
@@ -88,7 +89,7 @@ impl Merge {
             return Ok(count);
         };
         let rows = take_first(&mut rows.clone(), self.direction, count);
-        // Where the other bucket's first row would lie in this one: the bucket byte is all that differs.
+        // The position of the other bucket's first row in this one: only the bucket byte differs.
         let lead = block.lead()?;
         lead.key_into(nth(&rows, self.direction, count - 1), &mut self.key);
         if self.direction.is_before(self.key.get(1..).unwrap_or_default(), &other.key) {

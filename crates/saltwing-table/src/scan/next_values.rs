@@ -7,7 +7,7 @@ use saltwing_access::TableError;
 use saltwing_expr::{RowValues, value_at};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Rows that come together as values, but for the last ones: who takes them finds them in the nearest cache.
+/// Minimum of rows returned as values at once, except at the end: they fit the L1 cache of the caller.
 const ROWS_TOGETHER_MIN: u64 = 64;
 const ROWS_TOGETHER_MAX: u64 = 256;
 

@@ -55,7 +55,7 @@ impl Keys {
     }
 }
 
-/// The rows of some physical keys, in their order, where they are there and not expired.
+/// The rows of some physical keys, in their order, unless they do not exist or are expired.
 ///
 /// # Law
 /// They are those that [`find`](crate::scan::cursor::find) gives of each.

@@ -1,4 +1,4 @@
-//! Rows as values, without batches: for who takes them one by one.
+//! Rows as values, without batches: for callers that take them one by one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ impl RowShape {
         Ok(())
     }
 
-    /// Puts a column that is told by the ends of keys, or the keys.
+    /// Puts a column that is decoded from the ends of keys, or from whole keys.
     fn put_key_column(
         &self,
         lead: &FixPart,
@@ -300,7 +300,7 @@ impl ValueSink for CellSink<'_> {
     }
 }
 
-/// Puts a key column's values that stand so many bytes before the ends of keys, and take so many.
+/// Puts the values of a key column at a fixed offset from the ends of keys.
 fn put_tails(
     lead: &FixPart,
     rows: &Range<usize>,

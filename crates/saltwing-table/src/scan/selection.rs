@@ -6,10 +6,10 @@ use saltwing_store::Direction;
 
 use crate::scan::condition::Truth;
 
-/// Rows of a mask that are looked at together.
+/// Rows of a mask that are tested together.
 const WORD_ROWS: usize = 8;
 
-/// A run of rows of a block, and what is known of each: a byte, which is a [`Truth`]. Rows whose byte is 0 are out.
+/// A run of rows of a block with a byte for each, which is a [`Truth`]. Rows whose byte is 0 are excluded.
 ///
 /// Most selections are never written: a block's summary says that all of its rows are in, or none.
 #[derive(Debug, Default)]
@@ -50,8 +50,7 @@ impl Selection {
         self.count = 0;
     }
 
-    /// The rows that it is a selection of, and a byte for each, which is 0 where it is out; of rows all of which are in
-    /// there may be none.
+    /// The rows of the selection, and a byte for each, which is 0 for an excluded row; empty if all rows are selected.
     pub(crate) fn mask(&self) -> (Range<usize>, &[u8]) {
         (self.rows.clone(), &self.mask)
     }
@@ -70,8 +69,8 @@ impl Selection {
         }
     }
 
-    /// Has a condition written into the bytes of the rows; it gives `None` where it cannot, and so does this. There is
-    /// room for what is to be computed first.
+    /// Lets a condition write into the bytes of the rows; returns `None` if the condition does, because it cannot
+    /// decide. The rows are materialized first.
     pub(crate) fn keep_with(
         &mut self,
         keep: impl FnOnce(Range<usize>, &mut [u8], &mut Vec<u8>) -> Option<()>,

@@ -18,7 +18,7 @@ pub(crate) struct Selector {
     parts: BlockParts,
     /// Of the piece selected from last, where it is of a block.
     selection: Selection,
-    /// What the row is, where it was one of a delta.
+    /// The result for the row, if it is from a delta.
     row: Option<Truth>,
 }
 

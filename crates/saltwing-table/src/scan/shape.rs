@@ -1,4 +1,4 @@
-//! What a scan puts out and checks, made ready once for many scans.
+//! The output and the filter of a scan, compiled once for many scans.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ impl ScanShape {
         self.rest.is_some() || self.conditions_of_rows().is_some()
     }
 
-    /// Whether sums of the rows can be had without decoding them: all that the filter asks for is known before. It says
-    /// nothing of the columns.
+    /// Whether rows can be summed without decoding them: conditions decide the whole filter. It says nothing about the
+    /// columns.
     pub(crate) fn is_decided_early(&self) -> bool {
         self.rest.is_none()
     }
@@ -85,7 +85,7 @@ impl ScanShape {
         self.conditions.as_ref()
     }
 
-    /// The same, where rows are held to some.
+    /// The conditions, if any of them tests rows.
     pub(crate) fn conditions_of_rows(&self) -> Option<&Arc<Conditions>> {
         self.conditions().filter(|conditions| conditions.are_of_rows())
     }

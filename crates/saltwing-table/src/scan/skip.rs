@@ -1,4 +1,4 @@
-//! Skipping inside a range: past the rows of which it is known, by their keys alone, that none is wanted.
+//! Skips inside a range: past rows whose keys show that none can match.
 //!
 //! ```text
 //! rows        w w . . . . . . . w . . w w w w w ..
@@ -11,8 +11,8 @@
 //! coming of it, rows are handed out unasked for a while, each time for longer: the filter sorts them out.
 //!
 //! # Law
-//! Rows are left out only if they lie in an unwanted stretch. Which rows are handed out, and what is counted,
-//! is the same wherever they lie: in blocks, or in the deltas; but for blocks that a filter rules out as a whole.
+//! Rows are skipped only in unwanted stretches. The returned rows and the counters do not depend on whether rows are in
+//! blocks or in deltas, except for blocks that a filter prunes.
 
 use saltwing_access::{KeyRegion, KeyRegions, ScanContext, TableError};
 use saltwing_store::Direction;
@@ -27,14 +27,14 @@ const QUESTIONS_MAX: u32 = 16;
 /// Rows that are handed out unasked at first, and at most.
 const UNASKED_ROWS_MIN: usize = 256;
 const UNASKED_ROWS_MAX: usize = 4096;
-/// Questions after which cancel and time are looked at.
+/// Questions between checks of cancel and time.
 const CHECK_QUESTIONS: u32 = 1024;
 
 /// Leaves out rows of a bucket's walks.
 pub(crate) struct Skipper {
     skip_filter: KeyRegions,
     direction: Direction,
-    /// What stands before a logical key.
+    /// The bytes before a logical key.
     bucket: Option<u8>,
     context: ScanContext,
     /// Rows of the walk that come next.
@@ -43,11 +43,11 @@ pub(crate) struct Skipper {
     /// Where the stretch ends, unless it has no end.
     place: Vec<u8>,
     has_end: bool,
-    /// A key while it is asked for.
+    /// The buffer of the key in question.
     key: Vec<u8>,
     /// Rows of the unwanted stretch that were met so far.
     passed: usize,
-    /// Questions since the last seek, and since the last look at cancel.
+    /// Questions since the last seek, and since the last check of cancel.
     questions: u32,
     unchecked: u32,
     /// Rows still to be handed out unasked, and how many the next time.
@@ -57,7 +57,7 @@ pub(crate) struct Skipper {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next row is to be asked for.
+    /// The next row's stretch is unknown.
     Unknown,
     /// Rows up to the place are wanted.
     Wanted,
@@ -149,7 +149,7 @@ impl Skipper {
         Ok(())
     }
 
-    /// Passes over the unwanted rows of a piece; where they are many, and it ends with them, the walk goes on at the place.
+    /// Skips the unwanted rows of a segment; if they are many and reach its end, the cursor seeks to the place.
     fn pass(&mut self, mut piece: RowSegment, walk: &mut Walk) -> Result<(), TableError> {
         let unwanted = self.rows_before_place(&piece)?;
         self.passed += unwanted;
@@ -180,7 +180,7 @@ impl Skipper {
         Ok(())
     }
 
-    /// The walk has no row that may be wanted. What is known of the keys ahead holds for the next walk, too.
+    /// The cursor has no more rows that may be wanted. The stretch ahead stays valid for the next cursor.
     fn end(&mut self) -> Result<Option<RowSegment>, TableError> {
         let passed = std::mem::take(&mut self.passed);
         if passed > 0 {
@@ -199,7 +199,7 @@ impl Skipper {
         taken
     }
 
-    /// How many rows of a piece lie before the place, in the direction of the scan.
+    /// How many rows of a segment are before the place, in the direction of the scan.
     fn rows_before_place(&self, piece: &RowSegment) -> Result<usize, TableError> {
         if !self.has_end {
             return Ok(piece.len());

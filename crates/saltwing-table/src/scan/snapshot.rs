@@ -1,4 +1,4 @@
-//! What a statement sees.
+//! A statement's snapshot.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::scan::split::split;
 use crate::scan::table_scan::Scan;
 use crate::scan::totals::is_known;
 
-/// Blocks that are looked at to expect something of all.
+/// Blocks sampled to judge all of them.
 const BLOCKS_ASKED: usize = 16;
 
 /// The rows of all tables at one moment.
@@ -59,7 +59,7 @@ impl EmbeddedSnapshot {
         })
     }
 
-    /// The rows of a table, for a reader who knows it by this definition.
+    /// The rows of a table, for a reader with this definition of it.
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`] where the rows may be written by a later one.
@@ -116,7 +116,7 @@ impl Snapshot for EmbeddedSnapshot {
 
     fn knows_totals(&self, spec: &ScanSpec) -> Result<bool, TableError> {
         let (shape, rows) = (self.shape(spec)?, self.rows_for(spec.table())?);
-        // What is known of one block is known of most.
+        // One block is representative of most.
         let block = rows.directory.entries().take(BLOCKS_ASKED).find_map(|entry| entry.lone_block());
         Ok(!shape.is_filtered() && block.is_some_and(|block| is_known(&block.summary, &shape.columns().all)))
     }

@@ -1,4 +1,4 @@
-//! A scan in parts: each reads what lies between two places of the table.
+//! Splits a scan into parts, each between two keys of the table.
 //!
 //! ```text
 //! bucket 0          bucket 1                    bucket 2
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! # Laws
-//! 1. The parts, one behind the other, read what the whole reads, in its order, and count together what it counts, but
+//! 1. The parts in sequence read the rows of the whole in its order, and their counters add up to the whole's, except
 //!    for batches.
-//! 2. Where a part ends hangs on the ranges and on what is stored, never on who reads it. It is a key, and no place
-//!    of the view's: a part may be read on a later view too.
+//! 2. The end of a part depends on the ranges and on the stored data, never on the number of threads. It is a key, not
+//!    a position of the view, so a part may also be read on a later view.
 //!
 //! # Left to others
 //! Whether dividing pays, and reading the parts at the same time.
@@ -28,7 +28,7 @@ use crate::format::prefetch::prefetch;
 /// Most ranges, each in a bucket, of a scan that is divided.
 const RANGES_MAX: usize = 1024;
 
-/// Entries whose blocks are looked at side by side, since each lies in a place of its own: they are waited for together.
+/// Entries prefetched together: each is in a separate allocation, so their cache misses overlap.
 const ENTRIES_AHEAD: usize = 16;
 
 /// The scan in parts; in one part, where it cannot be divided: it stops early, goes backwards or by turns through buckets,

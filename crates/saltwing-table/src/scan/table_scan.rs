@@ -27,7 +27,7 @@ use crate::scan::skip::Skipper;
 
 /// Rows of a full batch.
 pub(crate) const BATCH_ROWS_MAX: usize = 8192;
-/// Rows after which budget and cancel are looked at, inside a batch.
+/// Rows between checks of budget and cancel, inside a batch.
 pub(crate) const CHECK_ROWS: usize = 1024;
 
 /// A running scan.
@@ -37,16 +37,16 @@ pub(crate) struct Scan {
     decoder: Option<Box<RowDecoder>>,
     pub(crate) direction: Direction,
     pub(crate) remaining: Option<u64>,
-    /// Where rows are held to conditions before they are decoded.
+    /// Tests rows by conditions before they are decoded.
     pub(crate) selector: Option<Box<Selector>>,
-    /// Of the batch that is decoded, the rows of which a condition is unknown.
+    /// The rows of the decoded batch for which a condition is unknown.
     unknown: Vec<usize>,
     batch_rows: usize,
     /// Rows of the batch before.
     rows_before: usize,
     pub(crate) context: ScanContext,
     pub(crate) done: bool,
-    /// What is kept from one row to the next, where rows are read as values.
+    /// The state between rows, if rows are read as values.
     pub(crate) reader: RowReader,
     /// Lasts as long as the scan.
     _span: Span,
@@ -79,7 +79,8 @@ impl Scan {
                 Rows::ByBucket(vec![BucketScan::over(range, walks)])
             }
             KeySet::Ranges { ranges, buckets } => {
-                // Where buckets are merged and the reader may stop, what is passed over early would show in what is counted.
+                // If buckets are merged and the reader may stop early, rows skipped in advance would show in the
+                // counters.
                 let is_merged = order == ScanOrder::Merged && limit.or(first_batch).is_some();
                 let walks = walk_context(shape.conditions().filter(|_| !is_merged).cloned());
                 let bucket_scan = |bucket| {
@@ -132,7 +133,7 @@ impl Scan {
         }
     }
 
-    /// What makes columns of rows, which not every scan does.
+    /// The decoder of columns, created at the first use.
     pub(crate) fn decoder(&mut self) -> &mut RowDecoder {
         decoder(&mut self.decoder, &self.shape)
     }
@@ -210,15 +211,15 @@ impl Scan {
     /// Makes room for the batch that `kept` rows are the first of, where none is decoded yet.
     fn make_room(&mut self, decoded: usize, kept: usize, wanted: usize) {
         if decoded == 0 && kept > 0 {
-            // A point takes room for a row; a range for as many as are wanted of it at most, where somebody says
-            // how many; what goes on is as long as it was before.
+            // A point reserves space for one row; a range for at most the wanted rows, if there is a limit; a continued
+            // range for the rows of the last batch.
             let most = if kept > 1 && self.remaining.is_some() { CHECK_ROWS } else { self.rows_before };
             let expected = kept.max(most.min(wanted));
             self.decoder().begin(expected);
         }
     }
 
-    /// Counts the blocks of pieces, where parts of them were read that the walk did not ask for.
+    /// Counts the blocks of segments, if parts of them were read outside the cursor.
     pub(crate) fn count_blocks(&self, pieces: &[RowSegment], is_read: bool) {
         if is_read {
             let blocks = pieces.iter().filter(|piece| piece.is_uncounted()).count();
@@ -308,7 +309,7 @@ impl RowSource for Scan {
     }
 }
 
-/// The decoder of a scan, made when it is first asked for.
+/// The decoder of a scan, created at the first use.
 fn decoder<'d>(known: &'d mut Option<Box<RowDecoder>>, shape: &ScanShape) -> &'d mut RowDecoder {
     known.get_or_insert_with(|| Box::new(RowDecoder::new(shape.columns())))
 }

@@ -8,7 +8,7 @@ use saltwing_types::ValueError;
 use crate::format::stored_column::Unreadable;
 use crate::format::var_part::VarColumn;
 
-/// Most bytes that are made room for before they are there.
+/// Maximum of bytes reserved in advance.
 const TEXT_BYTES_AHEAD_MAX: usize = 1 << 20;
 
 /// Texts, or bytes, one behind the other.
@@ -33,14 +33,14 @@ impl Texts {
         self.end_row()
     }
 
-    /// The last value so many times more.
+    /// Repeats the last value `times` more times.
     pub(crate) fn repeat(&mut self, times: usize) -> Result<(), ValueError> {
         let [.., start, end] = self.offsets[..] else { return Ok(()) };
         let (length, all) = ((end - start) as usize, self.bytes.len());
         let total = all + length * times;
         i32::try_from(total).map_err(|_| too_long(total))?;
         self.bytes.reserve(total - all);
-        // What was copied already is copied with it.
+        // Each round copies everything so far, which doubles it.
         while self.bytes.len() < total {
             let from = start.max(0) as usize;
             let until = self.bytes.len().min(from + (total - self.bytes.len()));

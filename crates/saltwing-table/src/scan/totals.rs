@@ -24,7 +24,7 @@ use crate::scan::selection::Selection;
 use crate::scan::shape::ScanShape;
 use crate::scan::table_scan::{BATCH_ROWS_MAX, CHECK_ROWS, Scan};
 
-/// Of so many rows, where one is added, they are got one by one.
+/// If at most one row in this many is added, rows are read one by one.
 const SPARSE: usize = 8;
 
 impl Scan {
@@ -197,7 +197,7 @@ fn add_block(
     Ok(is_read)
 }
 
-/// Whether the directory knows what the rows of a block come to.
+/// Whether the directory has the totals of a block's rows.
 pub(crate) fn is_known(block: &Summary, added: &[DecodedColumn]) -> bool {
     added.iter().all(|column| known_of(block, column).is_some())
 }
@@ -215,7 +215,7 @@ fn add_known(block: &Summary, added: &[DecodedColumn], totals: &mut [Total]) -> 
     all.is_some()
 }
 
-/// What a directory knows of all rows of a block.
+/// The directory's total of all rows of a block.
 fn known_total(block: &Summary, (family, slot): (usize, u16), ty: SqlType) -> Option<Total> {
     let zone = block.zone(u8::try_from(family).ok()?, slot)?;
     match zone.sum {

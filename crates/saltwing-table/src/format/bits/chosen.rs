@@ -1,4 +1,4 @@
-//! Choosing rows by their integers where these lie, and integers of rows that were chosen.
+//! Filters rows by their stored integers, and reads integers of selected rows.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ impl Ints {
         i128::from(self.base) * count as i128 + i128::from(differences)
     }
 
-    /// Keeps of a mask, a byte for each of `rows`, those of which it is `expected` that the integer's sort number is
-    /// wanted: the bytes of the others become 0.
+    /// Filters a mask with a byte for each of `rows`: sets the byte to 0 unless `expected` holds for the integer's sort
+    /// number.
     pub(crate) fn keep(
         &self,
         part: &[u8],
@@ -35,7 +35,7 @@ impl Ints {
         let [(low, high)] = *wanted.as_slice() else {
             return self.each(stored, rows.len(), |value| wanted.holds(number(value)), expected, mask);
         };
-        // The differences that are wanted are a range, too: what is compared is what is stored.
+        // The wanted differences are a range too, so stored values are compared directly.
         if let Width::Eight = self.width {
             let (from, most) = (number(self.base).wrapping_sub(low), high - low);
             let test = |d| u64::from_le_bytes(d).wrapping_add(from) <= most;

@@ -7,7 +7,7 @@ use crate::format::number_ranges::NumberRanges;
 use crate::format::zone::{decimal_number, float_number, int_number, timestamp_number};
 use crate::scan::condition::{Condition, Test};
 
-/// Where a literal stands among the sort numbers of a column.
+/// The position of a literal among the sort numbers of a column.
 enum Place {
     /// It is the value with this number.
     At(u128),
@@ -87,7 +87,7 @@ fn text_of(ty: SqlType, value: &Value) -> Option<&[u8]> {
     }
 }
 
-/// The test of a comparison with a text, and what it is to come to.
+/// The test of a comparison with a text, and its wanted result.
 fn text_test(op: CompareOp, text: &[u8]) -> Option<(Test, bool)> {
     Some(match op {
         CompareOp::Eq | CompareOp::NotEq => (Test::OneOf([text.into()].into()), op == CompareOp::Eq),
@@ -96,7 +96,7 @@ fn text_test(op: CompareOp, text: &[u8]) -> Option<(Test, bool)> {
     })
 }
 
-/// The test of a comparison with a number or an instant, and what it is to come to.
+/// The test of a comparison with a number or an instant, and its wanted result.
 fn number_test(ty: SqlType, op: CompareOp, place: Place) -> Option<(Test, bool)> {
     let (number, is_there) = match place {
         Place::At(number) => (number, true),
@@ -125,7 +125,7 @@ fn numbers(ty: SqlType, ranges: Vec<(u128, u128)>) -> Test {
     }
 }
 
-/// Where a value stands among those of a column; `None` where that is not simple.
+/// The position of a value among those of a column; `None` if it is not simple.
 fn place(ty: SqlType, value: &Value) -> Option<Place> {
     use SqlType::*;
     Some(match (ty, value) {

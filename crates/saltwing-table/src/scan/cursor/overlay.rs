@@ -13,7 +13,7 @@ use crate::format::fix_part::FixPart;
 use crate::scan::cursor::Walk;
 use crate::scan::cursor::segment::RowSegment;
 
-/// Rows of a block or a run that lie in the walk's range, and how far they are merged.
+/// Rows of a block or a run in the scan's range, and the position of the merge in them.
 struct Rows {
     block: Arc<BlockRef>,
     keys: Arc<FixPart>,
@@ -121,7 +121,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What the filter rules out of these blocks, of which the pieces have visible rows only, is not read.
+    /// Prunes the blocks whose rows are all visible and cannot match the filter, so that they are not read.
     fn pass_over_among(&mut self, blocks: &[Arc<BlockRef>]) {
         let counters = &self.context.scan.counters;
         for block in blocks {

@@ -1,4 +1,4 @@
-//! What a walk hands out: rows where they lie.
+//! Row segments: the output of a cursor, without copies of the rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::format::stored_row::StoredRow;
 /// Visible rows that come one after the other.
 #[derive(Clone)]
 pub(crate) enum RowSegment {
-    /// Rows of a block, never none; read backwards in a reverse walk. Whether the block counts as read already: what only
-    /// the directory tells of a piece may be all that is wanted.
+    /// Rows of a block, never empty; read backwards in a reverse scan. `is_counted` says whether the block already
+    /// counts as read: the reader may need only the directory's summary of a segment.
     Block { block: Arc<BlockRef>, rows: Range<usize>, is_counted: bool },
     /// A row of a delta.
     Row { key: Bytes, row: StoredRow },
-    /// So many rows of which it is known that the filter leaves none.
+    /// The number of rows that the zone map excludes.
     Pruned(usize),
 }
 
@@ -67,14 +67,15 @@ impl RowSegment {
                 Self::Pruned(count)
             }
             Self::Block { block, rows, is_counted } => {
-                // The rest counts with what is taken.
+                // The rest is counted together with the taken rows.
                 let is_counted = std::mem::replace(is_counted, true);
                 Self::Block { block: block.clone(), rows: take_first(rows, direction, count), is_counted }
             }
         }
     }
 
-    /// How many of its rows lie before a place, in the direction of the scan; all that are passed over, whose keys nobody knows.
+    /// How many of its rows are before a place, in the direction of the scan; all rows of a pruned segment, whose keys
+    /// were not read.
     pub(crate) fn rows_before(&self, place: &[u8], direction: Direction) -> Result<usize, TableError> {
         Ok(match (self, direction) {
             (Self::Row { key, .. }, Direction::Forward) => usize::from(**key < *place),

@@ -13,7 +13,7 @@ use crate::scan::column_writer::ColumnWriter;
 use crate::scan::decode::column;
 use crate::scan::decode::column::{Column, unreadable};
 
-/// What is known of a table's keys, and of the columns that come from them.
+/// A table's key codec, and the columns decoded from keys.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyUse {
     /// Whether one of them is a leading column.
@@ -24,7 +24,7 @@ pub(crate) struct KeyUse {
 
 /// Puts keys into columns.
 ///
-/// Neighbours mostly differ in their last columns only: keys are split where what stands before those changes.
+/// Adjacent keys mostly differ only in their last columns, so a key is split again only if its leading bytes change.
 pub(crate) struct KeyDecoder {
     uses: KeyUse,
     /// The key that was split last.
@@ -99,7 +99,7 @@ impl KeyDecoder {
         Ok(())
     }
 
-    /// Adds the leading columns of a key, which comes in two pieces, so many times.
+    /// Appends the leading columns of a key, given in two slices, `times` times.
     fn add_leading(
         &mut self,
         table: &StoredTable,
@@ -154,7 +154,7 @@ impl KeyDecoder {
     }
 }
 
-/// Adds a column that stands so many bytes before the ends of keys, and takes so many.
+/// Appends a column of fixed width at a fixed offset from the ends of keys.
 fn push_tails(
     lead: &FixPart,
     rows: &RowSelection<'_>,
