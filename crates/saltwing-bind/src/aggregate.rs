@@ -14,21 +14,20 @@ use crate::output::OutputColumn;
 /// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
 #[derive(Clone, Debug)]
 pub struct Grouping {
-    /// What the rows of a group have in common, over the table's columns. Without keys all
-    /// rows, also none at all, are one group.
+    /// An aggregation over the table's columns. Without keys all rows form one group, even if there are none.
     pub keys: Vec<Expr>,
-    /// What is computed of each group.
+    /// The aggregate calls of each group.
     pub calls: Vec<AggregateCall>,
     /// Conditions on a group, over its keys and calls.
     pub having: Vec<Expr>,
-    /// What is put out of a group, over its keys and calls.
+    /// The output expressions of a group, over its keys and calls.
     pub outputs: Vec<OutputColumn>,
     /// The order of the groups, over their keys and calls.
     pub order: Vec<GroupOrder>,
 }
 
 impl Grouping {
-    /// All expressions in it, whatever they are over.
+    /// All expressions in it, over columns, keys and calls.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let calls = self.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
         let outputs = self.outputs.iter().map(|output| &output.expr);
@@ -40,7 +39,7 @@ impl Grouping {
 /// One item of the ORDER BY of groups.
 #[derive(Clone, Debug)]
 pub struct GroupOrder {
-    /// What they are ordered by, over keys and calls.
+    /// The order of the groups, over keys and calls.
     pub expr: Expr,
     /// The direction.
     pub order: SortOrder,
@@ -53,7 +52,7 @@ pub struct GroupOrder {
 pub struct AggregateCall {
     /// The function.
     pub function: AggregateFunction,
-    /// What it is over; `None` counts rows.
+    /// The argument; `None` counts rows.
     pub argument: Option<Expr>,
     /// Whether equal values count once.
     pub distinct: bool,
@@ -125,7 +124,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector for a table of so many columns.
+    /// A collector for a table of this many columns.
     pub(crate) fn new(columns: usize) -> Self {
         Self { first_call: columns, calls: RefCell::default(), aliases: RefCell::default() }
     }
@@ -172,8 +171,8 @@ impl Collector {
         self.rebase(&mut e, keys).then_some(e)
     }
 
-    /// Whether a condition of HAVING says something about the groups' keys alone, so that it holds of all rows of a group
-    /// or of none, and cannot fail: then it is a condition over rows too, and bounds what is read.
+    /// Whether a condition of HAVING depends only on the groups' keys and cannot fail. It then holds for all rows of a
+    /// group or for none, so it is also a condition on rows and can bound the scan.
     pub(crate) fn is_of_keys(&self, e: &Expr, keys: &[Expr]) -> bool {
         let (mut is_plain, mut has_column) = (true, false);
         e.walk(&mut |e| match e {

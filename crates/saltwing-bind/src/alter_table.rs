@@ -1,9 +1,9 @@
 //! ALTER TABLE into a table's next definition.
 //!
 //! # Laws
-//! 1. No row is written anew: a column that is added gets a slot that no other one had, and rows without that slot read
-//!    as its DEFAULT; the slot of a column that is dropped is never used again.
-//! 2. Row keys stay what they are: nothing that they are made of can be changed.
+//! 1. No row is rewritten: an added column gets a new slot, and rows without that slot read as its DEFAULT; the slot of
+//!    a dropped column is never used again.
+//! 2. Row keys do not change: none of their columns can be changed.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::table_option::{KEY_OPTIONS, TableOptions};
 /// How to get what ALTER TABLE refuses.
 const WAY_OUT: &str = "make a table that has it so, then UPSERT INTO new SELECT .. FROM old";
 
-/// A table's next definition, and what the user should know about it.
+/// A table's next definition, and notices for the user.
 #[derive(Debug)]
 pub struct AlteredTable {
     /// The definition, whose version the catalog counts; `None` where nothing changes.

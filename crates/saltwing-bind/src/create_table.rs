@@ -27,7 +27,7 @@ const FAMILIES_MAX: usize = 255;
 /// The option that keeps a table's SPLIT ON: the points in brackets, as written.
 pub const SPLIT_ON: &str = "SPLIT ON";
 
-/// A definition, and what the user should know about it.
+/// A definition, and notices for the user.
 #[derive(Debug)]
 pub struct BoundTable {
     /// The definition; the catalog gives it its id.
@@ -163,7 +163,7 @@ struct NamedPart {
     span: Span,
 }
 
-/// What stands between commas in PRIMARY KEY.
+/// An element of PRIMARY KEY.
 enum Part<'a> {
     Named(NamedPart),
     Computed(&'a KeyPart),

@@ -47,7 +47,7 @@ pub struct UpsertTarget {
     pub columns: Vec<usize>,
     /// What becomes of a row whose key is there already.
     pub on_conflict: OnConflict,
-    /// Whether columns that are not written keep what the row has: the row must be read.
+    /// Whether unwritten columns keep their values, so that the row must be read.
     pub partial: bool,
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
@@ -58,7 +58,7 @@ impl UpsertTarget {
     /// The target of rows of these columns, by index.
     pub fn new(table: Arc<Table>, columns: Vec<usize>, on_conflict: OnConflict) -> Self {
         let def = table.def();
-        // What is neither written nor a part of the key keeps its value.
+        // A column that is neither written nor in the key keeps its value.
         let leaves_out = |column: usize| !columns.contains(&column) && def.key.position(column).is_none();
         let partial = on_conflict == OnConflict::Replace && (0..def.columns.len()).any(leaves_out);
         let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
@@ -113,7 +113,7 @@ pub fn upsert(
                     let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
                     return Err(BindError::from(error).at(Some(row.span)).phoenix(1020));
                 }
-                // Most rows of many: what the statement says of each value is not looked at.
+                // With more rows than this, the values are not examined one by one.
                 let given = match (row.first_parameter, params) {
                     (Some(first), Params::Given(values)) => values.get(first..first + columns.len()),
                     _ => None,

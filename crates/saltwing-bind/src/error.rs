@@ -1,4 +1,4 @@
-//! What can go wrong between a statement and the catalog.
+//! Errors between a statement and the catalog.
 
 use saltwing_catalog::CatalogError;
 use saltwing_sql::SqlError;
@@ -7,17 +7,17 @@ use saltwing_types::{ErrorCode, Span, ValueError};
 /// An error of this crate: what, where, and what to do about it.
 #[derive(Debug)]
 pub struct BindError {
-    /// What is wrong.
+    /// The error.
     pub kind: BindErrorKind,
     /// Where in the statement.
     pub span: Option<Span>,
-    /// What the user can do about it.
+    /// Advice for the user.
     pub help: Option<String>,
     /// The number under which Phoenix reports it, where its code alone does not say.
     pub phoenix: Option<u16>,
 }
 
-/// What is wrong.
+/// The error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindErrorKind {
@@ -32,7 +32,7 @@ pub enum BindErrorKind {
     Value {
         /// `table.column`, where one is concerned.
         column: Option<String>,
-        /// What is wrong.
+        /// The reason.
         source: ValueError,
     },
     /// No column of this name.

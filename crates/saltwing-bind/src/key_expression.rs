@@ -49,7 +49,7 @@ pub(crate) fn key_columns(items: Vec<KeyItem<'_>>, def: TableDef, notices: &mut 
     let table = Table::new(Arc::new(def)).map_err(|error| invalid(error.to_string()))?;
     let scope = Scope::of(Arc::new(table), None);
     let mut behind: Vec<KeyColumn> = Vec::with_capacity(items.len());
-    // From the last one on: a part may use what stands behind it.
+    // From the last one on, because a part may use later ones.
     for item in items.into_iter().rev() {
         behind.push(match item {
             KeyItem::Column(key) => key,

@@ -46,7 +46,7 @@ impl From<BindError> for LowerError {
 }
 
 impl LowerError {
-    /// An error either way: what the language lacks is not supported here.
+    /// An error in both cases: an expression outside the language is not supported here.
     pub fn into_error(self) -> BindError {
         match self {
             Self::Invalid(error) => error,

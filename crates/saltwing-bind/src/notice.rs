@@ -1,10 +1,10 @@
-//! What a query that runs should be told.
+//! Notices about queries.
 
 use saltwing_sql::cast_type;
 use saltwing_types::SqlType;
 use sqlparser::ast::{CastKind, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Value};
 
-/// A notice about a query that does what it says, and hardly what is meant.
+/// A notice about a legal query that probably does not do what the user intended.
 pub fn query_notice(query: &Query) -> Option<String> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let GroupByExpr::Expressions(keys, _) = &select.group_by else { return None };

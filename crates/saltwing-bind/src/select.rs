@@ -27,7 +27,7 @@ pub struct BoundSelect {
     pub alias: Option<String>,
     /// Where the statement names it.
     pub span: Option<Span>,
-    /// What is put out.
+    /// The output.
     pub output: Output,
     /// The conditions.
     pub conditions: Vec<Condition>,
@@ -43,7 +43,7 @@ pub struct BoundSelect {
     pub limit_parameters: (Option<usize>, Option<usize>),
 }
 
-/// What a [`BoundSelect`] puts out.
+/// The output of a [`BoundSelect`].
 #[derive(Clone)]
 pub enum Output {
     /// One row for each row.
@@ -84,7 +84,7 @@ pub enum BoundQuery {
 /// Binds a query if it is one that the direct path may run. Of its placeholders some may stand for `subqueries`.
 ///
 /// # Errors
-/// What is wrong with a query over one table: the relational engine would find it too, with less to say.
+/// Errors of a query over one table: the relational engine would find them too, with less detail.
 pub fn query(
     statement: &QueryStatement,
     catalog: &dyn CatalogReader,

@@ -5,9 +5,9 @@
 //!                      └── runs by itself, first: k <= 42
 //! ```
 //!
-//! Either executor is told the value, and a condition with it becomes ranges as one with a constant does. Which
-//! subqueries these are is found out by trying: a name is looked for in the innermost query first, so what can be
-//! planned by itself names nothing around it, and has one value wherever it stands.
+//! Both executors get the value, and a condition with it becomes ranges like one with a constant. A subquery is
+//! uncorrelated if it can be planned on its own: names resolve in the innermost query first, so it then references
+//! nothing outside, and its value does not depend on its position.
 
 use std::ops::ControlFlow;
 
@@ -15,10 +15,10 @@ use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{SqlType, Value};
 use sqlparser::ast::{self, Query, Spanned, Visit, VisitMut, Visitor, VisitorMut, With, visit_relations};
 
-/// A subquery that runs by itself.
+/// An uncorrelated scalar subquery.
 #[derive(Clone, Debug)]
 pub struct Subquery {
-    /// As it stands in the statement, at whatever places.
+    /// Its text in the statement, which may occur several times.
     pub query: Box<Query>,
     /// The type of its value.
     pub ty: SqlType,
@@ -26,7 +26,7 @@ pub struct Subquery {
     pub value: Option<Value>,
 }
 
-/// A subquery that stands for one value, and may run by itself.
+/// A scalar subquery that may be uncorrelated.
 pub struct Candidate {
     /// As it stands in the statement.
     pub query: Box<Query>,
@@ -34,7 +34,7 @@ pub struct Candidate {
     pub statement: QueryStatement,
 }
 
-/// Most subqueries of a statement that run by themselves; what is beyond is left where it stands.
+/// Maximum of subqueries of a statement that run first; further ones stay in the statement.
 const CANDIDATES_MAX: usize = 64;
 
 /// The subqueries of a statement that stand for one value, each once, inner ones before those around them.
@@ -68,7 +68,7 @@ pub fn with_placeholders(statement: &QueryStatement, subqueries: &[Subquery]) ->
     statement
 }
 
-/// What a placeholder of [`with_placeholders`] stands for, and its number; `None` for the name of a parameter.
+/// The number of a placeholder of [`with_placeholders`]; `None` for the name of a parameter.
 pub fn placed<'a>(name: &str, subqueries: &'a [Subquery]) -> Option<(usize, &'a Subquery)> {
     let number: usize = name.strip_prefix(PLACEHOLDER)?.parse().ok()?;
     Some((number, subqueries.get(number)?))
@@ -77,7 +77,7 @@ pub fn placed<'a>(name: &str, subqueries: &'a [Subquery]) -> Option<(usize, &'a 
 /// What names of placeholders begin with; no parameter's does.
 const PLACEHOLDER: &str = "subquery ";
 
-/// What is to be known of the whole statement before it is searched.
+/// The properties of the whole statement needed before the search.
 #[derive(Default)]
 struct Look {
     has_subquery: bool,

@@ -44,11 +44,11 @@ pub(crate) const KEY_OPTIONS: &[&str] = &["SALT_BUCKETS", "SALT_BY"];
 /// Options whose meaning is missing: to keep them without it would be a lie.
 const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL", "ROW_TIMESTAMP"];
 
-/// What the options of a table say, but for those of its key.
+/// The options of a table, except for those of its key.
 pub(crate) struct TableOptions {
     pub(crate) ttl_s: Option<u64>,
     pub(crate) options: Vec<TableOption>,
-    /// What the user should know.
+    /// Notices for the user.
     pub(crate) notices: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ fn unknown(spec: &OptionSpec, name: &str) -> BindError {
     }
 }
 
-/// What is told of an option that has no effect.
+/// The notice for an option that has no effect.
 pub(crate) fn kept_notice(option: &str) -> String {
     format!("{option} is kept, and has no effect on an embedded store")
 }
