@@ -1,4 +1,4 @@
-//! What can go wrong while a bound statement runs.
+//! Errors of the execution of bound statements.
 
 use saltwing_access::TableError;
 use saltwing_types::{ErrorCode, ValueError};
@@ -18,7 +18,7 @@ pub enum ExecError {
     Value {
         /// `table.column`, or the label of a result column.
         column: Option<String>,
-        /// What is wrong.
+        /// The error.
         source: ValueError,
     },
     /// INSERT of a key that is there.
@@ -45,9 +45,9 @@ pub enum ExecError {
          memory_limit allows"
     )]
     OutOfMemory {
-        /// What the groups need, at least.
+        /// The bytes that the groups need, at least.
         bytes: usize,
-        /// What is in use, by this statement too.
+        /// The bytes in use, including this statement's.
         used: usize,
         /// The limit.
         limit: usize,
@@ -79,7 +79,7 @@ impl ExecError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),

@@ -8,9 +8,9 @@
 //! The caller works, too: where threads come late, as they do on a machine with other work, nobody waits for them.
 //!
 //! # Laws
-//! 1. The caller gets what the parts give in the order of the parts, whatever the number of threads is.
-//! 2. No thread begins a part that is more than [`PARTS_AHEAD`] parts for each of them ahead of the caller.
-//! 3. The first error in that order is the result; behind it no part is begun.
+//! 1. The caller gets the results of the parts in the order of the parts, regardless of the number of threads.
+//! 2. No thread starts a part that is more than [`PARTS_AHEAD`] parts for each of them ahead of the caller.
+//! 3. The first error in that order is the result; no later part is started.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -28,8 +28,8 @@ const ITEMS_AHEAD: usize = 2;
 /// Stack of a thread: conditions nest.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Does all parts on several threads, of which the caller's is one. `read` does a part, and hands on what it gives until it is
-/// told to stop; `take` gets that on the caller's thread.
+/// Does all parts on several threads, including the caller's. `read` does a part, and hands on its results until it is
+/// stopped; `take` gets them on the caller's thread.
 pub(crate) fn in_order<P: Send, T: Send>(
     parts: Vec<P>,
     threads: usize,
@@ -52,10 +52,10 @@ pub(crate) fn in_order<P: Send, T: Send>(
     std::thread::scope(|scope| {
         for _ in 0..others {
             let thread = std::thread::Builder::new().name("saltwing-scan".into()).stack_size(STACK_BYTES);
-            // With fewer threads than asked for it takes longer, and that is all.
+            // If fewer threads start than requested, it only takes longer.
             let _ = thread.spawn_scoped(scope, || work.help(&read));
         }
-        // However this ends, in a panic too: the others do not wait for what nobody asks for any more.
+        // On every exit, including a panic, the other threads must stop waiting for the caller.
         let _end = End(&work);
         for index in 0..count {
             match work.come_to(index, index + 1 + others * PARTS_AHEAD) {
@@ -104,7 +104,7 @@ struct State<P, T> {
 enum Part<P, T> {
     /// Nobody has begun it.
     New(P),
-    /// A thread does it: what it gives comes from here.
+    /// A thread does it; its results come through this channel.
     Begun(Receiver<Result<T, TableError>>),
     /// The caller has done it before its turn.
     Done(Vec<Result<T, TableError>>),
@@ -113,7 +113,8 @@ enum Part<P, T> {
 }
 
 impl<P, T> Work<P, T> {
-    /// The caller comes to a part: it has what another thread gives of it, or does it. Others may go on up to `until`.
+    /// The caller reaches a part: it takes the results of another thread, or does the part itself. Others may continue
+    /// up to `until`.
     fn come_to(&self, index: usize, until: usize) -> Part<P, T> {
         let part = {
             let mut state = self.state.lock();
@@ -175,7 +176,7 @@ impl<P, T> Work<P, T> {
         }
     }
 
-    /// The next part that nobody has begun, and where what it gives goes; `None` when there is none any more.
+    /// The next part that no thread has started, and the sender of its results; `None` if there is none.
     fn begin(&self) -> Option<(P, SyncSender<Result<T, TableError>>)> {
         let mut state = self.state.lock();
         loop {
@@ -195,7 +196,7 @@ impl<P, T> Work<P, T> {
     }
 }
 
-/// Ends the work: no part is begun any more, and who gives something is told to stop.
+/// Ends the work: no further part is started, and threads that send results are stopped.
 struct End<'w, P, T>(&'w Work<P, T>);
 
 impl<P, T> Drop for End<'_, P, T> {
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(numbers(0, 3, None, None), (Vec::new(), true, 0));
     }
 
-    /// Part 1 is done only behind part 2: whoever waits for it must have gone on.
+    /// Part 1 ends only after part 2, so the thread waiting for it must have continued.
     #[test]
     fn nobody_waits_while_there_is_something_to_do() {
         let (done, is_done) = std::sync::mpsc::channel();

@@ -1,8 +1,8 @@
 //! Large scans in parts that several threads read.
 //!
 //! # Law
-//! The caller gets the same batches in the same order, whatever the number of threads is: where parts end hangs on what is
-//! stored. So sums of floats do not depend on it either.
+//! The caller gets the same batches in the same order regardless of the number of threads, because the ends of parts
+//! depend only on the stored data. Sums of floats therefore do not depend on it either.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -5,8 +5,7 @@ use saltwing_planner::TableAccess;
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
 
-/// Scans one behind the other, each of which leaves out the rows that share their leading key columns with the
-/// row that the last one ended at.
+/// Consecutive scans; each skips the rows that share their leading key columns with the last row of the one before.
 ///
 /// Where equal prefixes may lie in several buckets, the access must be in key order, one way or the other:
 /// the buckets are then merged. Else each bucket is read to its end.
@@ -42,7 +41,7 @@ impl PrefixScans {
         Ok(Self { access: access.clone(), spec, prefix, parts, direction, rest: Some(KeyRange::all()) })
     }
 
-    /// What the scans put out.
+    /// The output of the scans.
     pub(crate) fn spec(&self) -> &ScanSpec {
         &self.spec
     }

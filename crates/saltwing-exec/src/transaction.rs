@@ -1,4 +1,4 @@
-//! Writes that read: what a statement reads and what it writes belong to one snapshot.
+//! Writes that read: the reads and writes of a statement belong to one snapshot.
 //!
 //! ```text
 //! begin: snapshot, token ──> read, compute, put rows ──> commit, checked against the token
@@ -54,7 +54,7 @@ impl Writer<'_> {
     /// Runs a statement that reads and writes until no other commit comes first; with what `run` gives comes how many
     /// rows were written.
     ///
-    /// `run` reads at [`Attempt::snapshot`] and puts rows; what it has put at its end is committed.
+    /// `run` reads at [`Attempt::snapshot`] and puts rows, which are committed at its end.
     ///
     /// # Errors
     /// Those of `run` and of commits; [`ExecError::Contended`].

@@ -1,7 +1,7 @@
 //! UPSERT, INSERT, DELETE.
 //!
-//! What reads what it writes (INSERT, an UPSERT of some columns or of a query, DELETE) runs as an [`Attempt`]; an UPSERT of
-//! whole rows reads nothing, and is one commit.
+//! Statements that read the rows they write (INSERT, an UPSERT of some columns or of a query, DELETE) run as an
+//! [`Attempt`]; an UPSERT of whole rows reads nothing, and is one commit.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -51,7 +51,7 @@ impl Writer<'_> {
         Ok(rows)
     }
 
-    /// Writes whole rows, whatever was there.
+    /// Writes whole rows, which replace existing ones.
     fn put_all(
         &self,
         target: &UpsertTarget,
@@ -94,12 +94,12 @@ impl Writer<'_> {
     }
 }
 
-/// What is wrong with rows that are written together.
+/// An error of rows that are written together.
 #[derive(Debug)]
 pub struct RowFailure {
     /// The row that it is about, if it is one: its place, from 0.
     pub row: Option<usize>,
-    /// What is wrong.
+    /// The error.
     pub error: ExecError,
 }
 
@@ -118,7 +118,7 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// The first of so many hidden row ids, where the table has them.
+    /// The first of the hidden row ids, if the table has them.
     fn first_id(&self, target: &UpsertTarget, rows: usize) -> Result<Option<i64>, ExecError> {
         match target.table.def().has_hidden_key() {
             true => Ok(Some(self.store().allocate_row_ids(&target.table, rows)?.start)),
@@ -126,11 +126,11 @@ impl Attempt<'_> {
         }
     }
 
-    /// Writes the rows of a query: batches with as many columns as the statement writes, of these types. `defaults` gives the
-    /// values of so many rows for [`UpsertTarget::computed_defaults`], where there are any.
+    /// Writes the rows of a query: batches with as many columns as the statement writes, of these types. `defaults`
+    /// gives the values of [`UpsertTarget::computed_defaults`] for a number of rows, if there are any.
     ///
     /// # Errors
-    /// As [`Writer::upsert`], and what the batches end with.
+    /// As [`Writer::upsert`], and errors of the batches.
     pub fn upsert_batches<E: From<ExecError>>(
         &mut self,
         target: &UpsertTarget,
@@ -160,7 +160,7 @@ impl Attempt<'_> {
     /// Deletes the rows whose physical keys come in the first column of `batches`.
     ///
     /// # Errors
-    /// [`ExecError::TooLarge`], and what the batches end with.
+    /// [`ExecError::TooLarge`], and errors of the batches.
     pub fn delete_batches<E: From<ExecError>>(
         &mut self,
         table: &Arc<Table>,
@@ -183,13 +183,13 @@ impl Attempt<'_> {
     }
 }
 
-/// Takes a statement's rows one by one, and looks up what it must know of those that are there.
+/// Takes a statement's rows one by one, and looks up existing rows as needed.
 struct RowSink<'s, 't> {
     attempt: &'s mut Attempt<'t>,
     target: &'s UpsertTarget,
     /// All columns, for rows that are looked up.
     all: Projection,
-    /// Rows of this part over what was there, by key: a later row of the same key goes on from them.
+    /// The new rows of this part, by key: a later row of the same key builds on them.
     merged: HashMap<Vec<u8>, Vec<Value>>,
     /// Keys of this part, where each may come once.
     inserted: HashSet<Vec<u8>>,
@@ -243,7 +243,7 @@ impl<'s, 't> RowSink<'s, 't> {
         }
     }
 
-    /// Ends a part if it is large enough: what it wrote is looked up from then on.
+    /// Ends a part if it is large enough: later lookups see its rows.
     fn end_part(&mut self) -> Result<(), ExecError> {
         if self.attempt.end_part()? {
             self.merged.clear();
@@ -284,7 +284,7 @@ fn set_columns<'c>(row: &mut [Value], columns: impl IntoIterator<Item = &'c usiz
     }
 }
 
-/// The values of the key's columns; what is computed from them says nothing more.
+/// The values of the key's columns; computed parts add nothing.
 fn key_text(table: &Table, row: &[Value]) -> String {
     let literal = |k: &saltwing_types::KeyColumn| Some(text::literal(row.get(k.column()?)?, k.ty));
     table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")

@@ -15,7 +15,7 @@ pub struct Writer<'a> {
     pub durability: Durability,
     /// How much one commit may hold.
     pub limits: CommitLimits,
-    /// What the rows count against that a statement gathers.
+    /// The memory account of the rows that a statement collects.
     pub memory: &'a Arc<Memory>,
 }
 
@@ -30,13 +30,13 @@ pub struct CommitLimits {
 }
 
 impl CommitLimits {
-    /// The same limit for a statement that is one commit whatever `autocommit_rows` says.
+    /// The same limit for a statement that is one commit regardless of `autocommit_rows`.
     #[must_use]
     pub fn in_one(self) -> Self {
         Self { part_rows: None, ..self }
     }
 
-    /// Whether a commit may hold so many bytes.
+    /// Refuses a batch whose bytes exceed the limit of a commit.
     ///
     /// # Errors
     /// [`ExecError::TooLarge`].
@@ -48,8 +48,8 @@ impl CommitLimits {
         Ok(())
     }
 
-    /// Whether a part with these rows is committed before more come. The bytes end a part early: a limit on rows is no
-    /// cause to fail for what a smaller part would have taken.
+    /// Whether to commit a part with these rows. The bytes may end a part early, because a statement in parts must not
+    /// fail on `bytes_max` if a smaller part fits.
     pub(crate) fn end_part(&self, writes: &dyn WriteBatch) -> bool {
         self.part_rows.is_some_and(|rows| writes.rows() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
     }

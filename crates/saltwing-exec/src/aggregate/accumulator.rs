@@ -1,4 +1,4 @@
-//! What is kept of each group for one call of an aggregate function.
+//! The state of each group for one call of an aggregate function.
 
 use std::ops::Range;
 

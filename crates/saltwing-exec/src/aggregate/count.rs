@@ -8,10 +8,10 @@ use saltwing_types::ValueError;
 
 use super::accumulator::Accumulator;
 
-/// What is counted.
+/// The counted rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// `COUNT(*)`: rows, whatever is in them.
+    /// `COUNT(*)`: all rows.
     Rows,
     /// `COUNT(x)`: values that are not NULL.
     Values,

@@ -182,7 +182,7 @@ impl Accumulator for BooleanExtremes {
     }
 }
 
-/// How bytes are compared, and what they are.
+/// The comparison of byte values, and their type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bytes {
     /// VARCHAR.
@@ -240,7 +240,7 @@ impl ByteExtremes {
     where
         T::Native: AsRef<[u8]>,
     {
-        // One of the rows is held against what is known.
+        // Compares one row with the extreme so far.
         let wanted = if self.end == End::Min { Ordering::Less } else { Ordering::Greater };
         let mut best: Option<&[u8]> = None;
         for row in rows.filter(|row| values.is_valid(*row)) {

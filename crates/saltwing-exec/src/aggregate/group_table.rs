@@ -13,7 +13,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Gives each different combination of values a number, from 0 in the order in which they come.
 ///
-/// NULL is a value like any other. Floats are told apart by their bits: bring them to one form before.
+/// NULL is a value like any other. Floats are compared by their bits, so bring them to one form before.
 pub(crate) struct GroupTable {
     keys: Keys,
     numbers: HashTable<u32>,

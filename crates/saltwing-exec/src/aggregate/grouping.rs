@@ -48,7 +48,7 @@ impl Assigned {
     }
 }
 
-/// Rows of a run below which it is cheaper to take each by itself.
+/// In runs shorter than this, rows are cheaper to add one by one.
 const RUN_ROWS_MIN: usize = 4;
 
 impl Groups {

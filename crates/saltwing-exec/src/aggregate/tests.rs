@@ -90,7 +90,7 @@ fn expected(function: AggregateFunction, ty: SqlType, values: &[Value]) -> Resul
 }
 
 proptest! {
-    /// Runs and single rows, cut into batches anyhow, give what a scalar loop over each group gives.
+    /// Runs and single rows, split into batches at random, give the results of a scalar loop over each group.
     #[test]
     fn accumulators_agree_with_a_scalar_loop(
         rows in prop::collection::vec((0usize..4, prop::option::of(-100i64..100)), 0..60),
