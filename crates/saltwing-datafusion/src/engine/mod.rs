@@ -75,8 +75,8 @@ pub struct EngineConfig {
     pub partitions: usize,
     /// Rows from which on a scan is divided among these.
     pub divided_rows_min: u64,
-    /// What the sorts, joins and aggregates of all statements hold in memory together. At its limit they go to
-    /// temporary files, or fail.
+    /// The memory of the sorts, joins and aggregates of all statements together. At the limit they spill to temporary
+    /// files, or fail.
     pub memory: Arc<Memory>,
 }
 

@@ -39,11 +39,11 @@ const GROWTH_MAX: u64 = 4;
 pub struct Binding<'a> {
     /// Values of its parameters.
     pub values: &'a [Value],
-    /// What the statement sees.
+    /// The statement's snapshot.
     pub snapshot: Arc<dyn Snapshot>,
     /// Its budget and cancel.
     pub context: ScanContext,
-    /// What may override a refusal.
+    /// The overrides of a refusal.
     pub guard: &'a Guard,
 }
 
@@ -72,7 +72,7 @@ impl Template {
         Ok(Some(Self { columns, one_type, physical, task, sizes }))
     }
 
-    /// The query with values, ready to run; `None` where it must be planned from its text, also to say what is wrong.
+    /// The query with values, ready to run; `None` if it must be planned from its text, also for error messages.
     ///
     /// # Errors
     /// A definition that is older than the rows.
@@ -93,7 +93,7 @@ impl Template {
             limit_open: false,
         });
         let Some(physical) = rebound(&self.physical, &reading, Some(values))? else { return Ok(None) };
-        // A refusal is told by the plan with values in its text.
+        // The plan with values in its text reports a refusal.
         let Ok((reads, warnings)) = judged(&physical, guard, Mode::Execute) else { return Ok(None) };
         let (columns, one_type, task) = (self.columns.clone(), self.one_type, self.task.clone());
         Ok(Some(Planned { columns, one_type, reads, warnings, physical, task, context, template: None }))

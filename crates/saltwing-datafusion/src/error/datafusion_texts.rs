@@ -35,7 +35,7 @@ const LINES: [Line; 16] = [
     line(Variant::Plan, "Invalid qualifier ", no_such_table),
     // Signatures of native functions are checked against types that only the planner knows.
     line(Variant::Plan, "No function matches the given name and argument types '", wrong_arguments),
-    // Which calls are aggregates, and what they cover, is known once the planner has resolved names.
+    // Aggregate calls and their arguments are known only after the planner has resolved names.
     line(Variant::Plan, "HAVING clause references", having),
     line(Variant::Plan, "must appear in the GROUP BY clause", not_grouped),
     // A condition may be a column, and its type is known to the planner alone.

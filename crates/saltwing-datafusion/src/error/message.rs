@@ -60,7 +60,7 @@ fn sql_type(arrow: &str) -> Option<&'static str> {
     })
 }
 
-/// What stands behind the brackets that a text begins with, if it does.
+/// The rest of a text after its leading brackets, if it has any.
 fn behind_brackets(text: &str) -> &str {
     if !text.starts_with('(') {
         return text;

@@ -44,7 +44,7 @@ pub(crate) fn argument(index: usize, name: impl Into<String>, ty: SqlType, nulla
 pub(crate) struct ExprFunction {
     evaluator: Evaluator,
     text: String,
-    /// The text, told apart from that of other expressions: DataFusion takes functions of one name for one.
+    /// The text, made unique: DataFusion takes functions of one name for the same.
     name: String,
     ty: SqlType,
     signature: Signature,
@@ -103,7 +103,7 @@ impl ExprFunction {
     }
 }
 
-/// Whether no other expression has the same text: 2.0 and 2e0 are written as 2, of whatever type.
+/// Whether no other expression has the same text: 2.0 and 2e0 are both written as 2, for example.
 fn is_told_by_text(expr: &Expr) -> bool {
     let mut told = true;
     expr.walk(&mut |part| {
@@ -117,8 +117,8 @@ fn is_told_by_text(expr: &Expr) -> bool {
     told
 }
 
-/// An expression of which no two that are equal differ in their form: an outer join that became an inner one leaves
-/// one condition above it whose columns can be NULL, and an equal one in it whose columns cannot.
+/// A canonical form: equal expressions must not differ in it. An outer join that became an inner one leaves a condition
+/// above it over nullable columns, and an equal one in it over columns that are not nullable.
 fn without_places(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     expr.map_columns(&mut |column| {

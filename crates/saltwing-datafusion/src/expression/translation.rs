@@ -11,7 +11,7 @@ use crate::expression::operation_function::OperationFunction;
 
 /// Where a translation gets the parts that are no operations of ours.
 pub(crate) trait Leaves {
-    /// A part as a column, or as whatever it stands for; `None` where SQL has no type for it.
+    /// A part as a column, or as the expression that it replaces; `None` if SQL has no type for it.
     fn leaf(&mut self, expr: &PlanExpr) -> Result<Option<Expr>, RelationalError>;
 
     /// A place to come back to.
@@ -31,7 +31,7 @@ pub(crate) trait Leaves {
 /// The expression as one of ours, typed by our rules; `None` where SQL has no type for it.
 ///
 /// # Errors
-/// What the rules refuse, at the first operation that is wrong.
+/// Errors of the typing rules, at the first wrong operation.
 pub(crate) fn translate(expr: &PlanExpr, leaves: &mut dyn Leaves) -> Result<Option<Expr>, RelationalError> {
     let one = |e: &PlanExpr, leaves: &mut dyn Leaves, build: fn(Expr) -> Result<Expr, ValueError>| {
         Ok(translate(e, leaves)?.map(build).transpose()?)

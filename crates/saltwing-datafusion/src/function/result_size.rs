@@ -84,7 +84,7 @@ fn scalar(value: &ColumnarValue, row: usize) -> Option<ScalarValue> {
     }
 }
 
-/// A text argument; `None` for NULL, an argument that is not there, and other types.
+/// A text argument; `None` for NULL, a missing argument, and other types.
 fn text(args: &[ColumnarValue], arg: usize, row: usize) -> Option<&str> {
     match args.get(arg)? {
         ColumnarValue::Scalar(scalar) => scalar.try_as_str().flatten(),

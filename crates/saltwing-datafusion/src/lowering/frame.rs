@@ -8,9 +8,9 @@ use crate::RelationalError;
 
 /// A window function with a frame that DataFusion runs over values of any type.
 ///
-/// Without offsets, RANGE and GROUPS both count rows of equal order keys together. But DataFusion refuses RANGE over types
-/// whose distances it cannot compute, such as TIME and VARBINARY, even if no distance is asked for: as in
-/// `rank() OVER (ORDER BY b)`.
+/// Without offsets, RANGE and GROUPS both treat rows with equal order keys as peers. DataFusion refuses RANGE over
+/// types whose distances it cannot compute, such as TIME and VARBINARY, even if no distance is needed, as in `rank()
+/// OVER (ORDER BY b)`.
 ///
 /// # Errors
 /// `NotSupported` for an offset over such a type.

@@ -61,7 +61,7 @@ impl Lowerer<'_> {
         Ok(test)
     }
 
-    /// The equalities of a join with USING, INTERSECT or EXCEPT: as keys, and what they are beyond.
+    /// The equalities of a join with USING, INTERSECT or EXCEPT: the join keys, and the rest.
     pub(super) fn equalities(&self, join: &mut Join) -> Result<Vec<PlanExpr>> {
         let mut conditions: Vec<PlanExpr> = Vec::new();
         for (left, right) in std::mem::take(&mut join.on) {
@@ -148,8 +148,8 @@ impl Lowerer<'_> {
 
     /// `a IS NOT DISTINCT FROM b` as two equalities, of values without NULL and of being NULL, where types are one.
     ///
-    /// DataFusion would join by keys of which NULL is equal to NULL, and say so of the whole join: equalities that
-    /// come to it later, or from joins that it is merged with, would take NULL for equal too.
+    /// DataFusion would join by keys with NULL equal to NULL, and mark the whole join so: equalities added to it later,
+    /// or from joins merged into it, would then also treat NULL as equal.
     fn same_or_both_null(&self, left: &PlanExpr, right: &PlanExpr, a: SqlType, b: SqlType) -> Result<Option<PlanExpr>> {
         let ty = match join_key(a, b) {
             _ if compares_natively(CompareOp::NotDistinct, a, b) => a,
@@ -181,7 +181,7 @@ impl Lowerer<'_> {
         Ok(types)
     }
 
-    /// A column that stands for an expression of which only the type matters.
+    /// A placeholder column for an expression, of which only the type matters.
     fn operand(&self, expr: &PlanExpr) -> Result<Option<Expr>> {
         let field = expr.to_field(self.schema)?.1;
         let name = column_text(expr);

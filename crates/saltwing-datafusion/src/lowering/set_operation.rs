@@ -40,7 +40,7 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
     for input in &mut union.inputs {
         *input = as_types(input, &common)?;
     }
-    // As the planner made it, of what the parts are now.
+    // As the planner built it, over the current branches.
     Union::try_new_with_loose_types(union.inputs)
 }
 

@@ -68,7 +68,7 @@ fn wants_order(node: &Arc<dyn ExecutionPlan>) -> bool {
     node.is::<SortExec>() || node.required_input_ordering().iter().any(Option::is_some)
 }
 
-/// What is hidden.
+/// The hidden constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hidden {
     /// Which columns hold one value, and which are equal.
@@ -156,7 +156,7 @@ impl Pass for Hidden {
         Arc::new(input.as_ref().clone().with_eq_properties(left))
     }
 
-    /// Below, a sort is left out for what is known there.
+    /// Below this node a sort may be omitted because of constants known there.
     fn keeps_order(&self) -> bool {
         false
     }

@@ -40,7 +40,7 @@ pub(crate) fn for_lookups(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(ordered.data)
 }
 
-/// What a tree of inner joins is over.
+/// The inputs of a tree of inner joins.
 #[derive(Default)]
 struct Inputs {
     plans: Vec<Arc<LogicalPlan>>,
@@ -74,7 +74,7 @@ impl Inputs {
         if !has_refused && (self.plans.len() < 3 || rows.contains(&None)) {
             return Ok(None);
         }
-        // What is looked up has as many rows as the others ask for.
+        // A looked-up table has as many rows as the others request.
         let sizes = rows.into_iter().zip(&refused).map(|(rows, refused)| match (rows, refused) {
             (_, true) => SMALL_ROWS,
             (rows, false) => rows.unwrap_or(u64::MAX).max(SMALL_ROWS),
@@ -101,7 +101,7 @@ impl Inputs {
         Ok(Some(order))
     }
 
-    /// The smallest input that is equal in something to those joined so far, and bounded by itself or by that.
+    /// The smallest input with an equality to those joined so far, and bounded by its own conditions or by that.
     fn next(&self, joined: &[usize], known: &Known<'_>) -> Result<Option<usize>> {
         let mut best: Option<usize> = None;
         for (next, plan) in self.plans.iter().enumerate() {
@@ -117,7 +117,7 @@ impl Inputs {
         Ok(best)
     }
 
-    /// The equalities between what is joined and an input, in this order.
+    /// The equalities between the joined inputs and another one, in this order.
     fn pairs<'a>(
         &'a self,
         joined: &'a [usize],
@@ -180,7 +180,7 @@ impl Inputs {
     }
 }
 
-/// What is known of the inputs.
+/// The estimates of the inputs.
 struct Known<'a> {
     /// Which of them would be read whole by themselves.
     refused: &'a [bool],
@@ -194,7 +194,7 @@ impl Known<'_> {
     }
 }
 
-/// About how many rows a plan has; `None` of what is more than one table's rows.
+/// The estimated rows of a plan; `None` if it has more than one table.
 fn rows_of(plan: &LogicalPlan) -> Result<Option<u64>> {
     match plan {
         LogicalPlan::TableScan(scan) => {

@@ -142,7 +142,7 @@ impl LookupJoinExec {
         join.execute(0, task.clone())
     }
 
-    /// What a row asks for.
+    /// The key requested by a row.
     fn key_values(&self, values: &[ArrayRef], row: usize) -> Result<Vec<Value>> {
         let value = |(key, array): (&LookupKey, &ArrayRef)| value_at(array.as_ref(), row, key.ty);
         Ok(self.keys.iter().zip(values).map(value).collect::<Result<_, _>>().map_err(RelationalError::from)?)
@@ -211,7 +211,7 @@ pub(super) fn output_of(join: JoinType, side: Outer, filtered: bool) -> Option<O
     }
 }
 
-/// What a join puts out.
+/// The output of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Output {
     /// Outer rows, alone or with inner rows.

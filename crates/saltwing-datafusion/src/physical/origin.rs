@@ -12,7 +12,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use crate::physical::lookup_join::LookupJoinExec;
 use crate::scan::table_scan::TableScanExec;
 
-/// A column of a plan as the statement would call it, `table.column`; `None` for what is computed on the way.
+/// The name of a plan's column in the statement, `table.column`; `None` for a computed column.
 pub(crate) fn origin(plan: &Arc<dyn ExecutionPlan>, index: usize) -> Option<String> {
     if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
         let (of, column) = (scan.table_use(), *scan.asked().columns.get(index)?);

@@ -17,7 +17,7 @@ pub(crate) trait Pass: Clone + Send + Sync + 'static {
     /// The operator's name in plans.
     const NAME: &'static str;
 
-    /// What the planner is to know of the rows.
+    /// Properties of the rows that the planner needs.
     fn properties(&self, input: &Arc<PlanProperties>) -> Arc<PlanProperties> {
         input.clone()
     }

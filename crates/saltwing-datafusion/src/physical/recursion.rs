@@ -29,7 +29,7 @@ pub(crate) fn limited(plan: Arc<dyn ExecutionPlan>, limits: RecursionLimits) -> 
     Ok(limited.data)
 }
 
-/// What the recursive queries of a statement did so far.
+/// The rounds and rows of a statement's recursive queries so far.
 #[derive(Debug, Default)]
 struct Done {
     rounds: AtomicU64,

@@ -1,4 +1,4 @@
-//! The first physical optimizer rule: it tells scans what the operators above them need.
+//! The first physical optimizer rule: it gives scans the requirements of the operators above them.
 //!
 //! * If a scan can give the order of a sort above it, the rule removes the sort. The sort's limit moves to the scan,
 //!   which merges its buckets.
@@ -85,7 +85,7 @@ impl PhysicalOptimizerRule for ScanRule {
     }
 }
 
-/// Tells a scan what a filter above it checks, for people to see.
+/// Passes the filter above a scan to it, for EXPLAIN.
 fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(path) = Path::below(filter.input()) else { return Ok(None) };
     let Some(scan) = path.scan() else { return Ok(None) };
@@ -104,7 +104,7 @@ fn limit_told(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     path.over(told)
 }
 
-/// What stands in the place of a sort whose order the scan below can give.
+/// The replacement of a sort whose order the scan below can give.
 fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(path) = Path::below(sort.input()) else { return Ok(None) };
     let order: Option<Vec<OrderItem>> = sort

@@ -54,7 +54,7 @@ impl Labels {
     }
 }
 
-/// The name without what made it unique.
+/// The name without its unique suffix.
 pub(crate) fn plain(name: &str) -> &str {
     name.split_once(PREFIX).map_or(name, |(name, _)| name)
 }

@@ -1,7 +1,7 @@
 //! Joins with USING and NATURAL become joins with ON.
 //!
-//! DataFusion takes the merged column for the left side's, which is NULL where RIGHT and FULL have no left row, and
-//! its wildcards and conditions find one column of several. So this pass puts what the standard says into the tree:
+//! DataFusion takes the merged column for the left side's, which is NULL if RIGHT or FULL have no left row, and its
+//! wildcards and conditions find one column of several. So this pass writes the standard's meaning into the tree:
 //!
 //! * `a FULL JOIN b USING (k)` becomes `a FULL JOIN b ON a.k = b.k`
 //! * `k`, where no subquery has a `k` of its own, becomes `COALESCE(a.k, b.k)`: of INNER and LEFT `a.k`, of RIGHT `b.k`
@@ -85,7 +85,7 @@ struct Merging<'a> {
     result: ResultSelect,
     /// The texts of its items.
     items: Vec<SourceText>,
-    /// What is in sight, from the outermost query in.
+    /// The visible tables, from the outermost query inwards.
     scopes: Vec<FromColumns>,
     /// Of each query around, the number of WITH tables before it, and its ORDER BY.
     queries: Vec<(usize, Option<OrderBy>)>,
@@ -166,7 +166,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// What a FROM clause shows; its tables have names then.
+    /// The columns that a FROM clause makes visible; its tables have names by then.
     fn from(&mut self, select: &mut Select) -> Result<FromColumns> {
         if select.from.iter().any(merges) {
             select.from.iter_mut().for_each(|table| self.name_tables(table));
@@ -197,7 +197,7 @@ impl Merging<'_> {
 
     /// Puts ON into the joins of one item of FROM.
     fn desugar(&mut self, table: &mut TableWithJoins) -> Result<()> {
-        // What a join in brackets shows is seen from its USING.
+        // The columns of a join in brackets are known from its USING.
         let mut shown = self.relations.factor(&table.relation)?;
         self.desugar_factor(&mut table.relation)?;
         for join in &mut table.joins {
@@ -240,7 +240,7 @@ impl Merging<'_> {
         }
     }
 
-    /// What a name without a qualifier stands for, if that must be written out.
+    /// The expansion of a name without a qualifier, if it must be written out.
     fn value_of(&self, name: &Ident) -> Option<Expr> {
         let lower = name.value.to_lowercase();
         for scope in self.scopes.iter().rev() {
@@ -316,7 +316,7 @@ fn expanded(from: &FromColumns, options: &WildcardAdditionalOptions) -> Result<V
     if !all_plain {
         for relation in &from.relations {
             let mut options = options.clone();
-            // What it does not have cannot be left out of it.
+            // A column that it does not have cannot be excluded.
             let has = |name: &&String| match &relation.outputs {
                 Some(outputs) => outputs.iter().any(|output| output.name == **name),
                 None => true,

@@ -85,7 +85,7 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
     }
 }
 
-/// What the rewriting must know of the whole statement before it starts.
+/// The properties of the whole statement needed before rewriting.
 #[derive(Default)]
 struct Look {
     names_hidden: bool,

@@ -1,7 +1,7 @@
 //! A limit on the copies of CTEs in a plan.
 //!
-//! Each use of a CTE is a copy of its query in the plan. 24 CTEs of which each uses the previous one twice are 16
-//! million copies of the first. The copies are counted before they are made.
+//! Each use of a CTE is a copy of its query in the plan. With 24 CTEs, each using the previous one twice, the first has
+//! 16 million copies. The copies are counted before they are made.
 
 use std::ops::ControlFlow;
 
@@ -43,7 +43,7 @@ fn too_large(what: &str, count: u64, limit: u64, help: &str) -> RelationalError 
     RelationalError::from(RelationalErrorKind::TooLarge(text)).help(help)
 }
 
-/// What a query adds to a plan.
+/// The size that a query adds to a plan.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
     relations: u64,

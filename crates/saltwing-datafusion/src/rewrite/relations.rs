@@ -63,7 +63,7 @@ impl Relation {
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) output: Output,
-    /// What the name stands for: a qualified column, or COALESCE of several.
+    /// The expansion of the name: a qualified column, or COALESCE of several.
     pub(super) value: Expr,
     /// Whether a join made it of a column of each side.
     pub(super) is_merged: bool,
@@ -77,7 +77,7 @@ pub(super) struct FromColumns {
     pub(super) columns: Vec<Column>,
 }
 
-/// What a name stands for.
+/// The expansion of a name.
 pub(super) enum Found<'a> {
     One(&'a Column),
     Several,
@@ -177,7 +177,7 @@ fn kept(operator: &JoinOperator) -> Kept {
     }
 }
 
-/// What the names of tables stand for.
+/// The relations by table name.
 #[derive(Clone)]
 pub(super) struct Relations<'a> {
     pub(super) catalog: &'a dyn CatalogReader,
@@ -306,7 +306,7 @@ impl Relations<'_> {
         Some(shown.map(|column| Output::new(&column.name)).collect())
     }
 
-    /// A join: what it shows, and what USING or NATURAL stands for.
+    /// A join: its visible columns, and the expansion of USING or NATURAL.
     pub(super) fn joined(&self, left: FromColumns, join: &Join) -> Result<(FromColumns, Option<Expr>)> {
         let right = self.factor(&join.relation)?;
         let kept = kept(&join.join_operator);

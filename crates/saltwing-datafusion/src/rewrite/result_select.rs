@@ -4,8 +4,9 @@ use sqlparser::ast::{Query, SetExpr};
 
 /// Finds the SELECT that names the result's columns while a statement's tree is visited and changed.
 ///
-/// It is the first SELECT that the visit enters outside of all WITH clauses, because the visit enters the WITH queries of a query
-/// first, then the left side of a set operation. Who uses it must tell it each query and each SELECT of the tree.
+/// It is the first SELECT that the visit enters outside of all WITH clauses, because the visit enters the WITH queries
+/// of a query first, then the left side of a set operation. The caller must report each query and each SELECT of the
+/// tree.
 pub(super) struct ResultSelect {
     is_found: bool,
     /// Of each query around the place of the visit, how many of its WITH queries have not ended.

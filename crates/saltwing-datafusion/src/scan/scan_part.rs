@@ -9,7 +9,7 @@ use crate::RelationalError;
 use crate::scan::scan_request::{Ends, ScanRequest, TableUse, request, sampled};
 use crate::scan::scan_statistics::rows_read;
 
-/// What one partition of a scan reads.
+/// The part of a scan that one partition reads.
 #[derive(Clone)]
 pub(crate) enum Part {
     /// All that the scan does.

@@ -13,7 +13,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::scan::table_scan::TableScanExec;
 
-/// The nodes from below an operator down to a scan, none of which changes the order of rows unless it groups them.
+/// The nodes from below an operator down to a scan; none of them changes the order of rows except by grouping.
 #[derive(Clone)]
 pub(crate) struct Path {
     nodes: Vec<Arc<dyn ExecutionPlan>>,
@@ -104,7 +104,7 @@ fn is_row_by_row(node: &Arc<dyn ExecutionPlan>) -> bool {
     node.is::<ProjectionExec>() || node.is::<FilterExec>() || node.is::<CoalescePartitionsExec>()
 }
 
-/// What a node groups by: something, in one way, and all groups come out.
+/// The keys of a grouping node with a single grouping set and without a limit on its groups.
 fn grouping(node: &Arc<dyn ExecutionPlan>) -> Option<&PhysicalGroupBy> {
     let aggregate = node.downcast_ref::<AggregateExec>()?;
     let grouping = aggregate.group_expr();

@@ -1,4 +1,4 @@
-//! What a statement asks of its scans, and the snapshot and context in which they run.
+//! The scan requests of a statement, with the snapshot and context in which they run.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,11 +15,11 @@ use crate::expression::sql_field::column_field;
 
 /// What all scans of one statement share.
 pub(crate) struct QueryContext {
-    /// What the statement sees; `None` of a template, which waits for one.
+    /// The statement's snapshot; `None` for a template, which gets one later.
     pub(crate) snapshot: Option<Arc<dyn Snapshot>>,
     /// Its budget and cancel.
     pub(crate) context: ScanContext,
-    /// What may override a refusal.
+    /// The overrides of a refusal.
     pub(crate) guard: Guard,
     /// Values by which scans are estimated whose parameters have none yet.
     pub(crate) samples: Vec<Value>,
@@ -30,7 +30,7 @@ pub(crate) struct QueryContext {
 }
 
 impl QueryContext {
-    /// What the statement sees.
+    /// The statement's snapshot.
     pub(crate) fn snapshot(&self) -> Result<&dyn Snapshot, RelationalError> {
         self.snapshot.as_deref().ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))
     }
@@ -65,10 +65,10 @@ impl TableUse {
     }
 }
 
-/// What a scan is asked for; the rest follows from it.
+/// The request of a scan; everything else follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanRequest {
-    /// Conditions over the table's columns, all of which hold for every row put out.
+    /// Conditions over the table's columns, all of which hold for every returned row.
     pub(crate) conditions: Vec<Condition>,
     /// Columns put out.
     pub(crate) columns: Vec<usize>,
@@ -80,7 +80,7 @@ pub(crate) struct ScanRequest {
     pub(crate) limit_open: bool,
     /// Whether the statement reads this table only.
     pub(crate) single_table: bool,
-    /// The column of which nothing but MIN or MAX is wanted, and which of the two.
+    /// The column of which only MIN or MAX is requested, and which of the two.
     pub(crate) ends: Option<Ends>,
     /// Most partitions.
     pub(crate) partitions: usize,

@@ -17,9 +17,9 @@ use crate::scan::scan_request::TableUse;
 
 /// Rows that are as good as fewer.
 pub(crate) const SMALL_ROWS: u64 = 1024;
-/// Of so many rows one is taken to meet a condition that ranges do not tell: as DataFusion has it of its filters.
+/// One row in this many is assumed to match a condition without ranges, as DataFusion assumes for its filters.
 pub(crate) const FILTERED_SHARE: u64 = 5;
-/// Bounds of a column are told where recent rows, which they leave out, are at most one in so many.
+/// Bounds of a column are reported if at most one row in this many is recent, because recent rows are not in them.
 const RECENT_SHARE: u64 = 8;
 
 /// About how many rows an access puts out, a limit aside; `None` before its parameters have values.
@@ -35,7 +35,7 @@ pub(crate) fn rows_read(of: &TableUse, access: &TableAccess) -> Option<u64> {
     Some(of.reading.snapshot().ok()?.estimate(&of.table, &access.keys()?).ok()?.rows)
 }
 
-/// The statistics of so many rows of these columns.
+/// The statistics of this many rows of these columns.
 pub(crate) fn statistics(of: &TableUse, columns: &[usize], rows: u64) -> Statistics {
     let rows = rows.max(SMALL_ROWS);
     let known = of.reading.snapshot().and_then(|snapshot| Ok(snapshot.estimate_columns(&of.table, columns)?));
@@ -65,7 +65,7 @@ pub(crate) fn count(rows: u64) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
 }
 
-/// A value as DataFusion has it; what has no place there, an instant beyond its limits, is not told.
+/// A value as DataFusion's scalar; `None` if it has none, such as an instant beyond its limits.
 fn bound(value: Option<&Value>, ty: SqlType) -> Precision<ScalarValue> {
     let scalar = value.and_then(|value| to_scalar(value, ty).ok());
     scalar.map_or(Precision::Absent, Precision::Inexact)

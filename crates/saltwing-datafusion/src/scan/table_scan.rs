@@ -46,7 +46,7 @@ pub(crate) struct TableScanExec {
 }
 
 impl TableScanExec {
-    /// A scan of which nothing is planned yet.
+    /// A scan that is not planned yet.
     pub(crate) fn new(of: TableUse, asked: ScanRequest) -> Self {
         let context = of.reading.context.for_another_scan();
         Self::with_parts(of, asked, None, vec![Part::All], context)
@@ -70,7 +70,7 @@ impl TableScanExec {
         Self { of, asked, access, parts, schema, properties, context, rows }
     }
 
-    /// The same scan, asked for something else, and planned.
+    /// The same scan with another request, planned.
     pub(crate) fn with_request(&self, change: impl FnOnce(&mut ScanRequest)) -> Result<Self, RelationalError> {
         let mut asked = self.asked.clone();
         change(&mut asked);
@@ -107,7 +107,7 @@ impl TableScanExec {
         Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
     }
 
-    /// What it is asked for.
+    /// Its request.
     pub(crate) fn asked(&self) -> &ScanRequest {
         &self.asked
     }
@@ -117,12 +117,12 @@ impl TableScanExec {
         self.access.as_ref().ok_or_else(|| RelationalError::bug("a scan was not planned"))
     }
 
-    /// Whether rows come in the order asked for.
+    /// Whether rows come in the requested order.
     pub(crate) fn is_ordered(&self) -> bool {
         self.access.as_ref().is_some_and(TableAccess::is_ordered)
     }
 
-    /// About how many rows it puts out; `None` where only execution knows what it reads.
+    /// The estimated output rows; `None` if only execution knows the ranges.
     pub(crate) fn rows(&self) -> Option<u64> {
         *self.rows.get_or_init(|| {
             let access = sampled(&self.of, &self.asked, self.access.as_ref()?)?;
@@ -152,7 +152,7 @@ impl TableScanExec {
         } else {
             (self.asked.clone(), known.clone())
         };
-        // What the plan above relies on must be so still.
+        // The plan above relies on these properties, so they must still hold.
         let is_refused = |access: &TableAccess| access.access().verdict.is_refused();
         if access.is_ordered() != known.is_ordered() || is_refused(&access) && !is_refused(known) {
             return Ok(None);
@@ -293,7 +293,7 @@ impl ExecutionPlan for TableScanExec {
     }
 }
 
-/// Batches of a scan, each read when it is asked for.
+/// Batches of a scan, each read on demand.
 struct ScanStream {
     scan: Box<dyn RowSource>,
     schema: SchemaRef,

@@ -23,8 +23,8 @@ use crate::RelationalError;
 use crate::error::RelationalErrorKind;
 use crate::statement::current::{check, enter};
 
-/// Stack of the thread that plans: the parser lets operations nest 168 deep, and DataFusion's planner
-/// takes several large frames for each. Only what is used is touched.
+/// Stack of the planning thread: the parser allows operations nested 168 deep, and DataFusion's planner needs several
+/// large frames for each. The system maps only the used part.
 const STACK_BYTES: usize = 64 << 20;
 /// How often the caller looks whether the statement must stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -43,7 +43,7 @@ pub(crate) fn on_planner_thread<T: Send + 'static>(
         let entered = enter(&statement);
         let planned = catch_unwind(AssertUnwindSafe(plan));
         drop(entered);
-        // A caller that is gone was told to stop.
+        // The caller was cancelled and no longer waits.
         let _ = sender.send(planned.unwrap_or_else(|panic| Err(RelationalError::bug(panic_text(&*panic)))));
     };
     let thread = std::thread::Builder::new().name("saltwing-planner".into()).stack_size(STACK_BYTES);

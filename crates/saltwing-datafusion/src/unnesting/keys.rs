@@ -150,7 +150,7 @@ impl Keys<'_> {
         };
         let Keyed { plan, keys } = self.through(input)?;
         let mut order = self.order(order, &keys)?;
-        // Any order will do where none is asked for, but a window wants one.
+        // No order is requested, but a window needs one.
         if order.is_empty() {
             order.extend(keys.first().map(|key| PlanExpr::Column(key.clone()).sort(true, true)));
         }
@@ -290,7 +290,7 @@ impl Keys<'_> {
         }
     }
 
-    /// A full join of which a row has its key on either side.
+    /// A full join whose rows have their key on either side.
     fn merged(&self, plan: LogicalPlan, join: &Join, left: Vec<Column>, right: Vec<Column>) -> Result<Keyed> {
         let number = self.numbers.next();
         let keys: Vec<Column> =

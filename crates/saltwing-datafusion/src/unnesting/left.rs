@@ -59,7 +59,7 @@ pub(super) fn plan_of(expr: &PlanExpr) -> Option<&Subquery> {
     }
 }
 
-/// The columns around it that a subquery names, those of the value that it is held to among them.
+/// The outer columns that a subquery references, including those of the compared value.
 pub(super) fn names_of_subquery(expr: &PlanExpr) -> Option<Vec<Column>> {
     let mut names = of_plan(&plan_of(expr)?.subquery);
     let value = match expr {

@@ -52,7 +52,7 @@ pub(crate) use self::one_value::prepared;
 /// A node without subqueries but those that are left to DataFusion.
 ///
 /// # Errors
-/// What is not supported.
+/// Unsupported subqueries.
 pub(crate) fn unnested(node: LogicalPlan, numbers: &Numbers) -> Result<LogicalPlan> {
     match node {
         LogicalPlan::Filter(filter) => filtered(filter, numbers),
@@ -233,7 +233,7 @@ fn on_one_side<'a>(condition: PlanExpr, left: &mut Node<'a>, right: &mut Node<'a
             (names.iter().all(|column| has(&column)), names.iter().any(|column| has(&column)))
         };
         let node: &mut Node<'a> = match (columns_of(left), columns_of(right)) {
-            // What it names further out is no matter here.
+            // References further out do not matter here.
             ((true, _), _) | (_, (_, false)) => left,
             (_, (true, _)) | ((_, false), _) => right,
             _ => return Err(not_supported()),

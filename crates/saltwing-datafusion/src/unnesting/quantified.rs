@@ -22,7 +22,7 @@ use crate::expression::translation::balanced;
 use crate::lowering::Lowerer;
 use crate::{RelationalError, RelationalErrorKind};
 
-/// A value held to the members of a subquery.
+/// A value compared with the members of a subquery.
 pub(super) struct Quantified {
     /// The value, or a row of them.
     pub(super) value: PlanExpr,
