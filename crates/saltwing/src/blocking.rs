@@ -24,7 +24,7 @@ impl Connection {
     /// Runs one statement, and its rows to the end if it has any.
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
         self.session.execute(sql, params.into_params())
     }
@@ -32,7 +32,7 @@ impl Connection {
     /// Runs all statements of a text, up to the first that fails.
     ///
     /// # Errors
-    /// What a statement failed with.
+    /// The statement's error.
     pub fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         self.session.execute_batch(sql)
     }
@@ -40,7 +40,7 @@ impl Connection {
     /// Runs a statement that gives rows.
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
         let outcome = self.session.query(sql, params.into_params())?;
         Ok(Rows(crate::Rows::new(outcome)))
@@ -49,7 +49,7 @@ impl Connection {
     /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
-    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(sql, params)?.ok_or_else(no_row)
     }
@@ -57,7 +57,7 @@ impl Connection {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
         let mut rows = self.query(sql, params)?;
         only_row(|| rows.next().transpose())
@@ -66,7 +66,7 @@ impl Connection {
     /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
         Ok(ArrowRows::new(self.session.query(sql, params.into_params())?))
     }
@@ -74,7 +74,7 @@ impl Connection {
     /// Runs any statement: rows if it gives some.
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
         Ok(match self.session.run(sql, params.into_params())? {
             Outcome::Done(result) => Response::Done(result),
@@ -99,7 +99,7 @@ impl Connection {
     /// a timeout do, is tried again unless the statement was stopped.
     ///
     /// # Errors
-    /// What the statement failed with; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
+    /// The statement's error; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
     pub fn copy_from_reader(&self, sql: &str, mut reader: impl Read) -> Result<ExecResult, Error> {
         self.session.copy_from_reader(sql, &mut reader)
     }
@@ -119,7 +119,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// What the statement failed with; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
+    /// The statement's error; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
     pub fn copy_to_writer(
         &self,
         sql: &str,
@@ -132,13 +132,13 @@ impl Connection {
     /// Checks a statement once, to run it often.
     ///
     /// # Errors
-    /// What is wrong with it, a refusal by the guard included.
+    /// The statement's error, including a refusal by the guard.
     pub fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         Ok(Statement { prepared: self.session.prepare(sql)? })
     }
 
-    /// What the statement that this connection runs, or has run last, has read so far, from any thread. A relational
-    /// query's scans are counted with its [`Rows`] alone.
+    /// The reads of the running or last statement of this connection so far, callable from any thread. Only its
+    /// [`Rows`] count the scans of a relational query.
     pub fn stats(&self) -> Stats {
         let Some(context) = self.session.last_context() else { return Stats::default() };
         let counters = &context.counters;
@@ -160,7 +160,7 @@ impl Connection {
     }
 }
 
-/// What a statement of any kind gave.
+/// The result of a statement of any kind.
 pub enum Response {
     /// No rows.
     Done(ExecResult),
@@ -177,7 +177,7 @@ impl Statement {
     /// Runs it.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The statement's error.
     pub fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
         self.prepared.execute(params.into_params())
     }
@@ -185,7 +185,7 @@ impl Statement {
     /// Runs it for its rows.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The statement's error.
     pub fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
         Ok(Rows(crate::Rows::new(self.prepared.query(params.into_params())?)))
     }
@@ -193,7 +193,7 @@ impl Statement {
     /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
-    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(params)?.ok_or_else(no_row)
     }
@@ -201,7 +201,7 @@ impl Statement {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
         let mut rows = self.query(params)?;
         only_row(|| rows.next().transpose())
@@ -210,7 +210,7 @@ impl Statement {
     /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
-    /// What it failed with.
+    /// The statement's error.
     pub fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
         Ok(ArrowRows::new(self.prepared.query(params.into_params())?))
     }
@@ -235,12 +235,12 @@ impl Rows {
         self.0.columns()
     }
 
-    /// What the user should know.
+    /// Notices for the user.
     pub fn notices(&self) -> &[String] {
         self.0.notices()
     }
 
-    /// What was read so far.
+    /// The reads so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }

@@ -35,8 +35,8 @@ pub enum StoreKind {
     Redb,
     /// A log-structured merge tree.
     Fjall,
-    /// Experimental, and not in the default features: a tree of which an acknowledged row survives a killed process, but
-    /// not a power cut or a crash of the operating system.
+    /// Experimental, and not in the default features: an acknowledged row survives a killed process, but not a power
+    /// cut or a crash of the operating system.
     Sled,
     /// Gone with the process.
     Memory,
@@ -131,7 +131,7 @@ impl Builder {
         self
     }
 
-    /// Whether a database that is not there is made: it is, unless said otherwise.
+    /// Whether a missing database is created; by default it is.
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
@@ -184,8 +184,8 @@ impl Builder {
         self
     }
 
-    /// Blocks of 4 rows and deltas of 16, merged along with the commits: for tests, in which a few rows go through all
-    /// there is. What was set of blocks, deltas and idle times before goes.
+    /// Blocks of 4 rows and deltas of 16, merged along with the commits: for tests, in which a few rows exercise every
+    /// path. Replaces earlier settings of blocks, deltas and idle times.
     #[must_use]
     pub fn tiny_layout(mut self) -> Self {
         self.layout = LayoutOptions::tiny();
@@ -301,7 +301,7 @@ impl Builder {
         self.open_kind(kind, path, directory::OpenOptions { access, cache_bytes: self.cache_bytes, trace: None })
     }
 
-    /// The store that keeps what is in a directory, or that a new database gets there.
+    /// The store of an existing database, or of a new one.
     pub(crate) fn kind_at(&self, path: &Path) -> Result<StoreKind, Error> {
         let kind = match directory::inspect(path)? {
             Found::Database(marker) => StoreKind::by_name(&marker.store).ok_or_else(|| {

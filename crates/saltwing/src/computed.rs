@@ -16,7 +16,7 @@ use crate::settings::ExecutorChoice;
 /// Expressions of one query: planning one of many takes more than planning several of few.
 pub(crate) const EXPRS_AT_ONCE: usize = 100;
 
-/// What a statement's values are computed with.
+/// The environment in which a statement's values are computed.
 pub(crate) struct Computing<'a> {
     session: &'a Session,
     hints: &'a [Hint],
@@ -96,7 +96,7 @@ impl Computing<'_> {
         Ok(())
     }
 
-    /// The values of [`UpsertTarget::computed_defaults`] for so many rows; no rows where there are no such columns.
+    /// The values of [`UpsertTarget::computed_defaults`] for this many rows; no rows if there are no such columns.
     pub(crate) fn defaults(
         &self,
         snapshot: &Arc<dyn Snapshot>,
@@ -111,7 +111,7 @@ impl Computing<'_> {
         self.values_of(snapshot, def, &columns, rows)
     }
 
-    /// The DEFAULTs of these columns, for so many rows.
+    /// The DEFAULTs of these columns for this many rows.
     pub(crate) fn values_of(
         &self,
         snapshot: &Arc<dyn Snapshot>,
@@ -142,7 +142,7 @@ impl Computing<'_> {
     /// The rows of a query.
     fn run(&self, snapshot: &Arc<dyn Snapshot>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
         let mut run = self.session.query_run_on(snapshot.clone(), query, Params::Given(self.params));
-        // Which executor was asked for is a matter of queries.
+        // The requested executor applies only to queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;
         }

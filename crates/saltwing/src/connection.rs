@@ -33,7 +33,7 @@ impl Connection {
     /// Runs one statement, and its rows to the end if it has any.
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub async fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         self.run_blocking(move |session| session.execute(&sql, params)).await
@@ -42,7 +42,7 @@ impl Connection {
     /// Runs all statements of a text, up to the first that fails.
     ///
     /// # Errors
-    /// What a statement failed with.
+    /// The statement's error.
     pub async fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let sql = sql.to_owned();
         self.run_blocking(move |session| session.execute_batch(&sql)).await
@@ -51,7 +51,7 @@ impl Connection {
     /// Runs a statement that gives rows.
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         Ok(Rows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
@@ -60,7 +60,7 @@ impl Connection {
     /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
-    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(sql, params).await?.ok_or_else(no_row)
     }
@@ -68,7 +68,7 @@ impl Connection {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
         let mut rows = self.query(sql, params).await?;
         let Some(row) = rows.next().await? else { return Ok(None) };
@@ -81,7 +81,7 @@ impl Connection {
     /// Runs a statement that gives rows, as Arrow batches.
     ///
     /// # Errors
-    /// What the statement failed with.
+    /// The statement's error.
     pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         Ok(ArrowRows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
@@ -119,7 +119,7 @@ impl Connection {
     /// Checks a statement once, to run it often.
     ///
     /// # Errors
-    /// What is wrong with it, a refusal by the guard included.
+    /// The statement's error, including a refusal by the guard.
     pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         let sql = sql.to_owned();
         let prepared = self.run_blocking(move |session| session.prepare(&sql)).await?;
@@ -186,7 +186,7 @@ impl Connection {
     }
 }
 
-/// Cancels what a session runs, unless it came to its end.
+/// Cancels a session's statement, unless it has ended.
 struct CancelOnDrop(Option<Session>);
 
 impl CancelOnDrop {
@@ -214,7 +214,7 @@ impl Statement {
     /// Runs it.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The statement's error.
     pub async fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
         let (prepared, params) = (self.prepared.clone(), params.into_params());
         self.connection.run_blocking(move |session| prepared.on(session).execute(params)).await
@@ -223,7 +223,7 @@ impl Statement {
     /// Runs it for its rows.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The statement's error.
     pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
         Ok(Rows::new(self.outcome(params.into_params()).await?))
     }
@@ -231,7 +231,7 @@ impl Statement {
     /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
-    /// What it failed with; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(params).await?.ok_or_else(no_row)
     }
@@ -239,7 +239,7 @@ impl Statement {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// What it failed with; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
         let mut rows = self.query(params).await?;
         let Some(row) = rows.next().await? else { return Ok(None) };
@@ -252,7 +252,7 @@ impl Statement {
     /// Runs it for its rows, as Arrow batches.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The statement's error.
     pub async fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
         Ok(ArrowRows::new(self.outcome(params.into_params()).await?))
     }
@@ -273,7 +273,7 @@ impl Statement {
     }
 }
 
-/// A result, whatever the statement was.
+/// The result of a statement of any kind.
 impl From<ExecResult> for Outcome {
     fn from(result: ExecResult) -> Self {
         Outcome::Done(result)

@@ -8,7 +8,7 @@ use saltwing_types::{Decimal, SqlType, Value, text};
 
 /// A type that a column's value can be read as.
 pub trait FromValue: Sized {
-    /// What it takes, for the error's text.
+    /// The accepted values, for the error's text.
     const EXPECTED: &'static str;
 
     /// The value, if it is one of this type; `ty` is the column's.

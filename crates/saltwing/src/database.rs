@@ -41,7 +41,7 @@ impl Builder {
 }
 
 impl Database {
-    /// Opens the database in a directory, which is made if it is not there.
+    /// Opens the database in a directory, and creates it if it does not exist.
     ///
     /// # Errors
     /// As [`Builder::open`].
@@ -106,8 +106,8 @@ impl Database {
         Connection { session: Session::new(self.shared.clone()) }
     }
 
-    /// What the user should know about the opened database, one sentence each: what opening it mended, such as the end of a
-    /// journal that a crash has torn, and what its store does not promise. Nearly always empty.
+    /// Notices about the opened database, one sentence each: repairs at opening, such as a torn end of the journal
+    /// after a crash, and guarantees that its store lacks. Nearly always empty.
     pub fn notices(&self) -> &[String] {
         &self.shared.notices
     }
@@ -132,7 +132,7 @@ impl Database {
     /// # Errors
     /// The store's.
     pub fn close(self) -> Result<(), Error> {
-        // Merging what is above the limits is for who may write.
+        // Only a writer merges the rows above the limits.
         match &self.shared.storage {
             Some(storage) if !self.shared.options.readonly => Ok(storage.close()?),
             _ => Ok(()),
@@ -140,7 +140,7 @@ impl Database {
     }
 }
 
-/// Says so if a power cut may take what the store acknowledged as synced.
+/// Adds a notice if a power cut may lose rows that the store acknowledged as synced.
 fn durability_notice(capabilities: &Capabilities) -> Option<String> {
     let is_lost = capabilities.persistent && capabilities.durability == DurabilityScope::Process;
     is_lost.then(|| {
@@ -171,7 +171,7 @@ mod tests {
         "DELETE FROM t WHERE k > 0",
     ];
 
-    /// A statement that writes waits for one sync, or for none where that is not asked for. Definitions are always synced.
+    /// A write waits for one sync, or for none if it is buffered. Definitions are always synced.
     #[test]
     fn what_is_acknowledged_is_synced_unless_said_otherwise() {
         let syncs_of = |builder: Builder, settings: &[(&str, u64)]| {
@@ -230,7 +230,7 @@ mod tests {
         takes.iter().for_each(|sql| assert_eq!(code(&sql.replace("(4", "(5")), None, "{sql}"));
     }
 
-    /// A table that is gone is gone: where its space cannot be given back, that is told, and done later.
+    /// A dropped table stays dropped: if its space cannot be freed now, a notice says so, and it is freed later.
     #[test]
     fn a_drop_or_truncate_does_not_fail_for_space() {
         for (sql, rest) in [("DROP TABLE t", vec![]), ("TRUNCATE TABLE t", vec!["t"])] {
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// It costs what its blocks cost, and not its rows.
+    /// Its cost is linear in the blocks, not in the rows.
     #[test]
     fn a_truncate_writes_little() {
         let kv = FaultStore::new(MemoryStore::new(), Fault::None);

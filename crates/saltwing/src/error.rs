@@ -14,8 +14,7 @@ use saltwing_types::{ErrorCode, Span, StorageCause, StorageError, ValueError, wi
 
 use crate::error_subject::Subject;
 
-/// What went wrong: a stable code with its SQLSTATE, one line of text, the place
-/// in the statement, and what to do about it.
+/// An error: a stable code with its SQLSTATE, one line of text, the position in the statement, and advice.
 ///
 /// `{}` is the line of text; `{:?}` is the text of [`Error::render`] with the statement that failed, so that a `main`
 /// that returns this error shows it as the shell does.
@@ -115,7 +114,7 @@ impl Error {
         self
     }
 
-    /// The error of a statement that commits in parts, and had committed so many rows: the text says so.
+    /// The error of a statement that had already committed `rows` rows in parts; the text says so.
     #[must_use]
     pub(crate) fn after_commits(mut self, rows: u64) -> Self {
         let committed = match rows {
@@ -153,12 +152,13 @@ impl Error {
         self.0.help.as_deref()
     }
 
-    /// The number under which Apache Phoenix reports the same, where it does: 1012 for a table that is not there.
+    /// The number of Apache Phoenix's error for the same, if it has one: 1012 for a missing table.
     pub fn phoenix_code(&self) -> Option<u16> {
         self.0.phoenix.or_else(|| self.0.code.phoenix_number())
     }
 
-    /// The text that failed, of which [`Error::span`] is a place; `None` for an error of no statement, as of opening.
+    /// The failed statement, in which [`Error::span`] is a position; `None` for an error outside a statement, such as
+    /// of opening.
     pub fn sql(&self) -> Option<&str> {
         self.0.sql.as_deref()
     }
@@ -181,8 +181,8 @@ impl Error {
         self.0.subject.key.as_deref()
     }
 
-    /// Whether the same statement may succeed if it is sent again unchanged. It is not where rows are committed already: what they
-    /// were computed from is no longer there.
+    /// Whether the same statement may succeed if it is sent again unchanged. Not if parts are committed, because the
+    /// rows that they were computed from have changed.
     pub fn is_retryable(&self) -> bool {
         self.0.code.is_retryable() && self.0.rows_committed == 0
     }

@@ -22,7 +22,7 @@ pub(crate) struct Explained {
     /// The plan of a SELECT on the direct path, by the name of its kind.
     pub(crate) direct_plan: Option<&'static str>,
     pub(crate) reports: Vec<AccessReport>,
-    /// The relational plan, for people.
+    /// The relational plan, as text.
     pub(crate) plan: Option<String>,
     /// The subqueries that run first, by themselves, with their texts.
     pub(crate) subqueries: Vec<(String, Explained)>,

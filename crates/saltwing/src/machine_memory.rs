@@ -6,7 +6,7 @@ use std::path::Path;
 /// Memory that is assumed where the system does not say.
 const ASSUMED_BYTES: u64 = 4 << 30;
 
-/// Bytes of memory that the process may use, by what the system says.
+/// Bytes of memory that the process may use, according to the system.
 pub(crate) fn machine_memory() -> u64 {
     let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_of_meminfo(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a statement gives.
+//! The result of a statement.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use saltwing_expr::{ColumnBuilder, RowValues};
 
 use crate::Error;
 
-/// What a statement did that gives no rows.
+/// The effect of a statement without rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecResult {
     /// Rows written or deleted; 0 for DDL.
     pub rows_affected: u64,
-    /// What the user should know: options without effect, full scans that were let pass.
+    /// Notices for the user: options without effect, permitted full scans.
     pub notices: Vec<String>,
 }
 
-/// What a statement read.
+/// The reads of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Visible rows inside the key ranges, up to where the scans stopped, but for those that a seek passed over.
@@ -43,7 +43,7 @@ pub(crate) enum Outcome {
 pub(crate) struct RowsOutcome {
     pub(crate) columns: Arc<[ResultColumn]>,
     pub(crate) source: BatchSource,
-    /// What was read already, beside what is counted by what runs.
+    /// Reads already done, besides those counted by the running part.
     pub(crate) read: Stats,
     /// What of it still runs, and what there is to be said; mostly of one row nothing.
     pub(crate) running: Option<Box<Running>>,
@@ -51,7 +51,7 @@ pub(crate) struct RowsOutcome {
 
 /// A statement that runs.
 pub(crate) struct Running {
-    /// What it is stopped by.
+    /// Its means of cancellation.
     pub(crate) context: ScanContext,
     /// What each of its scans counts.
     pub(crate) counters: Vec<Arc<Counters>>,
@@ -71,7 +71,7 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// What is to be said of a statement so far.
+    /// The notices of a statement so far.
     pub(crate) fn notices(&self, context: &ScanContext) -> Vec<String> {
         let mut notices = Vec::new();
         let (rows, bytes, time) = (context.rows_scanned(), context.bytes_scanned(), context.elapsed());
@@ -196,7 +196,7 @@ impl RowsOutcome {
         Self::of(columns, BatchSource::Values(row.map(Values::Read)), read)
     }
 
-    /// A result of which nothing is still to run.
+    /// A complete result.
     fn of(columns: Arc<[ResultColumn]>, source: BatchSource, read: Stats) -> Self {
         Self { columns, source, read, running: None }
     }

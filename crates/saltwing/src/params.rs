@@ -29,7 +29,7 @@ impl Params {
         }
     }
 
-    /// The values in the order of the parameters' numbers, of which there are `wanted`.
+    /// The values in the order of the parameters' numbers; there are `wanted` parameters.
     ///
     /// # Errors
     /// Too few, too many, an unknown or a missing name.
@@ -65,8 +65,8 @@ impl Params {
     }
 }
 
-/// What can be passed as a statement's parameters: `()`, a tuple of up to twelve values,
-/// [`params!`](crate::params!), a vector, array or slice of values, [`Params::named`].
+/// Values for a statement's parameters: `()`, a tuple of up to twelve values, [`params!`](crate::params!), a vector,
+/// array or slice of values, [`Params::named`].
 pub trait IntoParams {
     /// The parameters.
     fn into_params(self) -> Params;

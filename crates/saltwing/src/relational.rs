@@ -83,7 +83,7 @@ impl Session {
         match template.bind(binding)? {
             Some(planned) => self.start_relational(&RelationalPlan(Arc::new(planned)), context).map(Some),
             None => {
-                // Tables or values are not what it was made for: the next runs may be like this one.
+                // The template does not fit these tables or values, and probably not those of the next runs either.
                 kept.put(version, PlanSlot::SeenOnce);
                 Ok(None)
             }
@@ -92,7 +92,7 @@ impl Session {
 
     /// The plan of a query for all its runs, made with an eye to these values.
     fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
-        // What runs by itself before the rest has another value each time.
+        // A subquery that runs first has a different value each time.
         if !candidates(&run.statement).is_empty() {
             return None;
         }
@@ -160,7 +160,7 @@ impl Session {
         })?)
     }
 
-    /// Runs a plan on the library's threads; batches wait in the channel for whoever reads them.
+    /// Runs a plan on the library's threads; batches wait in the channel for their reader.
     fn pump(&self, planned: Arc<Planned>) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         self.shared().runtime()?.spawn(async move {
@@ -215,7 +215,7 @@ impl RelationalPlan {
         self.0.one_type()
     }
 
-    /// How it reads its tables; of a plan that `ran`, what its scans counted.
+    /// The accesses of its tables; with counters if the plan `ran`.
     pub(crate) fn explained(&self, ran: bool) -> Explained {
         let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
         Explained { executor: "datafusion", direct_plan: None, reports, plan, subqueries: Vec::new() }

@@ -18,7 +18,7 @@ use crate::{Error, FromValue};
 /// A result as Arrow batches. Dropping it stops the statement.
 pub struct ArrowRows {
     columns: Arc<[ResultColumn]>,
-    /// Made when it is asked for: who takes values by row needs none.
+    /// Created on demand: a caller that reads values by row does not need it.
     schema: OnceLock<SchemaRef>,
     source: BatchSource,
     read: Stats,
@@ -41,12 +41,12 @@ impl ArrowRows {
         self.schema.get_or_init(|| result_schema(&self.columns))
     }
 
-    /// What the user should know; when the rows were read to the end, also that they were many (`rows_warn`).
+    /// Notices for the user; after the last row also a notice about many rows (`rows_warn`).
     pub fn notices(&self) -> &[String] {
         self.running.as_ref().map_or(&[], |running| &running.notices)
     }
 
-    /// What was read so far.
+    /// The reads so far.
     pub fn stats(&self) -> Stats {
         let mut stats = self.read;
         for scan in self.running.iter().flat_map(|running| &running.counters) {
@@ -137,7 +137,7 @@ impl Rows {
         self.batches.notices()
     }
 
-    /// What was read so far.
+    /// The reads so far.
     pub fn stats(&self) -> Stats {
         self.batches.stats()
     }
@@ -186,7 +186,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Takes the next rows, where they come as values; else, or at the end, a batch is to be asked for.
+    /// Takes the next rows if they come as values; otherwise, and at the end, the caller takes a batch.
     fn next_values(&mut self) -> Result<bool, Error> {
         // Rows that nobody holds any more give their place to the next ones.
         let fresh = || Arc::new(RowSet::of_values(&self.batches.columns));
@@ -291,7 +291,7 @@ impl ColumnIndex for &String {
     }
 }
 
-/// What a whole row can be read as: a tuple of up to twelve values, by their places, or the [`Row`] itself.
+/// Types that a whole row can be read as: a tuple of up to twelve values, by position, or the [`Row`] itself.
 pub trait FromRow: Sized {
     /// The row, as this.
     ///
@@ -388,7 +388,7 @@ impl Row {
             return Err(Error::new(ErrorCode::NoSuchColumn, text));
         };
         let wanted = match &self.set.cells {
-            // What most rows are is looked at without a step between.
+            // A short path for the most common rows.
             Cells::Values(values) => T::from_ref(values.get(self.index, place), meta.ty),
             Cells::Batch(_) => T::from_ref(self.set.value(self.index, place)?, meta.ty),
         };

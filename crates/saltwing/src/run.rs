@@ -1,4 +1,4 @@
-//! Runs statements: each kind to who does it.
+//! Runs statements: dispatches each kind to its executor.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) struct QueryRun<'a> {
     pub(crate) now_ms: Option<i64>,
 }
 
-/// What a query is planned for.
+/// The purpose of planning a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// It is run.
@@ -71,7 +71,7 @@ impl Session {
                 let mut notices = Vec::new();
                 for name in &truncate.tables {
                     context.check()?;
-                    // Tells what is wrong with the name at its place.
+                    // Adds the position of the name to an error.
                     resolve(&*self.catalog(), name)?;
                     let schema = name.schema.as_ref().map(|s| s.text.as_str());
                     let truncated = catalog.truncate_table(schema, &name.name.text);
@@ -142,7 +142,7 @@ impl Session {
         QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms: None }
     }
 
-    /// Runs a write; anew, from its names on, when a table got another definition meanwhile.
+    /// Runs a write, and again, from name resolution on, if a table's definition changed meanwhile.
     fn by_newest_definitions<T>(&self, mut run: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
         loop {
             let version = self.catalog().version();
@@ -193,7 +193,7 @@ impl Session {
         if let Some(row_key) = plan.point_key(part.as_ref())
             && settings.allows_unmetered_get()
         {
-            // It is read at once: there is nothing to stop, and nothing to be told at its end.
+            // It is read at once, so it needs no cancellation and has no notice at its end.
             return match plan.point(&**tables, row_key).map_err(Error::from) {
                 Ok(row) => Ok(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values))),
                 Err(error) if error.code() == ErrorCode::Conflict => self.run_query(statement, params),
@@ -207,7 +207,7 @@ impl Session {
         }
         let context = self.begin();
         let notices = match plan.access().access().verdict.allowed {
-            // What is allowed by itself needs no override.
+            // An allowed access needs no override.
             Some(true) => None,
             _ => plan.access().judge_with(&self.guard(&statement.hints))?,
         };
@@ -234,7 +234,7 @@ impl Session {
     /// The query as the direct path runs it; `None` when it is not for it.
     ///
     /// # Errors
-    /// What is wrong with the query; 0A000 when the direct path alone is wanted and cannot run it.
+    /// Errors of the query; 0A000 if only the direct path is requested and it cannot run the query.
     pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<SelectPlan>, Error> {
         let choice = run.executor;
         if choice == ExecutorChoice::DataFusion {
@@ -390,7 +390,7 @@ impl Session {
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
             let mut run = self.query_run_on(transaction.snapshot().clone(), &query, Params::Given(params));
             run.guard.verb = HintVerb::Delete;
-            // Which executor was asked for is a matter of queries.
+            // The requested executor applies only to queries.
             if run.executor == ExecutorChoice::Direct {
                 run.executor = ExecutorChoice::Auto;
             }
@@ -422,7 +422,7 @@ impl Session {
     fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
         self.writable()?;
         let name = &alter.table;
-        // Tells what is wrong with the name at its place.
+        // Adds the position of the name to an error.
         resolve(&*self.catalog(), name)?;
         let mut notices = Vec::new();
         let change = |table: &Arc<Table>| -> Result<_, Error> {

@@ -35,7 +35,7 @@ pub(crate) struct Session {
 #[derive(Default)]
 struct Slot {
     context: Mutex<Option<ScanContext>>,
-    /// Whoever wanted the one statement of this session is gone, perhaps before it began.
+    /// Whether the caller of this session's one statement is gone, perhaps before it began.
     abandoned: AtomicBool,
 }
 
@@ -85,7 +85,7 @@ impl Session {
         self.settings.lock().clone()
     }
 
-    /// Cancels what this session runs, and whatever it still begins.
+    /// Cancels the running statement of this session, and any that it still starts.
     pub(crate) fn abandon(&self) {
         self.slot.abandoned.store(true, SeqCst);
         self.slot.cancel();
@@ -132,7 +132,7 @@ impl Session {
         self.slot.context.lock().clone()
     }
 
-    /// What may override a refusal of a statement with these hints.
+    /// The overrides for a statement with these hints.
     pub(crate) fn guard(&self, hints: &[Hint]) -> Guard {
         let options = &self.shared.options;
         Guard {

@@ -20,7 +20,7 @@ pub enum ExecutorChoice {
     /// The direct path where it can, else the relational engine.
     #[default]
     Auto,
-    /// The direct path only: what it cannot run is 0A000.
+    /// The direct path only: other queries are 0A000.
     Direct,
     /// The relational engine only.
     DataFusion,
@@ -102,7 +102,7 @@ pub struct Setting {
     pub name: &'static str,
     /// The values that it takes, for messages.
     pub values: &'static str,
-    /// What it does.
+    /// Its effect.
     pub description: &'static str,
     place: Place,
 }

@@ -107,7 +107,7 @@ pub(crate) fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> 
     Ok(like.map(|pattern| LikePattern::parse(pattern, Some('\\'), true)).transpose()?)
 }
 
-/// A computed part of the key: no column, but what its rows are sorted by.
+/// A computed part of the key: not a column, but part of the sort order.
 fn computed_row(def: &TableDef, position: usize, key: &KeyColumn) -> Option<Vec<Option<String>>> {
     let inputs = key.computed()?.columns();
     let inputs: Vec<&str> = inputs.iter().filter_map(|input| Some(def.columns.get(*input)?.name.as_str())).collect();

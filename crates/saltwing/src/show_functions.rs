@@ -1,4 +1,4 @@
-//! SHOW FUNCTIONS: the registry, the forms with a syntax of their own, the aggregates, and what the relational engine adds.
+//! SHOW FUNCTIONS: the registry, forms with their own syntax, aggregates, and the functions of the relational engine.
 
 use saltwing_sql::statement::ShowFunctions;
 use saltwing_types::Function;
@@ -34,7 +34,7 @@ impl Session {
         table_rows(&labels, listed.into_iter().map(row).collect())
     }
 
-    /// What the relational engine has and the registry has not.
+    /// The functions that only the relational engine has.
     #[cfg(feature = "datafusion")]
     fn engine_functions(&self) -> Vec<Listed> {
         let is_form = |name: &str| FORMS.iter().any(|form| form.name == name);

@@ -1,10 +1,9 @@
-//! Statements by their text: what was parsed and planned once is not parsed and planned again.
+//! Caches parsed and planned statements by their text.
 //!
 //! # Laws
-//! 1. A plan is used with the version of the catalog that it was made on, and no other.
-//! 2. What may be overridden (hints, SET, options) is looked up at each execution: a plan holds the verdict alone.
-//! 3. Neither the number of statements nor their bytes grow beyond a limit; the one that was not used for
-//!    longest goes first.
+//! 1. A plan is used only with the version of the catalog that it was made on.
+//! 2. Overrides (hints, SET, options) are applied at each execution: a plan contains the verdict alone.
+//! 3. The number of statements and their bytes are limited; the least recently used one is evicted first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,18 +48,18 @@ struct CachedPlan {
 enum PlanKind {
     /// Planned to the end: there are no parameters.
     Whole(Arc<SelectPlan>),
-    /// Waits for values; with the plan for those of which it makes a part of the key.
+    /// A template; with the plan for values that give a part of the key.
     Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
     /// More than the direct path runs.
     Relational,
-    /// Planned anew each time.
+    /// Planned at each execution.
     None,
 }
 
 /// A plan to be run now.
 pub(crate) struct ReadyPlan {
     pub(crate) plan: Arc<SelectPlan>,
-    /// What it reads of the key, where that is known without its ranges.
+    /// The part of the key that it reads, if known without its ranges.
     pub(crate) part: Option<KeyAccess>,
 }
 
@@ -108,7 +107,7 @@ impl CachedStatement {
     }
 }
 
-/// What can be planned of a query before it has values. What is wrong with it is told where it runs.
+/// Plans a query as far as possible before it has values. Its errors are reported when it runs.
 fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
@@ -153,7 +152,7 @@ impl StatementCache {
     /// The statement of this text, parsed if it is not known.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// Errors of the text.
     pub(crate) fn get(&self, text: &str) -> Result<Arc<CachedStatement>, Error> {
         if let Some(known) = self.entries.lock().find(text) {
             return Ok(known);

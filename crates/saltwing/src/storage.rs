@@ -132,10 +132,10 @@ pub(crate) const WHOLE: [Count<StorageStats>; 3] = [
     },
 ];
 
-/// Tables' numbers, and what they make together.
+/// The numbers of tables, and their totals.
 struct Listing {
     tables: Vec<(Arc<Table>, TableStorage)>,
-    /// `None` where one table alone was asked for.
+    /// `None` if a single table was requested.
     total: Option<StorageStats>,
 }
 

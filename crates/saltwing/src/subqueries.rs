@@ -28,7 +28,7 @@ pub(crate) struct SubqueryReads {
     pub(crate) explained: Vec<(String, Explained)>,
 }
 
-/// A query planned by whoever runs it.
+/// A query that its caller plans.
 pub(crate) enum QueryPlan {
     Direct(Arc<SelectPlan>),
     Relational(RelationalPlan),
@@ -38,8 +38,8 @@ impl Session {
     /// The query with placeholders for its subqueries that run by themselves; to execute it, these have run.
     ///
     /// # Errors
-    /// What a subquery fails with, a refusal by the guard included. One that cannot be planned by itself is left where it
-    /// stands: what is wrong with it, if anything is, shows there.
+    /// Errors of a subquery, including a refusal by the guard. One that cannot be planned on its own stays in the
+    /// statement, which then reports its errors, if any.
     pub(crate) fn with_subqueries<'a>(
         &self,
         mut run: QueryRun<'a>,
@@ -59,7 +59,7 @@ impl Session {
                         Some(known) => known.and_refused(error),
                         None => error,
                     });
-                    // It is planned all the same: the query around it may be refused too.
+                    // It is still planned, because the outer query may be refused too.
                     match self.plan_query(&alone, &context, Purpose::Explain) {
                         Ok(plan) => plan,
                         Err(_) => {
@@ -114,7 +114,7 @@ impl Session {
         Ok(QueryPlan::Direct(Arc::new(direct)))
     }
 
-    /// Starts what was planned.
+    /// Starts the planned query.
     pub(crate) fn start_query(
         &self,
         plan: &QueryPlan,
@@ -172,7 +172,7 @@ impl QueryPlan {
         }
     }
 
-    /// How it reads its tables; of a plan that `ran`, what it counted.
+    /// The accesses of its tables; with counters if the plan `ran`.
     pub(crate) fn explained(self, context: &ScanContext, ran: bool) -> Explained {
         match self {
             Self::Direct(plan) => {

@@ -1,4 +1,4 @@
-//! In a build without the relational engine: what it would do is refused.
+//! For builds without the relational engine: refuses its statements.
 
 use std::sync::Arc;
 

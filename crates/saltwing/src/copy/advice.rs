@@ -1,4 +1,4 @@
-//! Advice for files that COPY FROM cannot take: what the file seems to be, and which option reads it.
+//! Advice for files that COPY FROM cannot read: the likely format, and the option for it.
 //!
 //! The advice must not lose rows: `ON ERROR SKIP` is named only where nothing better is known.
 
@@ -7,7 +7,7 @@ use saltwing_types::{ColumnDef, ErrorCode};
 use super::reader::Field;
 use crate::Error;
 
-/// What compressed and binary files begin with, what they are, and what to do.
+/// The first bytes of compressed and binary files, their formats, and the advice.
 const SIGNATURES: [(&[u8], &str, &str); 8] = [
     (b"\x1f\x8b", "is compressed by gzip", "decompress it first, and pipe it in: gunzip -c FILE, COPY t FROM STDIN"),
     (b"PK\x03\x04", "is a zip archive", "unpack it first"),
@@ -54,7 +54,7 @@ pub(super) fn of_single_field(text: &str, columns: usize) -> Option<String> {
     DELIMITERS.iter().find(splits).map(|(_, written)| delimiter_advice(written))
 }
 
-/// What to do about a header of which one name is no column.
+/// Advice for a header with one unknown column.
 pub(super) fn of_header(header: &[String], columns: &[ColumnDef]) -> Option<String> {
     let [name] = header else { return None };
     let is_column = |name: &str| columns.iter().any(|c| !c.hidden && c.name.eq_ignore_ascii_case(name.trim()));

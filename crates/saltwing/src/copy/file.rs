@@ -90,7 +90,7 @@ impl FileRules<'_> {
         Ok(AllowedFile { path: resolved, kind, purpose: self.purpose })
     }
 
-    /// The path without links, and what lies there. A file that is to be written may be missing.
+    /// The path without links, and the file there. A file to be written may be missing.
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
         match fs::metadata(path) {
             // A pipe that was opened by another program has a name below /dev/fd alone, which leads nowhere.
@@ -98,7 +98,7 @@ impl FileRules<'_> {
                 Ok((fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), Some(metadata)))
             }
             Ok(metadata) => Ok((fs::canonicalize(path)?, Some(metadata))),
-            // A link that leads nowhere is there all the same.
+            // A dangling link exists.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
                 let (Purpose::Write, Some(name)) = (self.purpose, path.file_name()) else { return Err(error) };
                 let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -189,7 +189,7 @@ impl AllowedFile {
             Purpose::Read => options().read(true).open(&self.path).map_err(unusable)?,
             Purpose::Write => self.open_for_writing(context)?,
         };
-        // What lies there may have changed since it was looked at.
+        // The file may have been replaced since the check.
         let kind = file.metadata().map_err(unusable)?.file_type();
         if self.kind.is_some_and(|expected| expected != kind) {
             return Err(refused(format!("{} was replaced by another kind of file", self.path.display())));

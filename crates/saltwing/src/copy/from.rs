@@ -31,7 +31,7 @@ const ROW_BYTES: usize = 24;
 const VALUE_BYTES: usize = 8;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 20;
-/// Skipped lines that are told one by one.
+/// Maximum of skipped lines reported one by one.
 const SKIPPED_TOLD_MAX: usize = 20;
 
 /// The format that the options ask for.
@@ -197,7 +197,7 @@ fn header_columns(table: &Arc<Table>, header: &[String], file: &str) -> Result<V
     Ok(columns)
 }
 
-/// What is wrong with a line.
+/// The error of a line.
 struct Fault {
     line: u64,
     column: Option<String>,
@@ -422,7 +422,7 @@ impl Load<'_> {
         let column = fault.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
         let text = format!("{}, line {}{column}: {}", file_of(self.copy), fault.line, fault.reason);
         let general = || match fault.code {
-            // What keeps the file from being read at all is no matter of lines.
+            // An error of the whole file cannot be skipped.
             ErrorCode::Io => None,
             ErrorCode::DuplicateKey => Some(
                 "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these".to_owned(),
@@ -435,7 +435,7 @@ impl Load<'_> {
         error.with_help(fault.advice.clone().or_else(general))
     }
 
-    /// A COPY that is told to stop, or runs out of its time.
+    /// A COPY that is cancelled, or times out.
     fn stopped(&self, error: Error) -> Error {
         error.after_commits(self.done)
     }
@@ -462,7 +462,7 @@ impl Load<'_> {
     }
 }
 
-/// What is said of rows that have the key of an earlier row of the file.
+/// The notice about rows that have the key of an earlier row of the file.
 fn repeats_notice(repeats: Repeats, is_partial: bool) -> Option<String> {
     let advice = "WITH (ON_CONFLICT ERROR) stops at such a row";
     let more = match repeats.at_least {

@@ -49,7 +49,7 @@ impl KeysSeen {
         }
     }
 
-    /// What is known at the end of the file.
+    /// The result at the end of the file.
     pub(super) fn repeats(mut self) -> Repeats {
         if self.greatest.is_some() {
             return Repeats { rows: 0, at_least: false };

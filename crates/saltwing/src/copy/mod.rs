@@ -32,7 +32,7 @@ pub struct CopyReport {
 pub struct SkippedLine {
     /// Line in the file, from 1.
     pub line: u64,
-    /// What was wrong.
+    /// The error.
     pub reason: String,
 }
 

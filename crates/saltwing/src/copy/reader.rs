@@ -13,7 +13,7 @@ const RECORD_BYTES_MAX: usize = 64 << 20;
 pub(crate) struct Format {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
-    /// What makes a quote inside quotes plain; the quote itself unless said otherwise.
+    /// The escape character for quotes inside quotes; by default the quote itself.
     pub(crate) escape: u8,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Field<'a> {
     pub(crate) quoted: bool,
 }
 
-/// What is wrong with a record.
+/// The error of a record.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordError {
     #[error("the file cannot be read: {0}")]
@@ -48,7 +48,7 @@ pub(crate) struct RecordReader<R> {
     content: Vec<u8>,
     /// Where each field ends in `content`, and whether it was quoted.
     ends: Vec<(usize, bool)>,
-    /// What was read of the record behind its first line, as it stands in the file.
+    /// The text of the record after its first line, as in the file.
     tail: Vec<u8>,
     line: u64,
     record_line: u64,
@@ -71,7 +71,7 @@ enum Step {
     Record,
 }
 
-/// Input of which some was given back, to be read again.
+/// Input with pushback.
 struct Replayed<R> {
     again: io::Cursor<Vec<u8>>,
     input: R,
@@ -113,7 +113,7 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
-    /// What comes next, as it stands in the file: some bytes, and none at the end.
+    /// The next bytes of the file; none at the end.
     pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
         self.input.bytes()
     }
@@ -358,7 +358,7 @@ mod tests {
             let records = read("1,a\n7,\"a\n\n8,\"b\nb\"\n9,c", buffer_bytes);
             assert_eq!(records[0], plain(&["1", "a"]));
             assert!(records[1].is_err());
-            // Which of two quotes is the one too many, nobody can say: the lines behind the first are read anew.
+            // It is unknown which of two quotes is wrong, so the lines after the first are read again.
             assert_eq!(records[2], Ok(vec![("8".into(), false), ("b\nb".into(), true)]));
             assert_eq!(records[3], plain(&["9", "c"]));
             assert_eq!(records.len(), 4);

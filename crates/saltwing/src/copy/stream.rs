@@ -41,7 +41,7 @@ impl Session {
     }
 }
 
-/// What a COPY FROM STDIN or TO STDOUT without a stream gets: the library has none of its own.
+/// The error of a COPY FROM STDIN or TO STDOUT without a stream: the library has none of its own.
 pub(super) fn no_stream(what: &str, call: &str) -> Error {
     Error::new(ErrorCode::NotSupported, what).with_help(Some(format!("run it by Connection::{call}")))
 }

@@ -1,4 +1,4 @@
-//! Statements in random order, of which any may fail because a call of the store does.
+//! Statements in random order; each may fail because a call of the store does.
 //!
 //! After a statement that failed the tables are as before it or as after it; when the fault is over all goes on; they are
 //! the same after opening again; and dropped tables leave nothing behind then.
@@ -91,7 +91,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A table as it should be: what its rows have, and when they were written.
+/// The expected state of a table: its rows, and their write times.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Content {
     rows: BTreeMap<i64, (String, i64)>,
@@ -100,7 +100,7 @@ struct Content {
 
 type Tables = BTreeMap<&'static str, Content>;
 
-/// What the tables are after a statement; `None` where it is refused.
+/// The tables after a statement; `None` if it is refused.
 fn applied(tables: &Tables, step: &Step, now_ms: i64) -> Option<Tables> {
     let mut tables = tables.clone();
     match step {
@@ -139,7 +139,7 @@ struct Bed {
     /// `None` while it is opened.
     database: Option<Database>,
     tables: Tables,
-    /// What they may be instead after opening again.
+    /// The other possible state after opening again.
     instead: Option<Tables>,
     /// A call since the opening left its outcome open.
     is_unknown: bool,
@@ -162,7 +162,7 @@ impl Bed {
                 self.failure = failure;
                 return;
             }
-            // What nobody knows is settled first: of which time its rows are.
+            // An unknown outcome must be settled first, because the write time of its rows is unknown.
             Step::Wait(seconds) if self.instead.is_none() => return self.wait(seconds),
             Step::Wait(_) => return,
             Step::Reopen => return self.reopen(),

@@ -16,7 +16,7 @@ use crate::{Database, Error};
 /// How many entries are copied before the statement is asked whether it shall go on.
 const ASK_EVERY: u64 = 64;
 
-/// What a backup has.
+/// The content of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupReport {
@@ -86,7 +86,7 @@ fn damaged(path: &Path) -> Error {
 impl Session {
     /// BACKUP TO. Another connection may write to the database meanwhile, this one waits.
     pub(crate) fn run_backup(&self, path: &str) -> Result<Outcome, Error> {
-        // It writes files, which is not for those who may only read.
+        // It writes files, which a read-only database must not.
         self.writable()?;
         let database = Database { shared: self.shared().clone() };
         let report = database.write_backup(Path::new(path), &self.begin())?;

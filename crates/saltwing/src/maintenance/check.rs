@@ -12,7 +12,7 @@ use saltwing_types::TableId;
 
 use crate::{Builder, Database, Error};
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
@@ -24,7 +24,7 @@ pub struct CheckReport {
     pub blocks: u64,
     /// Bytes of these blocks, and of rows that are in none yet, as stored.
     pub bytes: u64,
-    /// What is wrong; nothing in a sound database.
+    /// The damage; empty for a sound database.
     pub faults: Vec<Fault>,
 }
 
@@ -82,7 +82,7 @@ impl Database {
     /// As [`Builder::check`], of an open database at one moment; statements go on meanwhile.
     ///
     /// # Errors
-    /// The store's. What is wrong is in the report.
+    /// The store's. Damage is in the report.
     pub fn check(&self) -> Result<CheckReport, Error> {
         let (storage, context) = (self.shared.storage("a check")?, ScanContext::new(Budget::default()));
         storage.at_one_moment(|kv| check(kv, storage.clock().clone(), &context))
@@ -111,7 +111,7 @@ pub(super) struct Source {
     pub(super) tables: EmbeddedTables,
     pub(super) catalog: ReadableCatalog,
     pub(super) names: Names,
-    /// What is wrong with all but the rows of tables.
+    /// The damage outside the rows of tables.
     pub(super) report: CheckReport,
 }
 

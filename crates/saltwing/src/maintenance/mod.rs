@@ -1,4 +1,4 @@
-//! Keeping databases: checks, backups, and what is left of damaged ones.
+//! Maintenance of databases: checks, backups, and salvage.
 //!
 //! ```text
 //!   Database::backup ──> backup ──> Builder::restore ──> database

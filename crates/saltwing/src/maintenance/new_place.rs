@@ -10,7 +10,7 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 
-/// What is made of a directory, under another name until it is finished. Dropped before that, it is removed.
+/// A new directory under a temporary name until it is finished. Dropped before that, it is deleted.
 pub(super) struct NewPlace {
     path: PathBuf,
     unfinished: PathBuf,

@@ -1,4 +1,4 @@
-//! A new database of what can be read of a damaged one.
+//! A new database from the readable part of a damaged one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::{Builder, Database, Error, Loss};
 /// Bytes of rows that are committed at once.
 const COMMIT_BYTES: usize = 4 << 20;
 
-/// What was saved, and what was not.
+/// The saved rows, and the losses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {
     /// The tables that were made, with the rows that were copied.
     pub tables: Vec<SalvagedTable>,
-    /// What was lost, and why.
+    /// The losses, with their causes.
     pub lost: Vec<Fault>,
-    /// What is wrong with the damaged database, but cost nothing.
+    /// Damage that cost no row.
     pub mended: Vec<Fault>,
 }
 
@@ -148,7 +148,7 @@ fn of_files(left_out: &LeftOut) -> Fault {
     Fault { table: None, space: file, place, what, loss: Loss::Unknown }
 }
 
-/// The definition of a table without a history: its rows are written anew.
+/// The definition of a table without a history: its rows are rewritten.
 fn as_new(def: &TableDef) -> TableDef {
     let mut new = TableDef { history: TableHistory::default(), ..def.clone() };
     for family in 0..def.families.len() {

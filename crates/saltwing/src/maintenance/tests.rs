@@ -1,4 +1,4 @@
-//! Every entry of a store is damaged in turn: a check tells of it, and a salvage never loses a row in silence.
+//! Every entry of a store is damaged in turn: a check reports it, and a salvage reports every lost row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::Database;
 
 const NAMES: [&str; 3] = ["t", "s.u", "gone"];
 
-/// Spaces of recent rows, of which the store's own files have the checksums, and of blocks that are to be deleted.
+/// Spaces of recent rows, whose checksums are in the store's own files, and of obsolete blocks.
 const UNCHECKED: [u8; 3] = [2, 3, 7];
 /// The space of directories.
 const DIR: u8 = 4;
@@ -49,7 +49,7 @@ fn filled() -> MemoryStore {
     run("DELETE FROM t WHERE k IN (3, 33)");
     run("UPSERT INTO gone VALUES (1)");
     run("TRUNCATE TABLE gone");
-    // What is frozen becomes runs; a few rows stay recent.
+    // The frozen rows become runs; a few rows stay recent.
     database.sweep().unwrap();
     run("UPSERT INTO t (k, v) VALUES (10, 'newest'), (20, 'newest')");
     store
@@ -143,7 +143,7 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
                 None => drop(entries.remove(at)),
             }
             if UNCHECKED.contains(&space.id()) {
-                // Nothing panics, and what is left can be read.
+                // Nothing panics, and the rest is readable.
                 checked(store_of(&entries));
                 salvaged(store_of(&entries));
                 continue;
@@ -157,7 +157,7 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
             assert!(saved == right || !report.lost.is_empty() || is_mended_run, "{place}: lost in silence");
             let is_entry = space.id() == DIR && key.get(4) == Some(&0);
             if is_entry && how != "missing" {
-                // The block is there: its entry is made anew.
+                // The block exists: its entry is rebuilt.
                 assert_eq!(saved, right, "{place}");
                 assert_eq!((report.lost.len(), report.mended.is_empty()), (0, false), "{place}");
             }
@@ -221,7 +221,7 @@ fn several_damages_at_once_leave_the_rest() {
         }
         let (report, saved) = salvaged(store_of(&entries));
         assert!(saved == right || !report.lost.is_empty(), "{seed}: lost in silence");
-        // What was saved was there: older versions of rows may show where newer ones are lost.
+        // Saved rows existed: older versions of rows may show if newer ones are lost.
         for (name, rows) in &saved {
             let keys = |rows: &[Vec<Value>]| rows.iter().map(|row| format!("{:?}", &row[..1])).collect::<Vec<_>>();
             let known = keys(&right[name]);
