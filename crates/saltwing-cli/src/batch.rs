@@ -59,12 +59,12 @@ fn batch(database: &Database, run: &Run) -> u8 {
 
 fn inputs(runner: &mut Runner<'_>, inputs: &[Input]) -> Result<Flow, Failure> {
     if inputs.is_empty() {
-        return runner.told_file("-");
+        return runner.file_reported("-");
     }
     for input in inputs {
         let flow = match input {
             Input::Text(sql) => runner.script(&mut Script::new(sql.as_bytes()), None)?,
-            Input::File(path) => runner.told_file(&path.to_string_lossy())?,
+            Input::File(path) => runner.file_reported(&path.to_string_lossy())?,
         };
         if flow == Flow::Quit {
             return Ok(flow);

@@ -142,7 +142,7 @@ impl Tour<'_> {
     /// Shows a statement that is refused: its message is what there is to see.
     fn show_refusal(&mut self, sql: &str) -> Result<(), Failure> {
         match self.show(sql) {
-            Err(Failure::Told) => Ok(()),
+            Err(Failure::Reported) => Ok(()),
             done => done,
         }
     }

@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     /// Ctrl-C, with the error of the statement.
     Interrupted(String),
     /// It was printed already.
-    Told,
+    Reported,
 }
 
 impl From<saltwing::Error> for Failure {

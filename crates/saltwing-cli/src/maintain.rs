@@ -31,7 +31,7 @@ pub(crate) fn run(maintenance: &Maintenance) -> u8 {
                 builder = builder.store(store.kind());
             }
             let restored = builder.restore(backup).and_then(Database::close);
-            restored.map(|()| told(writeln!(out, "{} is in {}", backup.display(), database.display()), 0))
+            restored.map(|()| after_output(writeln!(out, "{} is in {}", backup.display(), database.display()), 0))
         }
     };
     done.unwrap_or_else(|error| {
@@ -40,8 +40,8 @@ pub(crate) fn run(maintenance: &Maintenance) -> u8 {
     })
 }
 
-/// The exit code when the output was written, or its reader has seen enough.
-fn told(written: io::Result<()>, code: u8) -> u8 {
+/// The exit code after the output was written, or its reader has closed the pipe.
+fn after_output(written: io::Result<()>, code: u8) -> u8 {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             eprintln!("error[58030 io]: the output cannot be written: {error}");
@@ -54,7 +54,7 @@ fn told(written: io::Result<()>, code: u8) -> u8 {
 fn check(database: &Path, out: &mut impl Write) -> Result<u8, Error> {
     let report = Database::builder(database).check()?;
     let code = if report.is_sound() { 0 } else { EXIT_ERROR };
-    Ok(told(checked(&report, out), code))
+    Ok(after_output(checked(&report, out), code))
 }
 
 fn checked(report: &CheckReport, out: &mut impl Write) -> io::Result<()> {
@@ -89,12 +89,12 @@ fn salvaged(report: &SalvageReport, target: &Path, out: &mut impl Write) -> u8 {
         };
         writeln!(out, "{tables}, {rows} in {}: {lost}", target.display())
     };
-    told(write(), if report.lost.is_empty() { 0 } else { EXIT_LOST })
+    after_output(write(), if report.lost.is_empty() { 0 } else { EXIT_LOST })
 }
 
 fn backup(database: &Path, target: &Path, out: &mut impl Write) -> Result<u8, Error> {
     let database = Database::builder(database).readonly(true).create(false).open()?;
     let report = database.backup(target)?;
     let (entries, bytes) = (count(report.entries, "entry", "entries"), grouped(report.bytes));
-    Ok(told(writeln!(out, "{entries}, {bytes} bytes are in {}", target.display()), 0))
+    Ok(after_output(writeln!(out, "{entries}, {bytes} bytes are in {}", target.display()), 0))
 }

@@ -63,7 +63,7 @@ pub(crate) fn failure(failure: &Failure, source: Option<&str>, statement: &State
             None => format!("{}{text}", paint.error("error: ")),
         },
         Failure::Interrupted(text) => paint.notice(text),
-        Failure::Told => String::new(),
+        Failure::Reported => String::new(),
     }
 }
 

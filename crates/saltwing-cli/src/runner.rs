@@ -89,7 +89,7 @@ impl<'a> Runner<'a> {
     /// Runs a script up to its first failure, which is printed. `source` names the file.
     ///
     /// # Errors
-    /// [`Failure::Told`], or that the reader is gone, or Ctrl-C.
+    /// [`Failure::Reported`], or that the reader is gone, or Ctrl-C.
     pub(crate) fn script(&mut self, script: &mut Script<'_>, source: Option<&str>) -> Result<Flow, Failure> {
         loop {
             let item = match script.next() {
@@ -97,7 +97,7 @@ impl<'a> Runner<'a> {
                 Ok(None) => return Ok(Flow::Go),
                 Err(error) => {
                     let failure = Failure::Input(source.unwrap_or("the input").to_owned(), error);
-                    return Err(self.tell(failure, source, &StatementText::default()));
+                    return Err(self.report(failure, source, &StatementText::default()));
                 }
             };
             let (place, done) = match item {
@@ -113,14 +113,14 @@ impl<'a> Runner<'a> {
             match done {
                 Ok(Flow::Go) => {}
                 Ok(Flow::Quit) => return Ok(Flow::Quit),
-                Err(failure) => return Err(self.tell(failure, source, &place)),
+                Err(failure) => return Err(self.report(failure, source, &place)),
             }
         }
     }
 
-    /// Prints a failure; the result is [`Failure::Told`], unless the failure has a meaning for the caller.
-    fn tell(&mut self, failure: Failure, source: Option<&str>, place: &StatementText) -> Failure {
-        if matches!(failure, Failure::Told) || failure.is_reader_gone() {
+    /// Prints a failure; the result is [`Failure::Reported`], unless the failure has a meaning for the caller.
+    fn report(&mut self, failure: Failure, source: Option<&str>, place: &StatementText) -> Failure {
+        if matches!(failure, Failure::Reported) || failure.is_reader_gone() {
             return failure;
         }
         // Results before the message; an error of stdout itself is the message.
@@ -137,7 +137,7 @@ impl<'a> Runner<'a> {
         let _ = writeln!(self.messages, "{start}{text}");
         match failure {
             Failure::Interrupted(text) => Failure::Interrupted(text),
-            _ => Failure::Told,
+            _ => Failure::Reported,
         }
     }
 
@@ -344,7 +344,7 @@ impl<'a> Runner<'a> {
         // The place is in text that no one wrote: only the message and the help say something.
         let done = self.statement(&statement);
         match done {
-            Err(failure @ Failure::Sql(_)) => Err(self.tell(failure, None, &statement)),
+            Err(failure @ Failure::Sql(_)) => Err(self.report(failure, None, &statement)),
             done => done,
         }
     }
@@ -389,9 +389,9 @@ impl<'a> Runner<'a> {
     }
 
     /// As [`Runner::file`]; also prints failures outside a statement.
-    pub(crate) fn told_file(&mut self, path: &str) -> Result<Flow, Failure> {
+    pub(crate) fn file_reported(&mut self, path: &str) -> Result<Flow, Failure> {
         let done = self.file(path);
-        done.map_err(|failure| self.tell(failure, None, &StatementText::default()))
+        done.map_err(|failure| self.report(failure, None, &StatementText::default()))
     }
 }
 

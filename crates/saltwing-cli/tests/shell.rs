@@ -16,25 +16,25 @@ fn command(args: &[&str]) -> Command {
     command
 }
 
-/// What a run said.
-struct Said {
+/// The output of a run, and its exit code.
+struct RunOutput {
     out: String,
     err: String,
     code: Option<i32>,
 }
 
-impl From<Output> for Said {
+impl From<Output> for RunOutput {
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Said { out: text(output.stdout), err: text(output.stderr), code: output.status.code() }
+        RunOutput { out: text(output.stdout), err: text(output.stderr), code: output.status.code() }
     }
 }
 
-fn run(args: &[&str]) -> Said {
+fn run(args: &[&str]) -> RunOutput {
     command(args).stdin(Stdio::null()).output().unwrap().into()
 }
 
-fn run_with_input(args: &[&str], input: &str) -> Said {
+fn run_with_input(args: &[&str], input: &str) -> RunOutput {
     let mut child = command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A batch that stops at an error leaves input unread.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
@@ -43,8 +43,8 @@ fn run_with_input(args: &[&str], input: &str) -> Said {
 
 /// Asserts all three ends of a run at once: a failure then shows the others.
 #[track_caller]
-fn expect(said: &Said, out: &str, err: &str, code: i32) {
-    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), (out, err, Some(code)));
+fn expect(output: &RunOutput, out: &str, err: &str, code: i32) {
+    assert_eq!((output.out.as_str(), output.err.as_str(), output.code), (out, err, Some(code)));
 }
 
 struct Directory(tempfile::TempDir);
@@ -66,10 +66,10 @@ impl Directory {
 
 #[test]
 fn results_go_to_stdout_and_all_else_to_stderr() {
-    let said = run(&["-c", TABLE, "-c", ALL]);
-    expect(&said, "k,v\n1,a\n2,\n3,\"\"\n", "3 rows written\n", 0);
-    let said = run(&["-c", TABLE, "-c", "DELETE FROM t WHERE k = 2", "-c", "SELECT k FROM t WHERE k = 2"]);
-    expect(&said, "k\n", "3 rows written\n1 row deleted\n", 0);
+    let output = run(&["-c", TABLE, "-c", ALL]);
+    expect(&output, "k,v\n1,a\n2,\n3,\"\"\n", "3 rows written\n", 0);
+    let output = run(&["-c", TABLE, "-c", "DELETE FROM t WHERE k = 2", "-c", "SELECT k FROM t WHERE k = 2"]);
+    expect(&output, "k\n", "3 rows written\n1 row deleted\n", 0);
 }
 
 /// Of 6 MB at most twice the limit can wait to be merged: writers wait for that.
@@ -81,9 +81,9 @@ fn memory_of_the_database_can_be_said() {
     let stored = |options: &[&str]| -> Vec<u64> {
         let mut args = vec!["-c", "CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR)"];
         args.extend(["-c", &copy, "--mode", "jsonl", "-c", "SHOW STORAGE"].iter().chain(options));
-        let said = run(&args);
-        assert_eq!(said.code, Some(0), "{}", said.err);
-        let all = said.out.lines().next_back().unwrap();
+        let output = run(&args);
+        assert_eq!(output.code, Some(0), "{}", output.err);
+        let all = output.out.lines().next_back().unwrap();
         let of = |name: &str| {
             let value = all.split(&format!("\"{name}\":")).nth(1).unwrap();
             value.split([',', '}']).next().unwrap().parse().unwrap()
@@ -120,9 +120,9 @@ fn each_mode_shows_each_result_by_itself() {
 #[test]
 fn an_error_before_the_first_row_prints_no_result() {
     for mode in ["csv", "tsv", "json", "jsonl", "markdown", "line", "table", "box"] {
-        let said = run(&["--mode", mode, "-c", TABLE, "-c", "SELECT 1 / (k - 1) FROM t WHERE k > 0"]);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{mode}: {}", said.err);
-        assert!(said.err.contains("error[22012 division_by_zero]: "), "{mode}: {}", said.err);
+        let output = run(&["--mode", mode, "-c", TABLE, "-c", "SELECT 1 / (k - 1) FROM t WHERE k > 0"]);
+        assert_eq!((output.out.as_str(), output.code), ("", Some(1)), "{mode}: {}", output.err);
+        assert!(output.err.contains("error[22012 division_by_zero]: "), "{mode}: {}", output.err);
     }
 }
 
@@ -131,16 +131,16 @@ fn commands_and_files_run_in_the_order_given() {
     let dir = Directory::new();
     let (make, more) = (dir.file("make.sql", TABLE), dir.file("more.sql", "UPSERT INTO t VALUES (4, 'd')"));
     let count = "SELECT COUNT(*) AS n FROM t WHERE k > 0";
-    let said = run(&["-f", &make, "-c", count, "-f", &more, "-c", count]);
-    expect(&said, "n\n3\nn\n4\n", "3 rows written\n1 row written\n", 0);
+    let output = run(&["-f", &make, "-c", count, "-f", &more, "-c", count]);
+    expect(&output, "n\n3\nn\n4\n", "3 rows written\n1 row written\n", 0);
 }
 
 #[test]
 fn it_stops_at_the_first_error() {
-    let said = run(&["-c", TABLE, "-c", "SELECT nope FROM t WHERE k = 1; SELECT k FROM t WHERE k = 1", "-c", ALL]);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
-    assert!(said.err.contains("error[42703 no_such_column]: "), "{}", said.err);
-    assert!(said.err.contains("\n1 | SELECT nope FROM t WHERE k = 1;\n  |        ^^^^\n"), "{}", said.err);
+    let output = run(&["-c", TABLE, "-c", "SELECT nope FROM t WHERE k = 1; SELECT k FROM t WHERE k = 1", "-c", ALL]);
+    assert_eq!((output.out.as_str(), output.code), ("", Some(1)));
+    assert!(output.err.contains("error[42703 no_such_column]: "), "{}", output.err);
+    assert!(output.err.contains("\n1 | SELECT nope FROM t WHERE k = 1;\n  |        ^^^^\n"), "{}", output.err);
 }
 
 #[test]
@@ -150,56 +150,57 @@ fn errors_know_the_line_of_their_file() {
         "q.sql",
         &format!("-- makes t\n{TABLE}\n\nSELECT k FROM t WHERE k = 1; SELECT v,\n  nope FROM t\nWHERE k = 1;"),
     );
-    let said = run(&["-f", &file]);
-    assert_eq!((said.out.as_str(), said.code), ("k\n1\n", Some(1)));
-    assert!(said.err.contains(&format!("\n  --> {file}:6:3\n6 |   nope FROM t\n  |   ^^^^\n")), "{}", said.err);
-    let said = run_with_input(&[], "SHOW TABLES;\nSHOW TABLES; SELEC 1;");
+    let output = run(&["-f", &file]);
+    assert_eq!((output.out.as_str(), output.code), ("k\n1\n", Some(1)));
+    assert!(output.err.contains(&format!("\n  --> {file}:6:3\n6 |   nope FROM t\n  |   ^^^^\n")), "{}", output.err);
+    let output = run_with_input(&[], "SHOW TABLES;\nSHOW TABLES; SELEC 1;");
     assert!(
-        said.err.contains("\n  --> stdin:2:14\n2 | SHOW TABLES; SELEC 1;\n  |              ^^^^^\n"),
+        output.err.contains("\n  --> stdin:2:14\n2 | SHOW TABLES; SELEC 1;\n  |              ^^^^^\n"),
         "{}",
-        said.err
+        output.err
     );
-    let said = run_with_input(&[], "\n\n.mode xml\n");
-    assert_eq!((said.err.contains("(stdin:3)"), said.code), (true, Some(1)), "{}", said.err);
+    let output = run_with_input(&[], "\n\n.mode xml\n");
+    assert_eq!((output.err.contains("(stdin:3)"), output.code), (true, Some(1)), "{}", output.err);
 }
 
 #[test]
 fn a_refusal_has_its_code_and_its_help() {
-    let said = run(&["-c", TABLE, "-c", "SELECT * FROM t WHERE v = 'a'"]);
-    assert_eq!(said.code, Some(1));
-    assert!(said.err.contains("error[54F01 full_scan_refused]: "), "{}", said.err);
-    assert!(said.err.contains("\n  help: "), "{}", said.err);
-    assert!(!said.err.contains('\x1b'), "a batch has no colours");
+    let output = run(&["-c", TABLE, "-c", "SELECT * FROM t WHERE v = 'a'"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.err.contains("error[54F01 full_scan_refused]: "), "{}", output.err);
+    assert!(output.err.contains("\n  help: "), "{}", output.err);
+    assert!(!output.err.contains('\x1b'), "a batch has no colours");
     for (policy, code) in [("allow", 0), ("warn", 0), ("error", 1), ("forbid", 1)] {
-        let said = run(&["--full-scan", policy, "-c", TABLE, "-c", "SELECT /*+ SMALL */ k FROM t WHERE v = 'a'"]);
-        assert_eq!(said.code, Some(code), "{policy}: {}", said.err);
-        assert_eq!(said.err.contains("notice: "), policy == "warn", "{}", said.err);
+        let output = run(&["--full-scan", policy, "-c", TABLE, "-c", "SELECT /*+ SMALL */ k FROM t WHERE v = 'a'"]);
+        assert_eq!(output.code, Some(code), "{policy}: {}", output.err);
+        assert_eq!(output.err.contains("notice: "), policy == "warn", "{}", output.err);
     }
-    let said = run(&["--full-scan", "forbid", "-c", TABLE, "-c", "SELECT /*+ FULL_SCAN(t) */ k FROM t WHERE v = 'a'"]);
-    assert_eq!(said.code, Some(1));
+    let output =
+        run(&["--full-scan", "forbid", "-c", TABLE, "-c", "SELECT /*+ FULL_SCAN(t) */ k FROM t WHERE v = 'a'"]);
+    assert_eq!(output.code, Some(1));
 }
 
 #[test]
 fn stdin_is_a_batch_and_copy_finds_its_data_there() {
-    let said = run_with_input(&["--mode", "json"], &format!("{TABLE}\n.mode csv\n{ALL};\n.quit\nSELEC"));
-    expect(&said, "k,v\n1,a\n2,\n3,\"\"\n", "3 rows written\n", 0);
+    let output = run_with_input(&["--mode", "json"], &format!("{TABLE}\n.mode csv\n{ALL};\n.quit\nSELEC"));
+    expect(&output, "k,v\n1,a\n2,\n3,\"\"\n", "3 rows written\n", 0);
     let copy =
         "CREATE TABLE c (k INTEGER NOT NULL PRIMARY KEY, v VARCHAR);\nCOPY c FROM STDIN WITH (FORMAT csv);\n1,x\n2,\n";
     let dir = Directory::new();
-    let said = run_with_input(&[&dir.path("db")], copy);
-    expect(&said, "", "2 rows written\n", 0);
-    let said = run_with_input(&[&dir.path("db"), "-c", "COPY c FROM STDIN WITH (FORMAT csv)"], "3,y\n");
-    expect(&said, "", "1 row written\n", 0);
-    let said = run(&[&dir.path("db"), "-c", "SELECT * FROM c WHERE k >= 1"]);
-    expect(&said, "k,v\n1,x\n2,\n3,y\n", "", 0);
-    let said = run(&[
+    let output = run_with_input(&[&dir.path("db")], copy);
+    expect(&output, "", "2 rows written\n", 0);
+    let output = run_with_input(&[&dir.path("db"), "-c", "COPY c FROM STDIN WITH (FORMAT csv)"], "3,y\n");
+    expect(&output, "", "1 row written\n", 0);
+    let output = run(&[&dir.path("db"), "-c", "SELECT * FROM c WHERE k >= 1"]);
+    expect(&output, "k,v\n1,x\n2,\n3,y\n", "", 0);
+    let output = run(&[
         &dir.path("db"),
         "-c",
         "COPY c TO STDOUT WITH (FORMAT csv, HEADER)",
         "-c",
         "SELECT k FROM c WHERE k = 1",
     ]);
-    expect(&said, "k,v\n1,x\n2,\n3,y\nk\n1\n", "3 rows written\n", 0);
+    expect(&output, "k,v\n1,x\n2,\n3,y\nk\n1\n", "3 rows written\n", 0);
 }
 
 #[test]
@@ -209,9 +210,9 @@ fn the_log_tells_statements_and_what_becomes_of_them() {
             [TABLE, "UPSERT INTO t VALUES (1, 'a')", "SELECT v FROM t WHERE k < 2", "COMPACT t", "SELECT w FROM t"];
         let mut args = vec!["--log", filter];
         statements.iter().for_each(|sql| args.extend(["-c", *sql]));
-        let said = run(&args);
-        assert_eq!((said.out.as_str(), said.code), ("v\na\n", Some(1)), "{}", said.err);
-        said.err
+        let output = run(&args);
+        assert_eq!((output.out.as_str(), output.code), ("v\na\n", Some(1)), "{}", output.err);
+        output.err
     };
     let all = run_logged("saltwing=debug");
     for part in [
@@ -263,16 +264,16 @@ fn the_log_reports_a_background_merge_that_fails() {
     bytes[middle] ^= 1;
     std::fs::write(&blocks, bytes).unwrap();
     // Each statement fills the memtable. From the second on it waits for the merge, until that has failed.
-    let said = run(&[&db, "--log", "error", "--delta-mb", "1", "-c", &fill, "-c", &fill, "-c", &fill]);
-    let failed = said.err.lines().find(|line| line.contains("background work failed"));
-    let failed = failed.unwrap_or_else(|| panic!("no line of a failed merge in\n{}", said.err));
+    let output = run(&[&db, "--log", "error", "--delta-mb", "1", "-c", &fill, "-c", &fill, "-c", &fill]);
+    let failed = output.err.lines().find(|line| line.contains("background work failed"));
+    let failed = failed.unwrap_or_else(|| panic!("no line of a failed merge in\n{}", output.err));
     assert!(failed.contains("ERROR") && failed.contains("task=\"merge\""), "{failed}");
     assert!(failed.contains("the stored data is damaged"), "{failed}");
 }
 
 #[test]
 fn lines_that_copy_leaves_out_are_told() {
-    let said = run_with_input(
+    let output = run_with_input(
         &[
             "-c",
             "CREATE TABLE c (k INTEGER NOT NULL PRIMARY KEY)",
@@ -281,9 +282,9 @@ fn lines_that_copy_leaves_out_are_told() {
         ],
         "1\nx\n",
     );
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(said.err.contains("notice: line 2: column k: "), "{}", said.err);
-    assert!(said.err.ends_with("1 row written\n"), "{}", said.err);
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    assert!(output.err.contains("notice: line 2: column k: "), "{}", output.err);
+    assert!(output.err.ends_with("1 row written\n"), "{}", output.err);
 }
 
 #[test]
@@ -302,11 +303,11 @@ fn a_quote_that_is_never_closed_takes_no_other_line_with_it() {
     };
     let notices = "notice: 1 line was left out\nnotice: line 3: a quote is never closed\n3 rows written\n";
     expect(&copy("ON ERROR SKIP"), "k,v\n1,a\n3,c\n8,b\n", notices, 0);
-    let said = copy("");
+    let output = copy("");
     let text = format!("error[22P02 bad_text]: {file}, line 3: a quote is never closed");
-    assert!(said.err.starts_with(&text), "{}", said.err);
-    let said = copy("DELIMITER '\"'");
-    assert!(said.err.starts_with("error[42601 syntax]: DELIMITER and QUOTE are both '\"'"), "{}", said.err);
+    assert!(output.err.starts_with(&text), "{}", output.err);
+    let output = copy("DELIMITER '\"'");
+    assert!(output.err.starts_with("error[42601 syntax]: DELIMITER and QUOTE are both '\"'"), "{}", output.err);
 }
 
 #[test]
@@ -317,9 +318,9 @@ fn a_database_stays_and_knows_its_store() {
         assert_eq!(run(&[&db, "--store", store, "-c", TABLE]).code, Some(0));
         expect(&run(&[&db, "-c", "SELECT v FROM t WHERE k = 1"]), "v\na\n", "", 0);
         let other = if store == "fjall" { "redb" } else { "fjall" };
-        let said = run(&[&db, "--store", other, "-c", ALL]);
-        assert_eq!(said.code, Some(1));
-        assert!(said.err.starts_with("error["), "{}", said.err);
+        let output = run(&[&db, "--store", other, "-c", ALL]);
+        assert_eq!(output.code, Some(1));
+        assert!(output.err.starts_with("error["), "{}", output.err);
     }
     expect(&run(&[":memory:", "-c", "SHOW TABLES"]), "table_schema,table_name\n", "", 0);
 }
@@ -329,9 +330,9 @@ fn readonly_refuses_writes() {
     let dir = Directory::new();
     let db = dir.path("db");
     assert_eq!(run(&[&db, "-c", TABLE]).code, Some(0));
-    let said = run(&[&db, "--readonly", "-c", "SELECT v FROM t WHERE k = 1", "-c", "DELETE FROM t WHERE k = 1"]);
-    assert_eq!((said.out.as_str(), said.code), ("v\na\n", Some(1)));
-    assert!(said.err.starts_with("error[25006 read_only]: "), "{}", said.err);
+    let output = run(&[&db, "--readonly", "-c", "SELECT v FROM t WHERE k = 1", "-c", "DELETE FROM t WHERE k = 1"]);
+    assert_eq!((output.out.as_str(), output.code), ("v\na\n", Some(1)));
+    assert!(output.err.starts_with("error[25006 read_only]: "), "{}", output.err);
     assert_eq!(run(&[&dir.path("none"), "--readonly", "-c", "SHOW TABLES"]).code, Some(1));
 }
 
@@ -361,8 +362,8 @@ fn access_to_files_can_be_taken_away() {
     let (db, file, new) = (dir.path("db"), dir.file("t.csv", "7,x\n"), dir.path("new.csv"));
     assert_eq!(run(&[&db, "-c", TABLE]).code, Some(0));
     for statement in [format!("COPY t FROM '{file}'"), format!("COPY t TO '{new}'")] {
-        let said = run(&[&db, "--no-file-access", "-c", &statement]);
-        assert!(said.err.starts_with("error[42501 file_access_refused]: "), "{}", said.err);
+        let output = run(&[&db, "--no-file-access", "-c", &statement]);
+        assert!(output.err.starts_with("error[42501 file_access_refused]: "), "{}", output.err);
     }
     assert_eq!(run(&[&db, "--no-file-access", "-c", &format!(".read {file}")]).code, Some(1));
     assert!(!std::path::Path::new(&new).exists());
@@ -370,10 +371,10 @@ fn access_to_files_can_be_taken_away() {
         let copy = format!("COPY t FROM {stdin};\n8,y\n");
         expect(&run_with_input(&[&db, "--no-file-access"], &copy), "", "1 row written\n", 0);
     }
-    let said = run(&[&db, "--no-file-access", "-c", "COPY t TO '/dev/stdout'"]);
-    expect(&said, "1,a\n2,\n3,\"\"\n8,y\n", "4 rows written\n", 0);
-    let said = run(&[&db, "--readonly", "-c", &format!("COPY t TO '{new}'")]);
-    assert!(said.err.starts_with("error[25006 read_only]: "), "{}", said.err);
+    let output = run(&[&db, "--no-file-access", "-c", "COPY t TO '/dev/stdout'"]);
+    expect(&output, "1,a\n2,\n3,\"\"\n8,y\n", "4 rows written\n", 0);
+    let output = run(&[&db, "--readonly", "-c", &format!("COPY t TO '{new}'")]);
+    assert!(output.err.starts_with("error[25006 read_only]: "), "{}", output.err);
 }
 
 #[test]
@@ -383,13 +384,13 @@ fn what_cannot_be_opened_is_said_with_its_code() {
     std::fs::create_dir(dir.path("other")).unwrap();
     dir.file("other/thing", "text");
     for name in ["file", "other", "missing/parent/db"] {
-        let said = run(&[&dir.path(name), "-c", "SHOW TABLES"]);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{name}");
-        assert!(said.err.starts_with("error[58030 io]: "), "{}", said.err);
+        let output = run(&[&dir.path(name), "-c", "SHOW TABLES"]);
+        assert_eq!((output.out.as_str(), output.code), ("", Some(1)), "{name}");
+        assert!(output.err.starts_with("error[58030 io]: "), "{}", output.err);
     }
-    let said = run(&["-c", "SHOW TABLES", "-f", &dir.path("none.sql")]);
-    assert_eq!((said.out.as_str(), said.code), ("table_schema,table_name\n", Some(1)));
-    assert!(said.err.contains("none.sql cannot be read: "), "{}", said.err);
+    let output = run(&["-c", "SHOW TABLES", "-f", &dir.path("none.sql")]);
+    assert_eq!((output.out.as_str(), output.code), ("table_schema,table_name\n", Some(1)));
+    assert!(output.err.contains("none.sql cannot be read: "), "{}", output.err);
 }
 
 #[test]
@@ -401,9 +402,9 @@ fn a_second_process_is_told_that_the_database_is_open() {
     input.write_all(b"SHOW TABLES;\n").unwrap();
     // Its first result says that it is open.
     first.stdout.as_mut().unwrap().read_exact(&mut [0; 12]).unwrap();
-    let said = run(&[&db, "-c", "SHOW TABLES"]);
-    assert_eq!(said.code, Some(1));
-    assert!(said.err.starts_with("error[55P03 locked]: "), "{}", said.err);
+    let output = run(&[&db, "-c", "SHOW TABLES"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.err.starts_with("error[55P03 locked]: "), "{}", output.err);
     drop(input);
     assert!(first.wait().unwrap().success());
 }
@@ -444,8 +445,8 @@ fn a_reader_that_leaves_ends_it_quietly() {
         let mut out = child.stdout.take().unwrap();
         out.read_exact(&mut [0; 4]).unwrap();
         drop(out);
-        let said = Said::from(child.wait_with_output().unwrap());
-        assert_eq!((said.err.contains("error"), said.code), (false, Some(0)), "{}", said.err);
+        let output = RunOutput::from(child.wait_with_output().unwrap());
+        assert_eq!((output.err.contains("error"), output.code), (false, Some(0)), "{}", output.err);
     }
 }
 
@@ -457,9 +458,9 @@ fn a_copy_that_waits_for_input_can_be_stopped() {
         let mut child = command(&args).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"1,one\n2,tw").unwrap();
-        let said = Said::from(child.wait_with_output().unwrap());
-        assert!(said.err.contains("statement_timeout"), "{}", said.err);
-        assert_eq!(said.code, Some(1), "{copy}");
+        let output = RunOutput::from(child.wait_with_output().unwrap());
+        assert!(output.err.contains("statement_timeout"), "{}", output.err);
+        assert_eq!(output.code, Some(1), "{copy}");
         drop(input);
     }
 }
@@ -491,26 +492,26 @@ fn ctrl_c_ends_a_batch() {
 #[test]
 fn usage_errors_exit_with_two() {
     for args in [vec!["--mode", "xml"], vec!["--nope"], vec!["a", "b"], vec!["-c"], vec!["--store", "fjall"]] {
-        let said = run(&args);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{args:?}");
-        assert!(said.err.starts_with("error: "), "{}", said.err);
+        let output = run(&args);
+        assert_eq!((output.out.as_str(), output.code), ("", Some(2)), "{args:?}");
+        assert!(output.err.starts_with("error: "), "{}", output.err);
     }
 }
 
 #[test]
 fn words_are_subcommands_and_paths_are_databases() {
     for word in ["check", "backup", "restore", "salvage"] {
-        let said = run(&[word]);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{word} needs its directories");
+        let output = run(&[word]);
+        assert_eq!((output.out.as_str(), output.code), ("", Some(2)), "{word} needs its directories");
     }
     let dir = Directory::new();
-    let said: Said = command(&["./check", "-c", "SHOW TABLES"])
+    let output: RunOutput = command(&["./check", "-c", "SHOW TABLES"])
         .current_dir(dir.0.path())
         .stdin(Stdio::null())
         .output()
         .unwrap()
         .into();
-    expect(&said, "table_schema,table_name\n", "", 0);
+    expect(&output, "table_schema,table_name\n", "", 0);
     assert!(PathBuf::from(dir.path("check")).is_dir());
 }
 
@@ -519,27 +520,31 @@ fn a_backup_comes_back_and_nothing_is_written_over() {
     let dir = Directory::new();
     let (db, backup, restored) = (dir.path("db"), dir.path("backup"), dir.path("restored"));
     expect(&run(&[&db, "-c", TABLE]), "", "3 rows written\n", 0);
-    let said = run(&["backup", &db, &backup]);
-    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
-    assert!(said.out.ends_with(&format!("bytes are in {backup}\n")), "{}", said.out);
+    let output = run(&["backup", &db, &backup]);
+    assert_eq!((output.err.as_str(), output.code), ("", Some(0)));
+    assert!(output.out.ends_with(&format!("bytes are in {backup}\n")), "{}", output.out);
     expect(&run(&["restore", &backup, &restored]), &format!("{backup} is in {restored}\n"), "", 0);
     expect(&run(&[&restored, "-c", ALL]), "k,v\n1,a\n2,\n3,\"\"\n", "", 0);
     for (word, from, to) in [("backup", &db, &backup), ("backup", &db, &db), ("restore", &backup, &restored)] {
-        let said = run(&[word, from, to]);
-        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{word}");
-        assert!(said.err.starts_with("error["), "{}", said.err);
+        let output = run(&[word, from, to]);
+        assert_eq!((output.out.as_str(), output.code), ("", Some(1)), "{word}");
+        assert!(output.err.starts_with("error["), "{}", output.err);
     }
     let mut bytes = std::fs::read(format!("{backup}/entries")).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(format!("{backup}/entries"), bytes).unwrap();
-    let said = run(&["restore", &backup, &dir.path("other")]);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
-    assert!(said.err.starts_with("error[XX001 corrupt]") && !PathBuf::from(dir.path("other")).exists(), "{}", said.err);
-    let said = run(&[&db, "-c", &format!("BACKUP TO '{}'", dir.path("by_sql"))]);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(0)), "{}", said.err);
-    let said = run(&[&db, "--readonly", "-c", &format!("BACKUP TO '{}'", dir.path("readonly"))]);
-    assert!(said.err.starts_with("error[25006 read_only]"), "{}", said.err);
+    let output = run(&["restore", &backup, &dir.path("other")]);
+    assert_eq!((output.out.as_str(), output.code), ("", Some(1)));
+    assert!(
+        output.err.starts_with("error[XX001 corrupt]") && !PathBuf::from(dir.path("other")).exists(),
+        "{}",
+        output.err
+    );
+    let output = run(&[&db, "-c", &format!("BACKUP TO '{}'", dir.path("by_sql"))]);
+    assert_eq!((output.out.as_str(), output.code), ("", Some(0)), "{}", output.err);
+    let output = run(&[&db, "--readonly", "-c", &format!("BACKUP TO '{}'", dir.path("readonly"))]);
+    assert!(output.err.starts_with("error[25006 read_only]"), "{}", output.err);
 }
 
 #[test]
@@ -547,14 +552,14 @@ fn a_sound_database_is_told_to_be_sound_and_nothing_is_lost_of_it() {
     let dir = Directory::new();
     let (db, saved) = (dir.path("db"), dir.path("saved"));
     expect(&run(&[&db, "-c", TABLE, "-c", "COMPACT t"]), "", "3 rows written\n", 0);
-    let said = run(&["check", &db]);
-    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
-    assert!(said.out.starts_with("1 table, 3 rows, ") && said.out.ends_with(": no fault\n"), "{}", said.out);
+    let output = run(&["check", &db]);
+    assert_eq!((output.err.as_str(), output.code), ("", Some(0)));
+    assert!(output.out.starts_with("1 table, 3 rows, ") && output.out.ends_with(": no fault\n"), "{}", output.out);
     let report = format!("saved: t, 3 rows\n1 table, 3 rows in {saved}: nothing is lost\n");
     expect(&run(&["salvage", &db, &saved]), &report, "", 0);
     expect(&run(&[&saved, "-c", ALL]), "k,v\n1,a\n2,\n3,\"\"\n", "", 0);
-    let said = run(&["check", &dir.path("nothing")]);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(1)));
+    let output = run(&["check", &dir.path("nothing")]);
+    assert_eq!((output.out.as_str(), output.code), ("", Some(1)));
 }
 
 /// Files below a directory, with their sizes.
@@ -576,7 +581,7 @@ fn a_damaged_block_is_told_and_the_rest_is_saved() {
     let (db, saved) = (dir.path("db"), dir.path("saved"));
     let lines: String = (0..4000u64).map(|k| format!("{k},{:032x}\n", u128::from(k + 1).pow(9))).collect();
     let copy = format!("COPY t FROM '{}'", dir.file("t.csv", &lines));
-    let said = run(&[
+    let output = run(&[
         &db,
         "--store",
         "fjall",
@@ -587,21 +592,21 @@ fn a_damaged_block_is_told_and_the_rest_is_saved() {
         "-c",
         "COMPACT t",
     ]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(output.code, Some(0), "{}", output.err);
     let is_of_values = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("blobs"));
     let values = files(Path::new(&db)).into_iter().filter(|(path, _)| is_of_values(path)).max_by_key(|(_, size)| *size);
     let (largest, size) = values.unwrap();
     let mut bytes = std::fs::read(&largest).unwrap();
     bytes[size as usize / 2] ^= 8;
     std::fs::write(&largest, bytes).unwrap();
-    let said = run(&["check", &db]);
-    assert_eq!((said.err.as_str(), said.code), ("", Some(1)));
-    assert!(said.out.contains("fault: t: ") && said.out.contains("rows are lost, keys from ("), "{}", said.out);
+    let output = run(&["check", &db]);
+    assert_eq!((output.err.as_str(), output.code), ("", Some(1)));
+    assert!(output.out.contains("fault: t: ") && output.out.contains("rows are lost, keys from ("), "{}", output.out);
     assert_eq!(run(&["backup", &db, &dir.path("backup")]).code, Some(1), "damage is not backed up");
     assert!(!PathBuf::from(dir.path("backup")).exists());
-    let said = run(&["salvage", &db, &saved]);
-    assert_eq!((said.err.as_str(), said.code), ("", Some(3)));
-    assert!(said.out.contains("lost: t: "), "{}", said.out);
+    let output = run(&["salvage", &db, &saved]);
+    assert_eq!((output.err.as_str(), output.code), ("", Some(3)));
+    assert!(output.out.contains("lost: t: "), "{}", output.out);
     let rows: u64 =
         run(&[&saved, "-c", "SELECT count(*) FROM t WHERE k >= 0"]).out.lines().nth(1).unwrap().parse().unwrap();
     assert!((3000..4000).contains(&rows), "{rows}");
@@ -610,12 +615,12 @@ fn a_damaged_block_is_told_and_the_rest_is_saved() {
 
 #[test]
 fn help_and_version_go_to_stdout() {
-    let said = run(&["--version"]);
-    expect(&said, &format!("saltwing {}\n", env!("CARGO_PKG_VERSION")), "", 0);
-    let said = run(&["--help"]);
-    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    let output = run(&["--version"]);
+    expect(&output, &format!("saltwing {}\n", env!("CARGO_PKG_VERSION")), "", 0);
+    let output = run(&["--help"]);
+    assert_eq!((output.err.as_str(), output.code), ("", Some(0)));
     for word in ["--store", "--mode", "--readonly", "--full-scan", "demo", "-c", "-f"] {
-        assert!(said.out.contains(word), "{word}");
+        assert!(output.out.contains(word), "{word}");
     }
 }
 
@@ -626,20 +631,20 @@ fn dot_commands_work_in_scripts() {
     let script = format!(
         ".read {file}\n.tables\n\\d t\n.schema\n.mode line\n.nullvalue (null)\nSELECT v FROM t WHERE k = 2;\n.mode\n.timing on\n"
     );
-    let said = run_with_input(&[], &script);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let output = run_with_input(&[], &script);
+    assert_eq!(output.code, Some(0), "{}", output.err);
     assert!(
-        said.out.starts_with("table_schema,table_name\n,t\nname,type,nullable,key,default,note\nk,INTEGER,no,1,,\n"),
+        output.out.starts_with("table_schema,table_name\n,t\nname,type,nullable,key,default,note\nk,INTEGER,no,1,,\n"),
         "{}",
-        said.out
+        output.out
     );
-    assert!(said.out.contains("CREATE TABLE t (\n    k INTEGER NOT NULL,\n"), "{}", said.out);
-    assert!(said.out.ends_with(");\nv = (null)\nline\n"), "{}", said.out);
-    let said = run(&["-c", TABLE, "-c", ".timing on", "-c", "SELECT k FROM t WHERE k >= 2"]);
-    assert_eq!(said.out, "k\n2\n3\n");
-    assert!(said.err.contains("2 rows, ") && said.err.ends_with(", 2 keys read, 1 bucket\n"), "{}", said.err);
-    let said = run(&["-c", ".read none.sql"]);
-    assert_eq!(said.code, Some(1));
+    assert!(output.out.contains("CREATE TABLE t (\n    k INTEGER NOT NULL,\n"), "{}", output.out);
+    assert!(output.out.ends_with(");\nv = (null)\nline\n"), "{}", output.out);
+    let output = run(&["-c", TABLE, "-c", ".timing on", "-c", "SELECT k FROM t WHERE k >= 2"]);
+    assert_eq!(output.out, "k\n2\n3\n");
+    assert!(output.err.contains("2 rows, ") && output.err.ends_with(", 2 keys read, 1 bucket\n"), "{}", output.err);
+    let output = run(&["-c", ".read none.sql"]);
+    assert_eq!(output.code, Some(1));
     assert!(Path::new(&file).exists());
 }
 
@@ -664,8 +669,8 @@ fn demo(dir: &Directory) -> Command {
 #[test]
 fn the_demo_tells_its_story_and_leaves_nothing() {
     let dir = Directory::new();
-    let said = Said::from(demo(&dir).output().unwrap());
-    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    let output = RunOutput::from(demo(&dir).output().unwrap());
+    assert_eq!((output.err.as_str(), output.code), ("", Some(0)));
     for part in [
         "saltwing> CREATE TABLE mobile_log (\n",
         "\n3,840 rows written, ",
@@ -678,14 +683,14 @@ fn the_demo_tells_its_story_and_leaves_nothing() {
         ", 32 keys read, 1 bucket\n",
         "\nrange of mobile_log, key (SUBSTR(MD5(phone_no), 1, 3), phone_no, start_time, id)\n",
     ] {
-        assert!(said.out.contains(part), "{part:?} is not in:\n{}", said.out);
+        assert!(output.out.contains(part), "{part:?} is not in:\n{}", output.out);
     }
-    assert_eq!(said.out.matches("error[").count(), 1, "one refusal, and no error:\n{}", said.out);
-    let wide = said.out.lines().filter(|line| line.chars().count() > 80 && !line.contains("saltwing-demo-"));
+    assert_eq!(output.out.matches("error[").count(), 1, "one refusal, and no error:\n{}", output.out);
+    let wide = output.out.lines().filter(|line| line.chars().count() > 80 && !line.contains("saltwing-demo-"));
     // What the library says is broken into lines on a terminal only.
     let librarys = ["help: ", "error[", "range of ", ", which fixes "];
-    assert_eq!(wide.filter(|line| !librarys.iter().any(|part| line.contains(part))).count(), 0, "{}", said.out);
-    assert!(!said.out.contains('\x1b'), "a file takes no colours");
+    assert_eq!(wide.filter(|line| !librarys.iter().any(|part| line.contains(part))).count(), 0, "{}", output.out);
+    assert!(!output.out.contains('\x1b'), "a file takes no colours");
     assert_eq!(std::fs::read_dir(dir.0.path()).unwrap().count(), 0, "the temporary directory is gone");
 }
 
@@ -694,30 +699,30 @@ fn the_demo_ends_quietly_when_no_one_reads_it() {
     let dir = Directory::new();
     let mut child = demo(&dir).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    let said = Said::from(child.wait_with_output().unwrap());
-    assert_eq!((said.err.as_str(), said.code), ("", Some(0)));
+    let output = RunOutput::from(child.wait_with_output().unwrap());
+    assert_eq!((output.err.as_str(), output.code), ("", Some(0)));
     assert_eq!(std::fs::read_dir(dir.0.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn parameters_have_values() {
     let script = ".param set :x 7\n.param set ?1 'h'\n.param list\nSELECT :x + 1 AS a;\nSELECT ? || 'i' AS b;\n.param clear :x\nSELECT :x;\n";
-    let said = run_with_input(&[], script);
-    assert_eq!((said.out.as_str(), said.code), (":x 7\n?1 'h'\na\n8\nb\nhi\n", Some(1)), "{}", said.err);
-    assert!(said.err.starts_with("error[08P01 bad_parameter]"), "{}", said.err);
-    assert!(said.err.contains("help: .param set ?1 VALUE"), "{}", said.err);
+    let output = run_with_input(&[], script);
+    assert_eq!((output.out.as_str(), output.code), (":x 7\n?1 'h'\na\n8\nb\nhi\n", Some(1)), "{}", output.err);
+    assert!(output.err.starts_with("error[08P01 bad_parameter]"), "{}", output.err);
+    assert!(output.err.contains("help: .param set ?1 VALUE"), "{}", output.err);
 }
 
 #[test]
 fn errors_are_data_in_the_modes_for_programs() {
     for mode in ["json", "jsonl"] {
-        let said = run(&["--mode", mode, "-c", TABLE, "-c", "SELECT k FROM t WHERE v = 'a'"]);
-        assert!(said.err.contains("error[54F01 full_scan_refused]"), "{}", said.err);
-        let line = said.err.lines().last().unwrap_or_default();
+        let output = run(&["--mode", mode, "-c", TABLE, "-c", "SELECT k FROM t WHERE v = 'a'"]);
+        assert!(output.err.contains("error[54F01 full_scan_refused]"), "{}", output.err);
+        let line = output.err.lines().last().unwrap_or_default();
         let parsed: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let error = &parsed["error"];
         assert_eq!((error["code"].as_str(), error["table"].as_str()), (Some("full_scan_refused"), Some("t")), "{line}");
-        let said = run(&["--mode", mode, "-c", "SELECT * FROM nothing"]);
-        assert!(said.err.contains("\"phoenix_code\":1012") && !said.err.contains("Phoenix"), "{}", said.err);
+        let output = run(&["--mode", mode, "-c", "SELECT * FROM nothing"]);
+        assert!(output.err.contains("\"phoenix_code\":1012") && !output.err.contains("Phoenix"), "{}", output.err);
     }
 }
