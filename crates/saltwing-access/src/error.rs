@@ -7,7 +7,7 @@ use saltwing_types::{ErrorCode, StorageError, ValueError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// What the store keeps its rows in failed.
+    /// The storage below failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// A row has no key, or stored bytes are no key.

@@ -117,7 +117,7 @@ pub struct KeyRanges {
     clip: Option<Arc<Clip>>,
 }
 
-/// Keys outside of which none is read.
+/// The bounds of the keys that are read.
 #[derive(Clone, Debug, Default)]
 struct Clip {
     /// Logical keys, of any bucket.
@@ -159,7 +159,7 @@ impl FromIterator<KeyRange> for KeyRanges {
 }
 
 impl KeyRanges {
-    /// Ranges of this form, of which nothing is skipped.
+    /// Ranges of this form, without skips.
     pub fn new(form: RangeForm) -> Self {
         Self { form, skip: None, clip: None }
     }
@@ -211,7 +211,7 @@ impl KeyRanges {
 
     /// Tells which keys inside the ranges are wanted. `None`: all of them may be.
     ///
-    /// The scan may hand out unwanted rows all the same: its filter must leave them out.
+    /// The scan may still return unwanted rows; its filter must reject them.
     pub fn skip_filter(&self, direction: Direction) -> Option<KeyRegions> {
         self.skip.as_ref().map(|skip| skip.regions(direction))
     }

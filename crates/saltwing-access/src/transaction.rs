@@ -111,12 +111,12 @@ pub trait Transaction: WriteBatch {
     /// The snapshot of the beginning.
     fn snapshot(&self) -> &Arc<dyn Snapshot>;
 
-    /// The snapshot by which rows are looked up by their keys: that of the beginning, and behind the first part what is
-    /// committed by now, the parts before included.
+    /// The snapshot for key lookups: the one of the beginning, and after the first part the newest one, which has the
+    /// earlier parts.
     fn latest(&self) -> &dyn Snapshot;
 
-    /// The rows of [`Transaction::latest`] with the changes so far: what a later statement of the same transaction reads. Changes
-    /// that are applied after that are not in it, so that a statement does not see what it writes itself.
+    /// The rows of [`Transaction::latest`] with the changes so far, for reads of a later statement of the same
+    /// transaction. Later changes are not in it, so that a statement does not see its own writes.
     ///
     /// # Errors
     /// The store's.

@@ -1,4 +1,4 @@
-//! A transaction that reads what it wrote itself: random histories against a map.
+//! A transaction that reads its own writes: random histories compared with a map.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ enum Step {
     /// Another commit, which no view has.
     Beside(Change),
     Read(Read),
-    /// The view is kept, and looked at in the end.
+    /// The view is kept, and read at the end.
     Keep,
 }
 
@@ -217,7 +217,7 @@ fn asked(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, IsWanted) {
     }
 }
 
-/// Whatever is read of a snapshot is what the map has.
+/// Every read of a snapshot equals the map.
 fn looks_right(view: &dyn Snapshot, table: &Arc<Table>, model: &Model, read: &Read) -> Result<(), TestCaseError> {
     let (keys, filter, is_wanted) = asked(table, &read.keys);
     let columns = [0, 1, 2, 3, 4];

@@ -16,7 +16,7 @@ fn schema(salt: Option<u16>) -> KeySchema {
     KeySchema { columns: vec![column("k")], salt: salt.map(|buckets| Salt { buckets, by: None }) }
 }
 
-/// Keys of one byte, of which ranges are made.
+/// Keys of one byte, as ends of ranges.
 fn range(start: u8, end: Option<u8>) -> Option<KeyRange> {
     KeyRange::new(vec![start], end.map(|end| vec![end]))
 }

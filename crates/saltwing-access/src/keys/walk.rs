@@ -11,7 +11,7 @@ use super::RangeForm;
 use super::key_list::KeyWalk;
 use super::range_list::RangeList;
 
-/// The ranges that are read in one bucket, in one direction. They are made as they are asked for.
+/// The ranges of one bucket in one direction, made on demand.
 #[derive(Debug)]
 pub struct RangeIter {
     walk: Walk,
@@ -28,7 +28,7 @@ enum Walk {
     Product { ranges: saltwing_plan::RangeIter, bucket: Option<u8> },
 }
 
-/// The logical keys outside of which nothing is read.
+/// The bounds of the logical keys that are read.
 #[derive(Debug)]
 struct Clip {
     range: KeyRange,
@@ -78,8 +78,8 @@ impl RangeIter {
         Self { clip: Some(Box::new(Clip { range, part_start })), ..self }
     }
 
-    /// The scan knows that no row lies between the range given last and `key`: ranges there need not be made. Those that
-    /// are made all the same are passed over.
+    /// The scan knows that no row is between the last returned range and `key`, so ranges there need not be returned.
+    /// If they are, the scan skips them.
     pub fn skip_to(&mut self, key: &[u8]) {
         match &mut self.walk {
             Walk::Keys(keys) => keys.skip_to(key),

@@ -137,7 +137,7 @@ impl StorageEngine {
         Ok(expired)
     }
 
-    /// Writes blocks anew with the rows of their runs, where these are many, until `is_over`.
+    /// Rewrites blocks with many rows in runs, until `is_over`.
     pub(super) fn fold_runs(&self, is_over: impl Fn() -> bool) -> Result<(), TableError> {
         let mut cursor = Cursor::default();
         while !is_over() {

@@ -102,7 +102,7 @@ impl StorageEngine {
             if !merge.meta.frozen {
                 let is_any_deleted = self.delete_obsolete(&mut merge)?;
                 drop(merge);
-                // Commits, and whoever else merges, go on beside it.
+                // Commits and other merges continue meanwhile.
                 return if has_merged || is_any_deleted {
                     Ok(self.kv.reclaim().map_err(StorageError::from)?)
                 } else {

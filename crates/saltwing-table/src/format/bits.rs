@@ -164,7 +164,7 @@ impl Width {
     }
 }
 
-/// Does the same with the stored differences, whatever their width; `zero` where there are none.
+/// The same for the stored differences of any width; `zero` if there are none.
 macro_rules! by_width {
     ($width:expr, $stored:expr, $all:ident => $body:expr, zero => $zero:expr) => {
         match $width {

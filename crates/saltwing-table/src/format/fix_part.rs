@@ -134,7 +134,7 @@ impl FixPart {
         self.rows as usize
     }
 
-    /// What a prefetch reads of the part.
+    /// The reads of a prefetch in the part.
     #[inline]
     pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
         let columns = || self.columns.iter().fold(self.rows as usize, |read, column| read ^ usize::from(column.slot));

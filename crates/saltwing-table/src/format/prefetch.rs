@@ -1,17 +1,17 @@
-//! Prefetching: what is needed of several blocks or rows is read side by side.
+//! Prefetching: reads for several blocks or rows, so that their cache misses overlap.
 //!
 //! Each step of a walk or of a search needs what the step before it gives, and of a large table nothing is in a near cache:
 //! taken one after the other, each step waits for memory. So a step is read for several blocks before it is taken for the
 //! first, and they wait together. A prefetch is a plain read whose result is thrown away; there is no unsafe code in it. What it
 //! brings, and where it brings nothing, is in `docs/decisions/0016-waiting-together.md`.
 
-/// Reads what the iterator reads.
+/// Consumes the iterator for its reads.
 #[inline]
 pub(crate) fn prefetch(reads: impl Iterator<Item = usize>) {
     std::hint::black_box(reads.fold(0, |all, read| all ^ read));
 }
 
-/// What is read of a part of a block. What a step needs is there after those before it.
+/// The prefetched fields of a block's part. Each stage depends on the ones before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PrefetchStep {
     /// What says where columns are.

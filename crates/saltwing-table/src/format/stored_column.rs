@@ -19,7 +19,7 @@ use crate::format::var_part::{VarColumn, VarPart};
 pub(crate) struct StoredColumn<'a> {
     pub(crate) fix: &'a FixPart,
     pub(crate) column: &'a FixColumn,
-    /// Its values of variable width, and the part that has them. Who reads no values needs none.
+    /// Its values of variable width, and the part that has them. Not needed if no values are read.
     pub(crate) var: Option<(&'a VarColumn, &'a [u8])>,
 }
 

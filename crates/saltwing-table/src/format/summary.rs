@@ -19,7 +19,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// What a prefetch reads of the columns.
+    /// The reads of a prefetch in the columns.
     pub(crate) fn prefetch(&self) -> usize {
         self.columns.bytes().first().copied().unwrap_or(0).into()
     }

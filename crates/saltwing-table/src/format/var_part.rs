@@ -110,7 +110,7 @@ impl VarPart {
         &self.bytes
     }
 
-    /// What a prefetch reads of the part.
+    /// The reads of a prefetch in the part.
     #[inline]
     pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
         let first_columns = || self.columns.iter().take(COLUMNS_INLINE);

@@ -215,7 +215,7 @@ impl ColumnWriter {
         !matches!(self.values, Values::Other(_))
     }
 
-    /// Appends the last value, which is not NULL, so many times more.
+    /// Appends the last value, which is not NULL, `times` more times.
     pub(crate) fn repeat(&mut self, times: usize) -> Result<(), Unreadable> {
         each_number!(
             &mut self.values,

@@ -189,7 +189,7 @@ impl Condition {
             }
             (FixCells::Var, Test::OneOf(_) | Test::Order(..)) => {
                 let (texts, part) = stored.var?;
-                // What is out already is not read: it may be compressed, or lie by itself.
+                // Excluded rows are not read: their values may be compressed, or overflow values.
                 for (kept, row) in mask.iter_mut().zip(rows).filter(|(kept, _)| **kept != 0) {
                     let may_hold = self.test.may_have_bytes(texts.value_bytes(row)?);
                     if (may_hold && self.test.holds_text(texts.value(part, row)?)) != self.wanted {

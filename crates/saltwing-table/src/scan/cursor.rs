@@ -33,7 +33,7 @@ const DELTA_ROWS_MAX: usize = 1024;
 /// Blocks that are passed over before the caller looks whether it is to stop.
 const BLOCKS_PASSED_MAX: usize = 1024;
 
-/// What the walks of a scan have in common: the rows, which of them they leave out, and what they count.
+/// The state shared by the cursors of a scan: the rows, the rules for omitted ones, and the counters.
 pub(crate) struct WalkContext {
     pub(crate) rows: TableRows,
     pub(crate) scan: ScanContext,
@@ -49,7 +49,7 @@ pub(crate) struct Walk {
     context: Arc<WalkContext>,
     start: Vec<u8>,
     end: Option<Vec<u8>>,
-    /// The entry that is looked at next.
+    /// The index of the next entry.
     index: usize,
     /// Forward scans only, once known: the entries from `index` up to this one (exclusive) have all of their keys in
     /// the range. The cursor then compares none of their keys.
@@ -57,7 +57,7 @@ pub(crate) struct Walk {
     /// Whether an entry lay in the range altogether: then it is worth knowing how many do.
     is_long: bool,
     read_ahead: ReadAhead,
-    /// What the next blocks are needed for: their columns, unless the last one was passed over.
+    /// The prefetched parts of the next blocks: their columns, unless the last block was pruned.
     depth: Depth,
     done: bool,
     pieces: VecDeque<RowSegment>,
@@ -131,7 +131,7 @@ impl Walk {
     /// the others.
     pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
         let direction = self.context.direction;
-        // Where it lies among rows that were found already, they are not merged again.
+        // Segments already found are used up to the place; they are not merged again.
         while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, RowSegment::Pruned(_))) {
             let before = piece.rows_before(place, direction)?;
             if before < piece.len() {
@@ -416,7 +416,7 @@ impl Walk {
             return;
         }
         self.depth = Depth::Columns;
-        // Where nothing was read for them, who reads them counts the block.
+        // If no part was read here, the reader of the rows counts the block.
         counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
         if self.context.direction == Direction::Reverse {
             self.pieces.make_contiguous().reverse();
@@ -468,7 +468,7 @@ impl Found {
 }
 
 impl Place {
-    /// As [`Place::read`], of one key alone. Mostly no cache has its block: what is prefetched together is waited for once.
+    /// As [`Place::read`], for a single key. Its block is seldom in a cache, so the misses of one prefetch overlap.
     pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
         if let Self::Block(block) = &self {
             prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
@@ -510,7 +510,7 @@ impl Place {
     }
 }
 
-/// Prefetches what is in memory of a block.
+/// Prefetches the parts of a block that are in memory.
 fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
     if let Some(parts) = block.in_memory() {
         prefetch(steps.iter().map(|step| parts.prefetch(*step)));

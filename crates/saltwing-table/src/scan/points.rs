@@ -80,7 +80,7 @@ pub(crate) fn find_all(
     Ok(found)
 }
 
-/// Prefetches what is in memory of some blocks and a row of each, one step after the other.
+/// Prefetches, stage by stage, the parts in memory of some blocks and a row of each.
 fn prefetch_parts(blocks: Several<(&BlockRef, usize)>, steps: &[fn(usize) -> PrefetchStep]) {
     prefetch(blocks.iter().map(|(block, _)| block.id as usize));
     let held = blocks.iter().filter_map(|(block, row)| Some((block.in_memory()?, *row)));

@@ -43,7 +43,7 @@ struct Group {
     columns: Range<usize>,
 }
 
-/// What a reader of rows keeps from one to the next.
+/// The state of a row reader between rows.
 #[derive(Default)]
 pub(crate) struct RowReader {
     parts: BlockParts,

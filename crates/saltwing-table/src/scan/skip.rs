@@ -7,8 +7,8 @@
 //! read over                       └──>              past fewer: they are looked at one by one
 //! ```
 //!
-//! Asking has its price, about that of reading a few rows. So when it was asked some times without a seek
-//! coming of it, rows are handed out unasked for a while, each time for longer: the filter sorts them out.
+//! A question costs about as much as reading a few rows. After several questions without a seek, rows are therefore
+//! returned without questions for a while, each time for longer; the filter rejects the unwanted ones.
 //!
 //! # Law
 //! Rows are skipped only in unwanted stretches. The returned rows and the counters do not depend on whether rows are in

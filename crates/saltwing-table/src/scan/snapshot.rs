@@ -51,7 +51,7 @@ impl EmbeddedSnapshot {
         Self { moment, now_ms: self.now_ms, tables: self.tables.clone() }
     }
 
-    /// What a scan puts out and checks, as storage reads it.
+    /// The compiled form of a scan specification.
     fn shape(&self, spec: &ScanSpec) -> Result<Arc<ScanShape>, TableError> {
         spec.compiled().get_or_compile(|| {
             let table = StoredTable::open(&self.tables, spec.table());

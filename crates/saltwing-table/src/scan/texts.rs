@@ -65,7 +65,7 @@ impl Texts {
     }
 
     pub(crate) fn extend(&mut self, column: &VarColumn, part: &[u8], rows: Range<usize>) -> Result<(), Unreadable> {
-        // As much as the rows to come will take, if they are like these, and an eighth: moving what is there costs more.
+        // Reserves for the coming rows, if they are like these, plus an eighth: a reallocation costs more.
         let bytes = column.bytes_of(&rows);
         let to_come = (self.offsets.capacity() - self.offsets.len()).max(rows.len());
         let alike = bytes * to_come / rows.len().max(1);

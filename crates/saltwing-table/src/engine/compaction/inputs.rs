@@ -75,7 +75,7 @@ impl Compaction<'_> {
         pending.rows.push(RowRef::Delta { key, row, bytes });
     }
 
-    /// What a row's block has of it, about.
+    /// The approximate bytes of a row that its block stores: less than all if it has overflow values.
     pub(super) fn near_bytes(&self, row: &StoredRow) -> usize {
         let overflow_bytes = self.packed.options.value_bytes;
         if row.0.len() < overflow_bytes {

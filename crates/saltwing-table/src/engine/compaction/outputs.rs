@@ -133,7 +133,7 @@ impl Compaction<'_> {
         Ok(Arc::new(Entry::new(fence, Some(block))))
     }
 
-    /// Makes the parts of one block; values of so many bytes are to lie by themselves.
+    /// Makes the parts of one block; values of `overflow_bytes` bytes and more become overflow values.
     pub(super) fn build(
         &mut self,
         pending: &Pending,

@@ -55,7 +55,7 @@ impl RowRef {
 }
 
 impl Pending {
-    /// The place of a block that rows are taken from. Neighbours share runs: what was added a little before is there.
+    /// The index of a block that supplies rows. Neighbours share runs, so a recently added block is searched first.
     pub(super) fn place(&mut self, block: &Arc<BlockRef>) -> Result<usize, TableError> {
         let mut newest = self.blocks.iter().enumerate().rev().take(PLACES_LOOKED_AT);
         if let Some((place, _)) = newest.find(|(_, known)| known.id == block.id) {

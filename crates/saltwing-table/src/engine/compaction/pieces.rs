@@ -8,7 +8,7 @@ use crate::engine::options::BlockLimits;
 
 /// Neighbouring blocks that are cut together.
 pub(super) const WINDOW_BLOCKS: usize = 16;
-/// They are much fewer where they would be at most so many of so many.
+/// Blocks are sparse if their rows fit into at most 3 of 4 of them.
 const SPARSE_SHARE: (usize, usize) = (3, 4);
 
 /// The ends of the pieces that rows of these bytes are cut into: as few as their sum allows where rows are about equal, and evenly
@@ -57,8 +57,8 @@ impl BlockLimits {
         of * rows > most * self.rows || of * rows * row > most * self.bytes
     }
 
-    /// How many of some neighbouring blocks, from the first on, are to be cut anew since they would be fewer: most that would be
-    /// much fewer, or as many as one that is not half full takes to share a block.
+    /// The number of neighbouring blocks, from the first on, to rewrite because they become fewer: as many as are
+    /// sparse together, or as many as a block less than half full needs to share a block.
     pub(super) fn sparse(self, blocks: &[BlockSize]) -> Option<usize> {
         let first = *blocks.first()?;
         let (most, of) = SPARSE_SHARE;

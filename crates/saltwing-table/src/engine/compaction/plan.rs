@@ -20,20 +20,20 @@ use crate::engine::options::BlockLimits;
 use crate::engine::run::{Amount, RunPart, taken_in};
 use crate::format::stored_row::{RecentRow, StoredRow};
 
-/// Which entries a walk over a table writes anew, beside those with rows of the frozen delta.
+/// The entries that a pass over a table rewrites, besides those with rows of the frozen delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum CompactionReason {
     /// No others.
     None,
     /// Those with expired rows.
     Expired,
-    /// Those with so many rows in runs that reading them pays for it.
+    /// Entries with enough rows in runs that reads gain from folding them.
     Runs,
     /// Those of this table that are larger than they should be, have runs, or would be fewer together.
     Undersized(TableId),
 }
 
-/// What the plan of one table is made of.
+/// The inputs of the plan of one table.
 pub(super) struct Planner<'a, N> {
     pub(super) directory: &'a Directory,
     /// The rows that are to come into blocks or runs.
@@ -41,15 +41,15 @@ pub(super) struct Planner<'a, N> {
     pub(super) limits: BlockLimits,
     /// Rows written at or before this are expired.
     pub(super) limit_ms: Option<i64>,
-    /// New rows go into a run if they are fewer than one in so many of their block; `None` if the table has no runs.
+    /// New rows go into a run if they are fewer than one in this many of their block; `None` if the table has no runs.
     pub(super) run_share: Option<u64>,
-    /// Which other entries are written anew.
+    /// The other entries to rewrite.
     pub(super) reason: CompactionReason,
     /// Bytes of a row in a block, without those of its overflow values.
     pub(super) block_bytes: N,
 }
 
-/// What a step does with an entry.
+/// The action of a step for an entry.
 pub(super) struct EntryPlan {
     /// The entry, its index, and the first key that it does not own any more.
     pub(super) entry: Arc<Entry>,
@@ -61,7 +61,7 @@ pub(super) struct EntryPlan {
     pub(super) target: Target,
 }
 
-/// Why an entry is written anew.
+/// The reason to rewrite an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     NewRows,
@@ -78,7 +78,7 @@ pub(super) enum Cause {
 pub(super) enum Target {
     /// New rows, which all lie behind the block, become blocks of their own. The block stays.
     BlocksBehind,
-    /// New rows become a run, with those of so many of the entry's newest runs. The block stays.
+    /// New rows become a run and absorb this many of the entry's newest runs. The block stays.
     Run { taken: usize },
     /// The block, its runs and the new rows are written as blocks, together with the entries in front of `until`, which
     /// would make fewer blocks. More follow if the rows do not fill a block ([`Planner::takes_in`]).
@@ -89,7 +89,7 @@ pub(super) enum Target {
 pub(super) type Gathered = (usize, usize);
 
 impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
-    /// The first entry from `from` on that must be written anew.
+    /// The first entry from `from` on that must be rewritten.
     pub(super) fn next_work(&self, from: usize) -> Option<usize> {
         let fence = &self.directory.entry(from)?.fence;
         let changed = self.frozen.range(fence, None).next().map(|(key, _)| self.directory.floor(key));
@@ -135,8 +135,8 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         Some(EntryPlan { entry: entry.clone(), index, end: end.cloned(), recent, cause, target })
     }
 
-    /// Whether an entry behind those that are written as blocks goes with them: the rows so far do not fill half a block, or
-    /// it is written anew by itself too, and its rows fill the last of their blocks.
+    /// Whether an entry after those written as blocks is absorbed: the rows so far do not fill half a block, or it is
+    /// rewritten on its own as well, and its rows fill the last of their blocks.
     pub(super) fn takes_in(&self, (rows, bytes): Gathered, entry: &Entry, recent: &[RecentRow]) -> bool {
         !self.limits.is_half(rows, bytes) || self.limits.leave_room(rows, bytes) && self.changes(entry, recent)
     }
@@ -174,7 +174,7 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
             && recent.iter().any(|(_, row)| is_alive(row))
     }
 
-    /// Whether an entry with these new rows is written anew by itself too.
+    /// Whether an entry with these new rows is rewritten on its own as well.
     fn changes(&self, entry: &Entry, recent: &[RecentRow]) -> bool {
         let last_key = entry.block.as_ref().map(|block| &block.summary.last_key);
         let is_among = recent.first().is_some_and(|(key, _)| last_key.is_some_and(|last| key <= last));
@@ -186,7 +186,7 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         let (share, block) = (self.run_share?, entry.block.as_ref()?);
         // Rows that come in key order go on as blocks.
         recent.first().filter(|(key, _)| *key <= block.summary.last_key)?;
-        // A row with a value that lies by itself stays out.
+        // A row with an overflow value cannot go into a run.
         let is_near = |row: &Option<StoredRow>| row.as_ref().is_none_or(|row| (self.block_bytes)(row) == row.0.len());
         if !recent.iter().all(|(_, row)| is_near(row)) {
             return None;
@@ -199,7 +199,7 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         taken_in(of_block, &runs, new, share)
     }
 
-    /// Behind which entry those end that, from this one on, are to be cut anew together.
+    /// The end of the entries that, from this one on, are to be rewritten together.
     fn sparse_end(&self, index: usize) -> Option<usize> {
         let size = |index| {
             let size = self.directory.entry(index)?.size();

@@ -13,7 +13,7 @@ use crate::format::directory_format::{PartRecord, write_run};
 use crate::format::spaces::{DIR, run_key};
 
 impl Compaction<'_> {
-    /// Puts an entry's new rows into a run, with those of so many of its newest runs.
+    /// Puts an entry's new rows into a run, which absorbs its newest runs.
     pub(super) fn append_run(&mut self, plan: EntryPlan, taken: usize) -> Result<(), TableError> {
         let EntryPlan { entry, index, recent, .. } = plan;
         let mut stream = std::mem::take(&mut self.stream);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Entries that get a run in one step, for each block that it writes.
 pub(super) const STEP_ENTRIES: usize = 8;
 
-/// What a step makes of one table.
+/// The compaction of one table in a step.
 pub(super) struct Compaction<'a> {
     pub(super) numbers: &'a BlockIdAllocator,
     pub(super) packed: &'a StorageEngine,
@@ -30,7 +30,7 @@ pub(super) struct Compaction<'a> {
     pub(super) limits: BlockLimits,
     /// Rows written at or before this are dropped.
     pub(super) limit_ms: Option<i64>,
-    /// Ranges of entries, ascending, and what comes in their places.
+    /// Ranges of entries, ascending, and their replacements.
     pub(super) edits: Edits,
     pub(super) batch: WriteBatch,
     pub(super) replaced: Vec<Arc<BlockRef>>,
@@ -95,7 +95,7 @@ impl<'a> Compaction<'a> {
         }
     }
 
-    /// The planner of what else than new rows is to be written anew for this reason.
+    /// The planner of rewrites for this reason, besides those for new rows.
     pub(super) fn planner(&self, reason: CompactionReason) -> Planner<'_, impl Fn(&StoredRow) -> usize> {
         let reason = match reason {
             CompactionReason::Undersized(table) if table != self.table.def().id => CompactionReason::None,
@@ -112,7 +112,7 @@ impl<'a> Compaction<'a> {
         }
     }
 
-    /// Whether what was done is enough for one step.
+    /// Whether the step has done enough.
     pub(super) fn is_enough(&self) -> bool {
         let most = self.packed.options.step_blocks;
         self.blocks >= 2 * most || self.appended >= STEP_ENTRIES * most

@@ -90,7 +90,7 @@ impl Compaction<'_> {
         }
     }
 
-    /// Does what is planned for an entry; the index behind the last entry that went with it. None from `end` on does.
+    /// Executes the plan of an entry; returns the index after the last absorbed entry, which is never `end` or later.
     fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: CompactionReason) -> Result<usize, TableError> {
         let Some(plan) = self.planner(also).plan(start) else { return Ok(start + 1) };
         tracing::trace!(target: "saltwing::compaction", %plan);

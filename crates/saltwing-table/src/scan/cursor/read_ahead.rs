@@ -27,7 +27,7 @@ pub(crate) struct ReadAhead {
 /// How much of a block is prefetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Depth {
-    /// What the directory knows of it.
+    /// The block's summary in the directory.
     #[default]
     Summary,
     /// The first values of its columns, too.

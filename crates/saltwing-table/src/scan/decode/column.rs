@@ -28,7 +28,7 @@ pub(crate) fn unreadable(
     TableError::Value { column: Some(format!("{}.{name}", def.name)), source }
 }
 
-/// The error of a row with this key, of which `what` is damaged.
+/// The error of a row with this key, whose `what` is damaged.
 pub(crate) fn corrupt(table: &StoredTable, key: &[u8], what: &'static str) -> TableError {
     TableError::Corrupt { table: table.def().name.to_string(), key: text::hex(key), what }
 }

@@ -133,7 +133,7 @@ impl KeyDecoder {
         leading.strip_prefix(prefix) == Some(suffix)
     }
 
-    /// Adds a column of the key that was split, so many times.
+    /// Appends a column of the split key, `times` times.
     fn push(
         &mut self,
         (position, codec): (usize, ValueCodec),

@@ -21,7 +21,7 @@ use crate::format::summary::Summary;
 const ROW_BYTES: u32 = 40;
 const TABLE: TableId = TableId(7);
 
-/// What a test plans for, beside the directory.
+/// The inputs of a plan besides the directory.
 struct Case {
     reason: CompactionReason,
     limit_ms: Option<i64>,
@@ -252,6 +252,6 @@ fn blocks_that_are_not_full_take_in_what_changes_beside_them() {
     assert!(!takes_in(50, "l"));
     assert!(takes_in(50, "l*12"));
     assert!(!takes_in(88, "l*12"));
-    // What lies behind the next block leaves it as it is.
+    // Rows after the next block leave it unchanged.
     assert!(!takes_in(50, "q*12"));
 }
