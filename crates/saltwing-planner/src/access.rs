@@ -12,7 +12,7 @@ use saltwing_types::{Expr, Span};
 use crate::error::Result;
 use crate::refused::HintVerb;
 
-/// What a statement asks of one table.
+/// The request of a statement to one table.
 pub struct AccessRequest<'a> {
     /// The table.
     pub table: &'a Arc<Table>,
@@ -30,7 +30,7 @@ pub struct AccessRequest<'a> {
     pub offset: u64,
     /// Whether rows are aggregated or made distinct.
     pub aggregate_or_distinct: bool,
-    /// The table column of which nothing but MIN or MAX is asked for.
+    /// The table column of which only MIN or MAX is requested.
     pub min_max: Option<usize>,
     /// Whether the statement reads this table only.
     pub single_table: bool,
@@ -143,7 +143,7 @@ impl TableAccess {
         &self.access
     }
 
-    /// Whether a scan gives the order that was asked for.
+    /// Whether a scan gives the requested order.
     pub fn is_ordered(&self) -> bool {
         self.access.order != OrderKind::None
     }
@@ -161,7 +161,7 @@ impl TableAccess {
         matches!(self.access.kind, AccessKind::Range | AccessKind::FullScan)
     }
 
-    /// The rows that are read: in the planned order if one was asked for, `limit` of them at most.
+    /// The rows to read: in the planned order if one was requested, `limit` of them at most.
     ///
     /// Only for an access whose parameters are all known. Where NULLs are read apart, it is the first part.
     pub fn route(&self, limit: Option<u64>) -> ScanRoute {
@@ -179,7 +179,7 @@ impl TableAccess {
         Some(self.route_over(KeySet::Ranges { ranges: self.planned(second), buckets: self.buckets() }, limit))
     }
 
-    /// Ranges of this access, with what is skipped inside them.
+    /// Ranges of this access, with the skips inside them.
     fn planned(&self, ranges: &Ranges) -> KeyRanges {
         KeyRanges::planned(ranges).skipping(self.access.skip.clone())
     }

@@ -1,4 +1,4 @@
-//! What a plan of a SELECT over one table is.
+//! The plan of a SELECT over one table.
 
 use std::sync::Arc;
 
@@ -38,14 +38,14 @@ pub enum DirectPlan {
     KeyEnds {
         /// An access for each call.
         ends: Vec<TableAccess>,
-        /// What is computed of these rows.
+        /// The output expressions over these rows.
         aggregate: Aggregate,
     },
     /// One row for each combination of values in leading key columns: the scan jumps from one to the next.
     DistinctPrefix {
         /// How many key columns.
         columns: usize,
-        /// What is computed of these rows.
+        /// The output expressions over these rows.
         aggregate: Aggregate,
     },
     /// COUNT, SUM and AVG of whole columns: the store adds them up where the rows are.
@@ -67,7 +67,7 @@ pub enum RowOutput {
     Computed(Vec<Expr>),
 }
 
-/// Groups of rows, and how they are told apart.
+/// Groups of rows, and how they are identified.
 pub struct Aggregate {
     /// Keys, calls and what becomes of them. There is an order only if groups must be sorted.
     pub grouping: Grouping,

@@ -1,4 +1,4 @@
-//! What can go wrong while a statement is planned.
+//! Errors of planning.
 
 use saltwing_plan::PlanError;
 use saltwing_types::{ErrorCode, Span, ValueError};
@@ -43,7 +43,7 @@ impl PlannerError {
         self.refused()?.span()
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn help(&self) -> Option<String> {
         Some(self.refused()?.help())
     }

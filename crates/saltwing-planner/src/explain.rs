@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::access::TableAccess;
 
-/// An access, and what it did if it ran.
+/// An access, with its counters if it ran.
 pub struct AccessReport {
     /// The access.
     pub access: TableAccess,
@@ -113,7 +113,7 @@ fn counted(counters: &Counters) -> [(&'static str, u64); 8] {
     ]
 }
 
-/// EXPLAIN for people: a paragraph an access. `plan` is that of a SELECT on the direct path.
+/// EXPLAIN as text: a paragraph for each access. `plan` is that of a SELECT on the direct path.
 pub fn explain_text(executor: &str, plan: Option<&str>, reports: &[AccessReport]) -> String {
     let mut out = format!("executor  {executor}\n");
     if let Some(plan) = plan {
@@ -126,7 +126,7 @@ pub fn explain_text(executor: &str, plan: Option<&str>, reports: &[AccessReport]
     out
 }
 
-/// The verdict, and by which rule; of a refusal, what is missing.
+/// The verdict and its rule; for a refusal also the missing condition.
 fn verdict_text(verdict: &Verdict) -> String {
     let rule = verdict.rule.as_str();
     match (verdict.allowed, &verdict.refusal) {

@@ -1,4 +1,4 @@
-//! The guard: what may override a refusal, and the error when nothing does.
+//! The guard: the overrides of a refusal, and the error if none applies.
 
 use saltwing_plan::{OverrideLadder, Policy, Refusal, Rule, resolve};
 use saltwing_sql::quote_name;
@@ -77,7 +77,7 @@ impl TableAccess {
     /// # Errors
     /// As there.
     pub fn judge_with(&self, guard: &Guard) -> Result<Option<String>> {
-        // What is allowed by itself needs no override.
+        // An allowed access needs no override.
         if self.access.verdict.allowed == Some(true) { Ok(None) } else { self.clone().with_overrides(guard).judge() }
     }
 
@@ -93,7 +93,7 @@ impl TableAccess {
         Ok(verdict.refusal.as_ref().filter(|_| verdict.warn).map(Refusal::message))
     }
 
-    /// What is to be told where it may not run, for an error that names other tables too. After
+    /// The refusal of this access, for an error that names other tables too. Call it after
     /// [`TableAccess::with_overrides`].
     pub fn refused(&self) -> Option<RefusedScans> {
         let verdict = &self.access.verdict;

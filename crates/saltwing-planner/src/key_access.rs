@@ -1,4 +1,5 @@
-//! What a SELECT reads of the key, encoded without a plan: see [`KeyTemplate`](super::key_template::KeyTemplate).
+//! The part of the key that a SELECT reads, encoded without a plan: see
+//! [`KeyTemplate`](super::key_template::KeyTemplate).
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use saltwing_rowkey::{BucketRange, KeyRange};
 use crate::access::TableAccess;
 use crate::direct::{DirectPlan, PlannedSelect};
 
-/// What a SELECT reads of the key.
+/// The part of the key that a SELECT reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyAccess {
     /// The row of this physical key.
@@ -30,7 +31,7 @@ fn row_range(key: &[u8], table: &Table) -> ScanRange {
 }
 
 impl KeyAccess {
-    /// Whether a plan reads what the conditions say of the key, and there is nothing more to it.
+    /// Whether a plan reads exactly the part of the key that the conditions give.
     pub(crate) fn is_all_of(planned: &PlannedSelect) -> bool {
         let Access { kind, residual, verdict, in_turn, skip, .. } = planned.access.access();
         !matches!(planned.plan, DirectPlan::KeyEnds { .. } | DirectPlan::DistinctPrefix { .. })

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! # Law
-//! For values of which a part is made, the rows that the plan of the SELECT with these values reads are those of the
-//! part, in the same buckets, and each row of it meets all conditions.
+//! If a part of the key is made for some values, then the plan of the SELECT with these values reads the same rows in
+//! the same buckets, and each row of the part meets all conditions.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -99,7 +99,7 @@ struct ColumnBounds {
     listed: Option<usize>,
 }
 
-/// Conditions that ask for a [`KeyAccess`], whatever their values are.
+/// Conditions that give a [`KeyAccess`] for all values.
 pub(super) struct KeyTemplate {
     /// By position in the key; nothing is said of a computed column.
     said: Vec<ColumnBounds>,
@@ -162,7 +162,7 @@ impl KeyTemplate {
         Some(KeyAccess::List(Arc::new(RangeList::new(parts))))
     }
 
-    /// The part of one row of the list, or of all that is asked for where there is no list.
+    /// The part for one row of the list, or the only part without a list.
     fn one(&self, table: &Table, values: &[Value], listed: &[Operand]) -> Option<KeyAccess> {
         let key = self.leading(table, values, listed)?;
         if self.equal == table.def().key.columns.len() {
@@ -243,7 +243,7 @@ fn listed(expr: &Expr) -> Option<(Vec<ColumnRef>, Vec<Vec<&Expr>>)> {
     }
 }
 
-/// Notes a list; `None` where it is the second one, or not of key columns of which nothing else is said.
+/// Adds a list; `None` for a second list, and for one over columns that are not key columns or have other conditions.
 fn note_list(
     columns: Vec<ColumnRef>,
     rows: Vec<Vec<&Expr>>,
@@ -260,7 +260,7 @@ fn note_list(
     list.replace(rows).is_none().then_some(())
 }
 
-/// Notes what a comparison says of a key column; `None` where it is no such comparison, or the second of its kind.
+/// Adds a comparison of a key column; `None` if it is another expression, or the second of its kind.
 fn note(expr: &Expr, bound: &BoundSelect, said: &mut [ColumnBounds]) -> Option<()> {
     let Expr::Compare(op, a, b) = expr else { return None };
     let (op, column, value) = match (&**a, &**b) {

@@ -1,7 +1,7 @@
 //! The error of a statement that the guard refuses.
 //!
-//! It names every table that would be read whole, each with its own reason, and the way out in the statement's own
-//! form: a user who follows it is not refused again for the next table.
+//! It names every table that would be read whole, each with its own reason, and the override in the form of the
+//! statement: a user who adds it is not refused again for the next table.
 
 use saltwing_plan::Refusal;
 use saltwing_types::Span;
@@ -39,7 +39,7 @@ pub struct RefusedTable {
     pub table: String,
     /// How the statement calls it, where that is not its name.
     pub alias: Option<String>,
-    /// Why; `None` for a table of which nothing more is known.
+    /// The reason; `None` if no more is known of the table.
     pub refusal: Option<Refusal>,
     /// The place of the first condition that does not count, or of the table.
     pub span: Option<Span>,
@@ -82,7 +82,7 @@ impl RefusedScans {
         self
     }
 
-    /// One line: which tables would be read whole, and what is missing.
+    /// One line: the tables that would be read whole, and the missing conditions.
     pub fn message(&self) -> String {
         if let [RefusedTable { refusal: Some(refusal), .. }] = self.tables.as_slice() {
             return refusal.message();

@@ -1,4 +1,4 @@
-//! What a SELECT asks of its table, beside its conditions.
+//! The request of a SELECT to its table, besides its conditions.
 
 use saltwing_bind::BoundSelect;
 use saltwing_plan::{Condition, OrderItem, RowLimit};
@@ -6,7 +6,7 @@ use saltwing_plan::{Condition, OrderItem, RowLimit};
 use crate::access::{AccessRequest, TableAccess, plan, plan_in_turn};
 use crate::error::Result;
 
-/// What a SELECT asks of its table, beside its conditions.
+/// The request of a SELECT to its table, besides its conditions.
 pub(crate) struct SelectRequest<'a> {
     /// One more condition.
     pub(crate) condition: Option<Condition>,
@@ -15,7 +15,7 @@ pub(crate) struct SelectRequest<'a> {
     pub(crate) nulls_apart: bool,
     pub(crate) limit: RowLimit,
     pub(crate) grouped: bool,
-    /// The column of which nothing but MIN or MAX is asked for.
+    /// The column of which only MIN or MAX is requested.
     pub(crate) min_max: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ impl SelectRequest<'_> {
         Self { condition: None, order: &[], nulls_apart: false, limit: RowLimit::None, grouped: false, min_max: None }
     }
 
-    /// Rows of which groups are made.
+    /// Rows that are grouped.
     pub(crate) fn of_groups() -> Self {
         Self { grouped: true, ..Self::of_rows() }
     }

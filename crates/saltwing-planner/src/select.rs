@@ -112,7 +112,7 @@ fn one_key(bound: &BoundSelect, access: &TableAccess) -> Option<Option<Vec<u8>>>
 struct Choice {
     access: TableAccess,
     reading: Reading,
-    /// Whether groups come in the order asked for.
+    /// Whether groups come in the requested order.
     in_order: bool,
 }
 
@@ -122,7 +122,7 @@ enum Reading {
     Rows,
     /// All of them; rows of a group follow each other.
     Runs,
-    /// One row for each combination of values in so many leading key columns.
+    /// One row for each combination of values in this many leading key columns.
     Prefixes(usize),
     /// The first row of each of these accesses.
     Ends(Vec<TableAccess>),

@@ -1,8 +1,8 @@
 //! SELECTs with parameters, planned as far as they are known without values.
 //!
-//! With its values a statement whose parameters are compared with columns needs no parsing and no names any more: the
-//! conditions are made anew by the typing rules, so that they are the same as if the values had stood in the text.
-//! Where they ask for one row key or one range of them, it is encoded at once, and nothing is planned: see `KeyTemplate`.
+//! A statement whose parameters are compared with columns needs no parsing and no name resolution once it has values:
+//! the typing rules build its conditions again, so that they equal those of a text with the values. If they give one
+//! row key or one range of them, it is encoded directly, and nothing is planned: see `KeyTemplate`.
 
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
@@ -17,7 +17,7 @@ use saltwing_bind::{BoundSelect, Output};
 /// A SELECT whose parameters have no values yet.
 pub struct SelectTemplate {
     open: BoundSelect,
-    /// Where one row key or one range of them is all that is asked for.
+    /// Set if the conditions give only one row key or one range of them.
     key: Option<KeyTemplate>,
 }
 
@@ -44,7 +44,7 @@ impl SelectTemplate {
         plan_select(self.open.clone()).ok()?.filter(KeyAccess::is_all_of)
     }
 
-    /// The SELECT with values; `None` where it needs to be planned from its text, also to say what is wrong.
+    /// The SELECT with values; `None` if it must be planned from its text, also for error messages.
     pub fn bind(&self, values: &[Value]) -> Option<PlannedSelect> {
         let mut bound = self.open.clone();
         for condition in &mut bound.conditions {
@@ -104,7 +104,7 @@ pub fn is_bindable(e: &Expr) -> bool {
 /// A [bindable](is_bindable) condition with values, built as the text with these values would be.
 ///
 /// # Errors
-/// What the typing rules refuse of the values; one that is missing.
+/// Errors of the typing rules for the values; a missing value.
 pub fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueError> {
     let all =
         |list: &[Expr]| list.iter().map(|part| with_values(part, values)).collect::<std::result::Result<Vec<_>, _>>();
