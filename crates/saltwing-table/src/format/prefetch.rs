@@ -14,13 +14,13 @@ pub(crate) fn prefetch(reads: impl Iterator<Item = usize>) {
 /// The prefetched fields of a block's part. Each stage depends on the ones before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PrefetchStep {
-    /// What says where columns are.
+    /// The offsets of columns.
     Columns,
-    /// What says where keys and columns are.
+    /// The offsets of keys and columns.
     KeysAndColumns,
     /// The first key.
     FirstKey,
-    /// A row's values of fixed width, and what says where the others are.
+    /// A row's values of fixed width, and the offsets of the others.
     Row(usize),
     /// A row's values of variable width.
     Texts(usize),
