@@ -45,7 +45,7 @@ pub struct UpsertTarget {
     pub table: Arc<Table>,
     /// The columns written, by index, in the order of the values.
     pub columns: Vec<usize>,
-    /// What becomes of a row whose key is there already.
+    /// The handling of a row whose key already exists.
     pub on_conflict: OnConflict,
     /// Whether unwritten columns keep their values, so that the row must be read.
     pub partial: bool,
@@ -223,7 +223,7 @@ fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// What an expression of VALUES is.
+/// The kind of an expression of VALUES.
 enum BoundValue {
     Known(Value),
     /// It waits for parameters.

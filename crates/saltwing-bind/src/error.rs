@@ -46,7 +46,7 @@ pub enum BindErrorKind {
     /// A column where there is none to name.
     #[error("{place} takes no columns, and {column} is one")]
     ColumnInConstant {
-        /// What takes none.
+        /// The object that takes none.
         place: &'static str,
         /// As written.
         column: String,

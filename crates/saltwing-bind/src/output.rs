@@ -7,7 +7,7 @@ use saltwing_types::{Expr, SqlType};
 pub struct OutputColumn {
     /// Its label.
     pub label: String,
-    /// What it shows.
+    /// The output expression.
     pub expr: Expr,
     /// Its type.
     pub ty: SqlType,

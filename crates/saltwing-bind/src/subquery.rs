@@ -74,7 +74,7 @@ pub fn placed<'a>(name: &str, subqueries: &'a [Subquery]) -> Option<(usize, &'a 
     Some((number, subqueries.get(number)?))
 }
 
-/// What names of placeholders begin with; no parameter's does.
+/// The prefix of placeholder names, which no parameter has.
 const PLACEHOLDER: &str = "subquery ";
 
 /// The properties of the whole statement needed before the search.

@@ -22,7 +22,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "\\q",
 ];
 
-/// What `.help` shows.
+/// The output of `.help`.
 pub(crate) const HELP: &str = "\
 .help             this text
 .tables [LIKE]    the tables; \\d and \\dt do the same

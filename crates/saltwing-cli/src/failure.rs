@@ -1,4 +1,4 @@
-//! What ends a statement, and with it a batch.
+//! Failures: the reasons for which a statement, and with it a batch, ends.
 
 use std::io;
 

@@ -17,7 +17,7 @@ const SILENT: Duration = Duration::from_millis(500);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Characters of the bar.
 const BAR_CELLS: u64 = 24;
-/// What turns in front of the time.
+/// The frames of the spinner in front of the time.
 const TURNS: [char; 4] = ['|', '/', '-', '\\'];
 
 /// Draws how far the statement of a connection is.

@@ -47,7 +47,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) timing: bool,
     /// Whether `.read` may read files.
     pub(crate) reads_files: bool,
-    /// What `.nullvalue` set.
+    /// The value of `.nullvalue`.
     pub(crate) null_text: Option<String>,
     progress: ProgressBar,
     parameters: Parameters,

@@ -112,7 +112,7 @@ impl<'a> Script<'a> {
     /// The next thing to run; `None` at the end.
     ///
     /// # Errors
-    /// What reading failed with; a line that is too long or no UTF-8.
+    /// The read error; a line that is too long or not UTF-8.
     pub(crate) fn next(&mut self) -> io::Result<Option<Item>> {
         loop {
             if let Some(item) = self.ready.pop_front() {

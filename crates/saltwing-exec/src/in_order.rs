@@ -23,7 +23,7 @@ use crate::ExecError;
 
 /// Parts of each thread that may be done before the caller has come to them.
 const PARTS_AHEAD: usize = 2;
-/// What of each part may wait for the caller.
+/// Results of each part that may wait for the caller.
 const ITEMS_AHEAD: usize = 2;
 /// Stack of a thread: conditions nest.
 const STACK_BYTES: usize = 8 << 20;
@@ -86,7 +86,7 @@ fn read_here<P, T>(
     taken
 }
 
-/// What threads share.
+/// The state shared by the threads.
 struct Work<P, T> {
     state: Mutex<State<P, T>>,
     /// More parts may be begun, or none any more.

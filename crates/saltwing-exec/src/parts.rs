@@ -92,7 +92,7 @@ pub(crate) fn scans_of_totals(
     routes.map(|route| snapshot.scan(spec, route, context.for_part())).collect()
 }
 
-/// What all rows of some scans come to.
+/// The totals of all rows of some scans.
 pub(crate) fn totals(scans: Vec<Box<dyn RowSource>>, threads: usize) -> Result<Totals, ExecError> {
     let mut all = Totals::default();
     let read = |mut scan: Box<dyn RowSource>, give: &mut dyn FnMut(Totals) -> ControlFlow<()>| {

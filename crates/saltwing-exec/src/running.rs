@@ -55,7 +55,7 @@ impl SelectPlan {
         if matches!(self.planned().plan, DirectPlan::Totals { .. }) && snapshot.adds_up(self.spec())? {
             let access = self.access();
             let scans = match part {
-                // What values in a template ask for is a few rows, mostly.
+                // The values of a template mostly request a few rows.
                 Some(part) => vec![snapshot.scan(self.spec(), part.route(access, None), context.clone())?],
                 None => scans_of_totals(&*snapshot, access, self.spec(), &context)?,
             };

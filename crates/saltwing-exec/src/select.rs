@@ -16,7 +16,7 @@ use crate::output::Output;
 pub struct SelectPlan {
     planned: PlannedSelect,
     schema: SchemaRef,
-    /// What is read.
+    /// The scan specification.
     spec: ScanSpec,
     operator: Operator,
     /// The columns of a row that are the result as they are stored.

@@ -1,4 +1,4 @@
-//! What all statements that write need.
+//! The parts that all writing statements share.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::ExecError;
 pub struct Writer<'a> {
     /// The tables.
     pub store: &'a dyn TableStore,
-    /// What an acknowledgement promises.
+    /// The durability of an acknowledged write.
     pub durability: Durability,
     /// How much one commit may hold.
     pub limits: CommitLimits,

@@ -21,7 +21,7 @@ const KEPT_BYTES_MAX: usize = 8 << 20;
 /// A rule's four characters: left end, crossing, right end, line.
 type Rule = [&'static str; 4];
 
-/// What frames are drawn with.
+/// The characters of frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     top: Rule,

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// Shows the first column, a line a row, without a label.
 pub(crate) struct Plain {
     column: Option<ResultColumn>,
-    /// What ends each value.
+    /// The separator after each value.
     end: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What all renderers have in common.
+//! The parts that all renderers share.
 
 use super::paint::Paint;
 use crate::failure::Failure;

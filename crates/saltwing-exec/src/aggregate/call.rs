@@ -46,7 +46,7 @@ impl CallPlan {
     }
 }
 
-/// What a call keeps of each group.
+/// The state of a call for each group.
 pub(crate) struct Call {
     /// Group and value of the rows that were added, if equal values count once.
     seen: Option<GroupTable>,

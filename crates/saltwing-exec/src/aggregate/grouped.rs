@@ -70,7 +70,7 @@ pub(crate) struct GroupedRows {
     /// Groups that are wanted, if they must be sorted.
     wanted: Option<usize>,
     ready: Ready,
-    /// What expressions count their memory in.
+    /// The memory account of expressions.
     memory: Arc<Memory>,
     /// The memory of the groups.
     reservation: Reservation,

@@ -8,7 +8,7 @@ use saltwing_types::ValueError;
 
 use super::accumulator::Accumulator;
 
-/// What becomes of a sum.
+/// The aggregate computed from a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// SUM.

@@ -50,7 +50,7 @@ impl Orphans {
     /// Looks at the keys of all parts.
     ///
     /// # Errors
-    /// What `go_on` fails with.
+    /// The error of `go_on`.
     pub(crate) fn find(
         kv: &dyn OrderedKv,
         named: &Named,

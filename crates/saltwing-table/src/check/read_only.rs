@@ -4,11 +4,11 @@ use saltwing_store::{
     Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
 };
 
-/// What a [`Snapshot`] reads, as a store that refuses every write.
+/// A [`Snapshot`]'s reads, as a store that refuses every write.
 pub(crate) struct ReadOnlyKv {
     pub(crate) capabilities: Capabilities,
     pub(crate) content: Box<dyn Snapshot>,
-    /// What errors call it.
+    /// Its name in errors.
     pub(crate) name: &'static str,
 }
 

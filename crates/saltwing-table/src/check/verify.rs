@@ -306,7 +306,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What of a row does not fit its table.
+    /// The damage of a row that does not fit its table.
     fn fault_of(&self, key: &[u8], values: &[Value]) -> Option<String> {
         for (column, value) in self.table.def().columns.iter().zip(values) {
             if value.is_null() && !column.nullable && column.family.is_some() {

@@ -53,7 +53,7 @@ struct Parts {
 pub(crate) struct PartsInMemory<'b>(RwLockReadGuard<'b, Parts>);
 
 impl PartsInMemory<'_> {
-    /// What a prefetch reads of the parts.
+    /// The reads of a prefetch in the parts.
     #[inline]
     pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
         let fix = self.0.fix.first().map_or(0, |(_, part)| part.prefetch(step));
@@ -91,12 +91,12 @@ impl BlockRef {
         self.hits.load(Relaxed).into()
     }
 
-    /// What a prefetch reads of the block itself. Nothing is locked, which would wait for each block by itself.
+    /// The reads of a prefetch in the block itself. Takes no lock, because a lock would wait for each block separately.
     pub(crate) fn prefetch(&self) -> usize {
         usize::from(self.parts.is_locked()) ^ self.hits.load(Relaxed) as usize ^ self.summary.rows as usize
     }
 
-    /// What is in memory, to be prefetched; `None` while somebody changes that.
+    /// The parts in memory, for a prefetch; `None` while another thread changes them.
     pub(crate) fn in_memory(&self) -> Option<PartsInMemory<'_>> {
         self.parts.try_read().map(PartsInMemory)
     }

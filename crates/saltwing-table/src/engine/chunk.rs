@@ -155,7 +155,7 @@ impl Chunk {
         self.made.get()
     }
 
-    /// What `look` finds among entries that are not made, and cannot be meanwhile; `None` where they are.
+    /// The result of `look` on the encoded entries, which cannot be decoded meanwhile; `None` if they are decoded.
     fn look<T>(&self, look: impl FnOnce(&mut Encoded) -> T) -> Option<T> {
         if self.if_decoded().is_some() {
             return None;

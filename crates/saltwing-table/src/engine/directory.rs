@@ -168,7 +168,7 @@ impl Directory {
         self.size
     }
 
-    /// What some of the entries hold: whole chunks among them are not looked into.
+    /// The total size of some of the entries; whole chunks among them are not decoded.
     pub(crate) fn size_of(&self, range: Range<usize>) -> Size {
         let mut size = Size::default();
         let mut at = range.start;

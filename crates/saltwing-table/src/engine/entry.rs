@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// What blocks hold.
+/// The size of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) blocks: u64,

@@ -1,4 +1,4 @@
-//! What failed in the background: nobody waits for it, so it is logged, and kept for SHOW STORAGE.
+//! Failures of background tasks. No caller waits for these, so they are logged, and kept for SHOW STORAGE.
 
 use std::error::Error;
 

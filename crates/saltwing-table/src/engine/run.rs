@@ -131,7 +131,7 @@ impl KeyHash {
     }
 }
 
-/// What an entry has, or is to get: rows, and their bytes as a delta has them.
+/// An amount of rows, and their bytes as a delta stores them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amount {
     pub(crate) rows: u64,

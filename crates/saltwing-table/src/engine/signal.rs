@@ -1,4 +1,4 @@
-//! What commits and the merging thread tell each other.
+//! Signals between commits and the merging thread.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 /// Interval at which a waiting writer checks without a signal.
 pub(crate) const WAIT: Duration = Duration::from_millis(20);
 
-/// What commits and the thread tell each other.
+/// The state shared by commits and the merging thread.
 #[derive(Default)]
 pub(crate) struct MergeSignal {
     state: Mutex<State>,

@@ -98,7 +98,8 @@ impl StorageEngine {
         (rows.clone(), also())
     }
 
-    /// What `of` gives of a table's rows as they are now. It must not wait for anything: memory does not change meanwhile.
+    /// The result of `of` for a table's current rows. It must not wait for anything, because the memtables are locked
+    /// meanwhile.
     pub(crate) fn with_rows<T>(&self, table: TableId, of: impl FnOnce(&TableRows) -> Option<T>) -> Option<T> {
         self.rows.read().get(&table.0).and_then(of)
     }

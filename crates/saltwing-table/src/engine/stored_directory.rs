@@ -49,7 +49,7 @@ pub(crate) fn directories(
     Ok(tables.into_iter().map(of_table).collect())
 }
 
-/// What walks from the front and from the back have found, by table.
+/// The records found by the walks from the front and from the back, by table.
 type Halves = (BTreeMap<u32, Stored>, BTreeMap<u32, Stored>);
 
 /// Reads the store's records, in key order.

@@ -35,7 +35,7 @@ impl TableRows {
         }
     }
 
-    /// What the deltas say of a row: nothing, that it is deleted, or the row.
+    /// A row of the deltas: absent, deleted, or present.
     pub(crate) fn recent(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
         self.active.get(key).or_else(|| self.frozen.get(key))
     }

@@ -10,7 +10,7 @@ pub(crate) struct ZoneSums {
     columns: Vec<((u8, u16), ZoneSum)>,
 }
 
-/// What those of one column come to.
+/// The sum of the zones of one column.
 #[derive(Clone, Copy, Debug, Default)]
 struct ZoneSum {
     /// How many blocks and runs have a zone of it.

@@ -192,7 +192,7 @@ impl FixPart {
         self.deleted.is_null(&self.bytes, row)
     }
 
-    /// What all row keys begin with, and the rest of one of them.
+    /// The common prefix of all row keys, and the rest of one of them.
     #[inline]
     pub(crate) fn key(&self, row: usize) -> (&[u8], &[u8]) {
         self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(&self.bytes), keys.suffix(&self.bytes, row)))
@@ -381,7 +381,7 @@ impl Keys {
         Some(keys)
     }
 
-    /// What all keys begin with.
+    /// The common prefix of all keys.
     #[inline]
     fn prefix<'p>(&self, part: &'p [u8]) -> &'p [u8] {
         part.get(self.prefix.0 as usize..self.prefix.1 as usize).unwrap_or_default()

@@ -7,7 +7,7 @@ const LOOKED_THROUGH_MAX: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NumberRanges<T>(Box<[(T, T)]>);
 
-/// What some values have in common.
+/// The share of some values that pass a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
     All,

@@ -10,7 +10,7 @@ use crate::scan::decode::column::corrupt;
 use saltwing_access::TableError;
 use std::sync::Arc;
 
-/// What `read` makes of a slot of a family of a delta's row; it gives `None` for bytes that are no value.
+/// The result of `read` for a slot of a row of a delta; `read` returns `None` for bytes that are not a value.
 pub(crate) fn recent_slot<T>(
     table: &StoredTable,
     key: &[u8],

@@ -1,4 +1,4 @@
-//! What of a filter is decided before a row is decoded.
+//! The part of a filter that is decided before a row is decoded.
 //!
 //! ```text
 //! a < 5 AND t LIKE 'x%' AND 1/b > 0 AND c = 1

@@ -93,7 +93,7 @@ fn of_place(rows: &TableRows, start: &[u8], end: Option<&[u8]>, recent_left: &mu
     }
 }
 
-/// What blocks and runs have between two keys.
+/// The estimated rows of blocks and runs between two keys.
 fn in_blocks(rows: &TableRows, start: &[u8], end: Option<&[u8]>) -> Estimate {
     let directory = &rows.directory;
     let (first, last) = (directory.floor(start), directory.last_below(end));
@@ -111,7 +111,7 @@ fn whole(size: Size) -> Estimate {
     Estimate { rows: size.rows + size.run_rows, bytes: size.bytes + size.run_bytes, is_exact: size.run_rows == 0 }
 }
 
-/// What an entry holds between two keys: as if its keys lay evenly.
+/// The estimated rows of an entry between two keys, as if its keys were uniform.
 fn part_of(entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Estimate {
     let Some(block) = &entry.block else { return whole(Size::default()) };
     let all = whole(entry.size());
@@ -197,7 +197,7 @@ impl Recent {
     }
 }
 
-/// What zones tell of these columns, by index.
+/// The statistics of these columns, by index, from their zones.
 pub(crate) fn estimate_columns(rows: &TableRows, table: &Table, columns: &[usize]) -> Vec<ColumnEstimate> {
     let zones = rows.directory.zones();
     let unseen = (rows.active.len() + rows.frozen.len()) as u64;

@@ -20,7 +20,7 @@ pub(crate) struct ScanShape {
     /// The columns put out, then those that only the rest of the filter needs.
     columns: DecodedColumns,
     conditions: Option<Arc<Conditions>>,
-    /// What conditions do not decide.
+    /// The part of the filter that conditions do not decide.
     rest: Option<Filter>,
     /// Whether columns are read, be it for the filter alone.
     reads_columns: bool,

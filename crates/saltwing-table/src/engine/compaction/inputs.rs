@@ -16,7 +16,7 @@ use crate::format::fix_part::FixPart;
 use crate::format::row_format::SlotBytes;
 use crate::format::stored_row::{RecentRow, StoredRow};
 
-/// What counts for a key above the block.
+/// The newest row of a key above the block.
 pub(super) enum Above {
     /// A row of the delta; `None` where it is deleted.
     Recent(Option<StoredRow>),

@@ -60,7 +60,7 @@ impl Heads {
             };
             heads.key_ends.push(heads.key_bytes.len());
             heads.deleted.push(matches!(row, RowRef::Deleted { .. }));
-            // What says that a row is deleted has no time; one of its neighbours takes no room.
+            // A deletion has no write time; that of a neighbour compresses best.
             heads.times.push(time_ms.or(heads.times.last().copied()).unwrap_or(0));
         }
         heads

@@ -72,7 +72,7 @@ impl<'a> Compaction<'a> {
         })
     }
 
-    /// What another thread begins with.
+    /// The start state of another thread.
     fn another(&self) -> Self {
         Self::new(self.packed, self.numbers, self.table.clone(), self.rows.clone(), self.limit_ms)
     }

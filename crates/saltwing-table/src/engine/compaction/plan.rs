@@ -110,7 +110,7 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         meant.or(changed)
     }
 
-    /// What becomes of an entry that [`Planner::next_work`] gave.
+    /// The plan of an entry that [`Planner::next_work`] returned.
     pub(super) fn plan(&self, index: usize) -> Option<EntryPlan> {
         let (entry, end) = self.directory.owned(index)?;
         let recent = self.recent(index);
