@@ -1,4 +1,4 @@
-//! What every store of tables must do: histories of rows against a map, snapshots, conflicts, expiry, limits.
+//! The contract of every store of tables: histories of rows compared with a map, snapshots, conflicts, expiry, limits.
 //!
 //! A store calls [`check`] in its tests, with a function that opens an empty one.
 
@@ -127,7 +127,7 @@ fn looks_right(
     Ok(())
 }
 
-/// What [`read`] gives, by rows of values.
+/// The rows returned by [`read`], as values.
 fn as_values(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize], route: ScanRoute) -> Vec<Vec<Value>> {
     let projection = Projection::new(table, columns.iter().copied());
     let mut scan = scan(store, table, columns, route, context());

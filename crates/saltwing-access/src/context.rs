@@ -53,7 +53,7 @@ pub struct Counters {
     pub micros: AtomicU64,
     /// Buckets in which a range was read, a bit each.
     buckets: [AtomicU64; 4],
-    /// What these are added to in the end.
+    /// The counters to which these are added at the end.
     whole: Option<Arc<Counters>>,
 }
 
@@ -115,7 +115,7 @@ impl Counters {
 #[derive(Clone, Debug)]
 pub struct ScanContext {
     shared: Arc<Shared>,
-    /// What this scan counts.
+    /// The counters of this scan.
     pub counters: Arc<Counters>,
 }
 

@@ -27,7 +27,7 @@ pub struct Damage {
     pub space: &'static str,
     /// The block, record or key in that space.
     pub place: String,
-    /// What does not fit.
+    /// The mismatch.
     pub what: String,
     /// The rows that cannot be read because of it.
     pub loss: Loss,

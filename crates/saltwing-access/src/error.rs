@@ -111,7 +111,7 @@ pub enum TableError {
         table: String,
         /// Row key in hex.
         key: String,
-        /// What does not fit.
+        /// The mismatch.
         what: &'static str,
     },
     /// A block that cannot be read.
@@ -121,7 +121,7 @@ pub enum TableError {
         table: String,
         /// Block.
         block: u64,
-        /// What does not fit.
+        /// The mismatch.
         what: &'static str,
     },
     /// Stored bytes that hold the layout together, and do not.

@@ -46,7 +46,7 @@ pub struct ColumnEstimate {
 }
 
 impl Estimate {
-    /// What two parts without a row in common have.
+    /// The sum of two parts without a common row.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

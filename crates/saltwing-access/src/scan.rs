@@ -1,4 +1,4 @@
-//! What to read of a table.
+//! The route of a scan.
 
 use saltwing_types::Direction;
 

@@ -60,7 +60,7 @@ pub trait Snapshot: Send + Sync {
     /// as the statement would.
     ///
     /// # Errors
-    /// What compiling the scan fails with.
+    /// Errors of the compilation of the scan.
     fn adds_up(&self, spec: &ScanSpec) -> Result<bool, TableError>;
 
     /// Whether [`RowSource::totals`] of such a scan probably reads few rows, as the store knows what many rows have together.

@@ -39,7 +39,7 @@ pub struct Capabilities {
     pub snapshots: SnapshotScope,
     /// Whether data survives the end of the process.
     pub persistent: bool,
-    /// What an acknowledged synced commit survives.
+    /// The failures that an acknowledged synced commit survives.
     pub durability: DurabilityScope,
 }
 

@@ -2,7 +2,7 @@
 
 use saltwing_types::Value;
 
-/// What rows have in a column together.
+/// The totals of rows in a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Total {
     /// Values that are not NULL.

@@ -21,7 +21,7 @@ pub enum OldRow<'a> {
     Present(&'a [Value]),
 }
 
-/// What becomes of a row.
+/// The change of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum RowChange<'a> {
     /// The row is written whole.

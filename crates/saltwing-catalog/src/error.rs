@@ -1,4 +1,4 @@
-//! What can go wrong with names and definitions.
+//! Errors of names and definitions.
 
 use saltwing_access::TableError;
 use saltwing_types::ErrorCode;

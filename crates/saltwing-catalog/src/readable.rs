@@ -20,7 +20,7 @@ pub struct ReadableCatalog {
     pub schemas: BTreeSet<String>,
     /// Tables whose drop did not come to its end.
     pub dropped: BTreeSet<TableId>,
-    /// What the catalog's own tables came to; names of the catalog's tables by their numbers.
+    /// The examination of the catalog's own tables, and their names by id.
     pub examined: Examined,
     /// The names of the catalog's own tables.
     pub own: BTreeMap<TableId, String>,

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What fits the column comes back from it.
+        /// Values that fit the column come back from it.
         #[test]
         fn unscaled_comes_back(digits in -10i128.pow(38) + 1..10i128.pow(38), scale in -40i32..=42) {
             let decimal = Decimal::new(digits, scale).unwrap();

@@ -150,7 +150,8 @@ impl ColumnBuilder {
             _ => {
                 let kind = std::mem::discriminant(value);
                 let assigned = number::assign(value.clone(), self.ty)?;
-                // What assigning leaves as it is has no place here; a value of the right kind was met above.
+                // A value that assignment does not convert has no form here: values of the right kind were matched
+                // above.
                 if std::mem::discriminant(&assigned) == kind {
                     Err(self.mismatch("a value of another type"))
                 } else {

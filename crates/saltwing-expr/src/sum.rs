@@ -81,7 +81,7 @@ pub trait SumTotal: Copy + Default + Debug + Send + Sync + 'static {
     /// Both together; `None` beyond 256 bits.
     fn plus(self, other: Self) -> Option<Self>;
 
-    /// What takes it off again: exact, but for floats.
+    /// The inverse of the addition: exact, except for floats.
     fn negated(self) -> Self;
 
     /// A column of SUM; `None` is the sum of no values.

@@ -19,7 +19,7 @@ pub(crate) fn storage_error(op: &'static str, path: &Path, error: &fjall::Error)
     }
 }
 
-/// What fjall said, without the name of its type.
+/// fjall's message, without the name of its type.
 fn said(error: &fjall::Error) -> String {
     let said = error.to_string();
     said.strip_prefix("FjallError: ").unwrap_or(&said).to_owned()

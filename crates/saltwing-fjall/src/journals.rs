@@ -65,7 +65,7 @@ struct Bad {
     number: Option<u64>,
 }
 
-/// What good batches behind the bad place say.
+/// The marks of good batches after the bad place.
 #[derive(Default)]
 struct Behind {
     synced: u64,

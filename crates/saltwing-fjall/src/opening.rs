@@ -19,7 +19,7 @@ use crate::{commits, damaged_files, version_lists};
 /// spaces would keep all journals, up to fjall's 512 MiB.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
-/// What fjall has opened.
+/// The opened parts of fjall.
 pub(crate) struct Files {
     pub(crate) database: Database,
     pub(crate) keyspaces: Keyspaces,

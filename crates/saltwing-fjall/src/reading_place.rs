@@ -68,7 +68,7 @@ impl ReadingPlace {
         Ok(made)
     }
 
-    /// What takes the place of the database's directory.
+    /// The directory used in place of the database's.
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

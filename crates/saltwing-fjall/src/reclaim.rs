@@ -1,4 +1,4 @@
-//! What fjall keeps of deleted keys, and how the disk gets it back.
+//! The space that deleted keys take in fjall, and its release.
 //!
 //! Large values are stored outside the trees, in value files; a tree has their offsets and is small. A compaction of
 //! the tree that sees a deletion counts the value as dead in its file. A file of only dead values is deleted. The next

@@ -37,7 +37,7 @@ pub struct Access {
     pub limit: Option<u64>,
     /// The conditions that the ranges do not imply.
     pub residual: Vec<Condition>,
-    /// What became of each condition, in the order of the request.
+    /// The use of each condition, in the order of the request.
     pub predicates: Vec<PredicateUse>,
     /// Whether this may run.
     pub verdict: Verdict,

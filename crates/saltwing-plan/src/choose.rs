@@ -256,7 +256,7 @@ impl<'a> Candidate<'a> {
         guard::judge(request, &judged, || refusal::of(request, self.order))
     }
 
-    /// What each condition is used for.
+    /// The use of each condition.
     ///
     /// A condition leaves the residual only if the final ranges imply it: each box, with the columns that its ranges do
     /// not hold exactly taken as full, is inside one box of an exact cover of the condition.

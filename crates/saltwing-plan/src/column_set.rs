@@ -146,7 +146,7 @@ impl ColumnSet {
         self.spans.get(self.spans.partition_point(below)).filter(|span| span.contains(value, domain))
     }
 
-    /// What any of `sets` holds.
+    /// The union of `sets`.
     pub(crate) fn union<'a>(sets: impl IntoIterator<Item = &'a ColumnSet>, domain: &Domain) -> Self {
         let mut all = Self::EMPTY;
         let mut parts = 0;
@@ -163,7 +163,7 @@ impl ColumnSet {
         all
     }
 
-    /// What both hold.
+    /// The intersection.
     pub(crate) fn intersect(&self, other: &ColumnSet, domain: &Domain) -> Self {
         let mut spans = Vec::new();
         let (mut a, mut b) = (self.spans.iter().peekable(), other.spans.iter().peekable());

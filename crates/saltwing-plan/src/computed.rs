@@ -134,7 +134,7 @@ fn list(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Vec<Value
     Some(values)
 }
 
-/// What rows can have of some parts and their inputs.
+/// The combinations of some parts and their inputs.
 struct Combined {
     tie: Tie,
     /// Whether it contains a sample of a parameter.

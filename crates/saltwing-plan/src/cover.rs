@@ -33,7 +33,7 @@ pub(crate) enum Fit {
 const OUTSIDE_MAX: usize = 16;
 
 impl Fit {
-    /// What holds of two covers together.
+    /// The properties of two covers together.
     fn and(self, other: &Fit) -> Self {
         match (self, other) {
             (Self::Exact, Self::Exact) => Self::Exact,
@@ -182,7 +182,7 @@ impl Cover {
         }
     }
 
-    /// What the boxes hold of one column.
+    /// The union of the boxes in one column.
     pub(crate) fn projection(&self, position: usize, space: &KeySpace) -> Cow<'_, ColumnSet> {
         let domain = space.domain(position);
         if let [one] = self.boxes.as_slice() {

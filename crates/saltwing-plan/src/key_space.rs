@@ -85,7 +85,7 @@ pub(crate) struct Part<'a> {
     pub(crate) position: usize,
     /// The places of its inputs, ascending, all behind it.
     pub(crate) inputs: Vec<usize>,
-    /// What computes it.
+    /// The expression that computes it.
     pub(crate) expr: &'a Expr,
 }
 

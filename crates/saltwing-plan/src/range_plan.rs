@@ -1,4 +1,4 @@
-//! What ranges are made of, and the bytes of one combination of values.
+//! The inputs of ranges, and the bytes of one combination of values.
 
 use std::ops;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct ColumnTypes {
     pub(crate) key: SqlType,
 }
 
-/// What ranges are made of.
+/// The inputs of ranges.
 pub(crate) struct Plan {
     pub(crate) codec: Arc<RowKeyCodec>,
     pub(crate) columns: Vec<ColumnTypes>,

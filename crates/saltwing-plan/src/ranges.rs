@@ -54,7 +54,7 @@ impl Ranges {
         Self { plan: Some(Arc::new(plan)) }
     }
 
-    /// What only execution knows: parameters are not bound yet.
+    /// Ranges known only at execution, because parameters are not bound yet.
     pub(crate) fn unknown() -> Self {
         Self { plan: None }
     }

@@ -27,7 +27,7 @@ pub struct Refusal {
     pub others: Vec<(String, String)>,
     /// Why LIMIT does not count, where there is one.
     pub limit: Option<String>,
-    /// What would help, each as a sentence.
+    /// Advice, each as a sentence.
     pub fixes: Vec<String>,
     /// The column of the first condition that does not count: where the caret goes. `None`: the table's place.
     pub span: Option<Span>,

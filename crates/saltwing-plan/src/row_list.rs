@@ -61,7 +61,7 @@ impl RowList {
         self.rows
     }
 
-    /// What each of the first columns has in these rows.
+    /// The set of each of the first columns in these rows.
     pub(crate) fn sets(&self) -> &[Arc<ColumnSet>] {
         &self.sets
     }

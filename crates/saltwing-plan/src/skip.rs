@@ -38,7 +38,7 @@ use crate::skip::stretch::{Places, Typed};
 /// Most texts that EXPLAIN shows for as many boxes.
 const TEXTS_MAX: usize = 4;
 
-/// What an access skips inside its ranges. Cheap to clone.
+/// The skips of an access inside its ranges. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Skip {
     plan: Arc<SkipPlan>,

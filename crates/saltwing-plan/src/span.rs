@@ -105,7 +105,7 @@ impl Span {
         }
     }
 
-    /// What both hold.
+    /// The intersection.
     pub(crate) fn intersect(&self, other: &Span, domain: &Domain) -> Option<Span> {
         let lo = if self.lo.compare(&other.lo, domain).is_ge() { &self.lo } else { &other.lo };
         let hi = if self.hi.compare(&other.hi, domain).is_le() { &self.hi } else { &other.hi };

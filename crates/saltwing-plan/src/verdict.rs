@@ -11,7 +11,7 @@ pub struct Verdict {
     pub rule: Rule,
     /// Whether it runs with a warning: the refusal's text.
     pub warn: bool,
-    /// What to tell when it may not run, or runs only by an override.
+    /// The message if it may not run, or runs only by an override.
     pub refusal: Option<Refusal>,
 }
 
@@ -26,7 +26,7 @@ impl Verdict {
     }
 }
 
-/// What decided.
+/// The deciding rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// The leading key column is bounded.
@@ -75,7 +75,7 @@ impl Rule {
     }
 }
 
-/// What to do with a full scan.
+/// The policy for a full scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Run it.

@@ -192,7 +192,7 @@ impl Inner {
         if is_compacted {
             writer.compacted = writer.live.total();
         }
-        // What opening needs to know of free pages.
+        // Opening needs the record of free pages that this commit writes.
         self.end_round(writer)?;
         self.device.ask_anew();
         Ok(())

@@ -58,7 +58,7 @@ pub(crate) struct Torn {
     pub(crate) end: u64,
 }
 
-/// What records behind the end say.
+/// The claims of records after the end.
 struct Behind {
     /// The newest number that was synced; 0 if there are none.
     synced: u64,

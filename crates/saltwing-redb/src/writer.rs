@@ -1,9 +1,9 @@
-//! What writes need.
+//! The state of the writer.
 
 use crate::journal::Journal;
 use crate::space::LiveBytes;
 
-/// What writes need.
+/// The state of the writer.
 pub(crate) struct Writer {
     pub(crate) journal: Journal,
     pub(crate) live: LiveBytes,

@@ -103,7 +103,7 @@ impl KeyValueError {
         }
     }
 
-    /// What to do instead.
+    /// Advice.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::EmptyNullable { .. } => Some("declare it NOT NULL, or write NULL"),
@@ -199,7 +199,7 @@ impl RowKeyError {
         }
     }
 
-    /// What to do instead.
+    /// Advice.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Value { error, .. } => error.help(),

@@ -59,7 +59,7 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Vec<OptionSpec>, SqlError> {
     Ok(options)
 }
 
-/// What other databases can change of a table.
+/// Changes of a table that other databases support.
 fn other_change(cursor: &Cursor<'_>) -> SqlError {
     let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("RENAME") => "ALTER TABLE .. RENAME",

@@ -26,7 +26,7 @@ pub enum SqlError {
         what: String,
         /// The place.
         span: Span,
-        /// What to write instead, if there is something.
+        /// The replacement, if there is one.
         help: Option<String>,
     },
     /// A type, or a column, that cannot be: `CHAR(0)`, `DECIMAL(5,6)`.

@@ -98,11 +98,11 @@ pub struct CreateTable {
 pub struct AlterTable {
     /// The table.
     pub table: TableRef,
-    /// What becomes of it.
+    /// The action.
     pub change: TableChange,
 }
 
-/// What an ALTER TABLE does.
+/// The action of an ALTER TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableChange {
     /// `ADD [COLUMN] [IF NOT EXISTS] column type .., ..`.
@@ -204,7 +204,7 @@ pub struct OptionSpec {
     pub span: Span,
 }
 
-/// What an option or a setting is set to.
+/// The value of an option or a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionValue {
     /// A number as it was written, a minus in front included.
@@ -585,7 +585,7 @@ pub struct Set {
 pub struct Unsupported {
     /// Its name: `CREATE INDEX`.
     pub what: String,
-    /// What to use instead, if there is something.
+    /// The replacement, if there is one.
     pub help: Option<String>,
     /// The statement's text, unread.
     pub text: String,

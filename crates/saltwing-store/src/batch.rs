@@ -116,7 +116,7 @@ impl WriteBatch {
         self.mutations
     }
 
-    /// What every store checks before it writes; constant time.
+    /// The checks of every store before a write; constant time.
     ///
     /// # Errors
     /// [`StoreError::EmptyKey`], [`StoreError::KeyTooLong`], [`StoreError::BatchTooLarge`].

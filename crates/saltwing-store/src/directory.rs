@@ -56,7 +56,7 @@ impl Access {
     }
 }
 
-/// What every store on disk is opened with.
+/// The options of every store on disk.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// Whether writes are accepted, and whether a database may be created.

@@ -130,7 +130,7 @@ pub enum StoreError {
     /// again: read before you write again.
     #[error("it is not known whether the write took effect")]
     CommitUnknown {
-        /// What failed.
+        /// The error of the write.
         source: io::Error,
     },
 
@@ -149,7 +149,7 @@ pub enum StoreError {
     Poisoned {
         /// The database's directory.
         path: PathBuf,
-        /// What that write failed with, if the store knows it.
+        /// The error of that write, if the store knows it.
         why: Option<String>,
     },
 }

@@ -21,7 +21,7 @@ pub struct LeftOut {
 /// Cursors and snapshots own their state, so they may outlive the store's handle; the directory stays locked until the
 /// last of them is dropped.
 pub trait OrderedKv: Send + Sync + 'static {
-    /// What this store can do.
+    /// The abilities of this store.
     fn capabilities(&self) -> &Capabilities;
 
     /// Repairs at opening, for the user: one sentence each.
@@ -29,7 +29,7 @@ pub trait OrderedKv: Send + Sync + 'static {
         &[]
     }
 
-    /// What an opening for salvage has left out; nothing otherwise.
+    /// The parts omitted by an opening for salvage; otherwise empty.
     fn left_out(&self) -> &[LeftOut] {
         &[]
     }

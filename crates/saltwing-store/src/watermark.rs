@@ -40,7 +40,7 @@ pub struct Marks {
     pub settled: u64,
 }
 
-/// What an opening found.
+/// The result of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// No file: the database is new, or from a release that kept none.

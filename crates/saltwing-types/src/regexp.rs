@@ -19,7 +19,7 @@ pub struct Regexp {
     regex: Regex,
 }
 
-/// What all matching texts begin with.
+/// The prefix of all matching texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegexpPrefix {
     /// The text.
@@ -76,7 +76,7 @@ pub fn ignores_case(flags: &str) -> Result<bool, ValueError> {
     }
 }
 
-/// What every text that matches begins with; `None` where a pattern says nothing of the kind.
+/// The prefix of every matching text; `None` if the pattern has none.
 ///
 /// # Law
 /// A text that matches begins with `text`. With [`RegexpRest::Any`] every such text matches, with

@@ -23,7 +23,7 @@ impl Direction {
     }
 }
 
-/// What an acknowledged write has survived.
+/// The failures that an acknowledged write has survived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Promises order, not survival: a crash may take the last so many of these
@@ -34,7 +34,7 @@ pub enum Durability {
     Synced,
 }
 
-/// What an acknowledged [`Durability::Synced`] write survives.
+/// The failures that an acknowledged [`Durability::Synced`] write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DurabilityScope {
     /// Nothing: it is gone with the process.

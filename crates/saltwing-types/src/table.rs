@@ -99,7 +99,7 @@ impl KeyColumn {
         }
     }
 
-    /// What computes it; `None` for a column of the table.
+    /// The expression that computes it; `None` for a column of the table.
     pub fn computed(&self) -> Option<&Expr> {
         match &self.source {
             KeySource::Column(_) => None,
@@ -110,7 +110,7 @@ impl KeyColumn {
     /// Its value in a row of all the table's columns; a missing column is NULL.
     ///
     /// # Errors
-    /// What computing it fails with: such a row cannot be stored.
+    /// The error of its computation: such a row cannot be stored.
     pub fn value(&self, row: &[Value]) -> Result<Value, ValueError> {
         match &self.source {
             KeySource::Column(column) => Ok(row.get(*column).cloned().unwrap_or(Value::Null)),
@@ -189,14 +189,14 @@ pub struct TableDef {
     pub ttl_s: Option<u64>,
     /// Options as written that do not have a field of their own, in order.
     pub options: Vec<TableOption>,
-    /// What became of it since it was made.
+    /// Its history since it was created.
     pub history: TableHistory,
 }
 
 /// Most slots of a column family, those of dropped columns included: a recent row has room for all of them.
 pub const SLOTS_MAX: usize = 4096;
 
-/// What ALTER TABLE did to a table.
+/// The changes of a table by ALTER TABLE.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableHistory {
     /// Counts the changes of the definition.

@@ -267,7 +267,7 @@ impl Statement {
         self.prepared.parameter_count()
     }
 
-    /// What it takes and gives, as it was when it was prepared.
+    /// Its parameters and columns at the time of its preparation.
     pub fn description(&self) -> &Description {
         self.prepared.description()
     }

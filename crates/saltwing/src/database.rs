@@ -204,7 +204,7 @@ mod tests {
         syncs_of(builder().buffered(), &[(default, 0), ("SET durability = 'synced'", 1), (buffered, 0), (default, 0)]);
     }
 
-    /// What gives space back runs where the device is nearly full; what takes space does not, and goes on when there is room.
+    /// Statements that free space run on a nearly full device; statements that take space resume when there is room.
     #[test]
     fn a_nearly_full_device_takes_deletions_alone() {
         let kv = FaultStore::new(MemoryStore::new(), Fault::None);

@@ -1,4 +1,4 @@
-//! What PREPARE finds out: what a statement takes and gives, and what is wrong with it.
+//! The work of PREPARE: the parameters, columns and errors of a statement.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Session {
     /// Describes a statement of so many parameters.
     ///
     /// # Errors
-    /// What is wrong with it, whatever its values are: names, types, definitions, the guard's refusal.
+    /// Its errors regardless of values: names, types, definitions, the guard's refusal.
     pub(crate) fn describe_statement(&self, statement: &Statement, parameters: usize) -> Result<Description, Error> {
         let mut types = ParameterTypes::new(parameters);
         let mut description = self.described(statement, &mut types)?;

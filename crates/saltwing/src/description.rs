@@ -1,11 +1,11 @@
-//! What PREPARE tells of a statement.
+//! The description of a prepared statement.
 
 use std::sync::Arc;
 
 use saltwing_bind::ResultColumn;
 use saltwing_types::SqlType;
 
-/// What is known of a statement before its parameters have values.
+/// The properties of a statement known before its parameters have values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// The type of each parameter, by number from 0. `None`: the statement does not tell it, and takes any value.

@@ -147,7 +147,7 @@ impl Error {
         self.0.span
     }
 
-    /// What to do about it; may have several lines.
+    /// Advice for the user; may have several lines.
     pub fn help(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
@@ -302,10 +302,10 @@ impl From<ValueError> for Error {
     }
 }
 
-/// What to do where stored bytes are damaged.
+/// Advice for damaged data.
 pub(crate) const DAMAGE_HELP: &str = "saltwing check says what is damaged; saltwing salvage saves the rest";
 
-/// What to do about an error of a store.
+/// Advice for an error of a store.
 pub(crate) fn table_help(error: &TableError) -> Option<String> {
     match error {
         TableError::RowKey(error) => error.help().map(str::to_owned),

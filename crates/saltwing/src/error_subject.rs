@@ -5,7 +5,7 @@ use saltwing_bind::{BindError, BindErrorKind};
 use saltwing_catalog::CatalogError;
 use saltwing_exec::ExecError;
 
-/// What an error is about.
+/// The object of an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Subject {
     pub(crate) table: Option<String>,

@@ -112,7 +112,7 @@ impl Session {
     }
 }
 
-/// What a write reads on the direct path.
+/// The reads of a write on the direct path.
 fn direct(reports: Vec<AccessReport>) -> Explained {
     Explained { executor: "direct", direct_plan: None, reports, plan: None, subqueries: Vec::new() }
 }

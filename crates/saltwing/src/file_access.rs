@@ -11,7 +11,7 @@ pub enum FileAccess {
     None,
     /// Files below this directory, after links are followed.
     Below(PathBuf),
-    /// What the process may read and write.
+    /// The files that the process may read and write.
     #[default]
     All,
 }

@@ -19,7 +19,7 @@ mod of_engine {
     #[derive(Default)]
     pub(crate) struct KeptPlan(Mutex<(u64, PlanSlot)>);
 
-    /// What is known of a statement's plan on one version of the catalog.
+    /// The cached knowledge about a statement's plan on one version of the catalog.
     #[derive(Clone, Default)]
     pub(crate) enum PlanSlot {
         /// It did not run yet.

@@ -53,7 +53,7 @@ pub(crate) struct RowsOutcome {
 pub(crate) struct Running {
     /// Its means of cancellation.
     pub(crate) context: ScanContext,
-    /// What each of its scans counts.
+    /// The counters of each of its scans.
     pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
     /// What else has to be noticed when the rows were read to the end; `None` once they were.

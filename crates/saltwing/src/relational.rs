@@ -195,7 +195,7 @@ fn is_known_before_values(code: ErrorCode) -> bool {
     )
 }
 
-/// What becomes of a plan, and the values by which it is estimated.
+/// The purpose of a plan, and the values for its estimates.
 struct PlanMode<'a> {
     mode: Mode,
     samples: &'a [Value],

@@ -60,7 +60,7 @@ impl ArrowRows {
     /// The next batch, never an empty one; `None` at the end.
     ///
     /// # Errors
-    /// What reading or computing failed with.
+    /// The error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         let batch = self.source.next(&self.columns).await.map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
@@ -69,7 +69,7 @@ impl ArrowRows {
     /// As [`ArrowRows::next`], blocking the thread.
     ///
     /// # Errors
-    /// What reading or computing failed with.
+    /// The error of the read or of the computation.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
         let batch = self.source.next_blocking(&self.columns).map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
@@ -145,7 +145,7 @@ impl Rows {
     /// The next row; `None` at the end.
     ///
     /// # Errors
-    /// What reading or computing failed with.
+    /// The error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
         if self.left.is_empty() && !self.batches.is_at_end() && !self.next_values()? {
             let batch = self.batches.next().await?;
@@ -157,7 +157,7 @@ impl Rows {
     /// As [`Rows::next`], blocking the thread.
     ///
     /// # Errors
-    /// What reading or computing failed with.
+    /// The error of the read or of the computation.
     #[inline]
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
         if self.left.is_empty() {
@@ -169,7 +169,7 @@ impl Rows {
     /// All rows that are left.
     ///
     /// # Errors
-    /// What reading or computing failed with.
+    /// The error of the read or of the computation.
     pub async fn collect(mut self) -> Result<Vec<Row>, Error> {
         let mut rows = Vec::new();
         while let Some(row) = self.next().await? {

@@ -26,7 +26,7 @@ use crate::statement_cache::{CachedStatement, ReadyPlan};
 pub(crate) struct QueryRun<'a> {
     pub(crate) statement: Cow<'a, QueryStatement>,
     pub(crate) params: Params<'a>,
-    /// What placeholders of the statement stand for that are no parameters.
+    /// The values of placeholders that are not parameters.
     pub(crate) subqueries: Vec<Subquery>,
     /// Taken before the catalog: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,

@@ -1,4 +1,4 @@
-//! What the connections of a database share.
+//! The state shared by the connections of a database.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub(crate) options: Builder,
     /// Where the database lies, without links.
     pub(crate) directory: Option<PathBuf>,
-    /// What running statements use.
+    /// The memory of running statements.
     pub(crate) memory: Arc<Memory>,
     pub(crate) statements: StatementCache,
     pub(crate) notices: Vec<String>,

@@ -18,10 +18,10 @@ use crate::relational::RelationalPlan;
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 
-/// What became of the subqueries that run by themselves.
+/// The results of the uncorrelated scalar subqueries.
 #[derive(Default)]
 pub(crate) struct SubqueryReads {
-    /// What their scans counted.
+    /// The counters of their scans.
     pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
     /// Their texts, and how they are read.

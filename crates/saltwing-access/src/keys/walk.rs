@@ -61,7 +61,7 @@ impl RangeIter {
         Self { walk: Walk::One(None), direction: Direction::Forward, clip: None, continues: false }
     }
 
-    /// What of the ranges lies in both of these.
+    /// The intersection of the ranges with both of these.
     pub(super) fn clipped(mut self, rest: Option<&KeyRange>, part: KeyRange) -> Self {
         let range = match rest {
             None => Some(part.clone()),

@@ -105,7 +105,7 @@ impl Engine {
     /// An engine; it holds no tables.
     ///
     /// # Errors
-    /// What DataFusion refuses of the settings.
+    /// Errors of DataFusion about the settings.
     pub fn new(config: &EngineConfig) -> Result<Self, RelationalError> {
         let mut options = SessionConfig::new()
             .with_batch_size(config.batch_rows)
@@ -279,7 +279,7 @@ impl Engine {
     }
 }
 
-/// What optimizer rules look up.
+/// The context of optimizer rules.
 struct Optimizing<'a> {
     context: OptimizerContext,
     functions: &'a SessionState,

@@ -4,7 +4,7 @@
 //! calls a function by such a name is refused before it is planned ([`crate::rewrite`]), so that it never reaches an
 //! operation of another part of the statement.
 
-/// What each such name starts with.
+/// The prefix of each such name.
 pub(crate) const PREFIX: &str = "__saltwing_";
 
 /// The name for `what`.

@@ -97,7 +97,7 @@ fn hidden(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>
     any.then(|| node.clone().replace_children(inputs, options)).transpose()
 }
 
-/// What an operator must not know of an input that knows it.
+/// Hides the constants of an input from an operator.
 fn hidden_input(node: &Arc<dyn ExecutionPlan>, place: usize) -> Option<Hidden> {
     let input = *node.children().get(place)?;
     if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {

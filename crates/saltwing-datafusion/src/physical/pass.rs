@@ -12,7 +12,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 
 use crate::RelationalError;
 
-/// What such an operator does.
+/// The effect of such an operator.
 pub(crate) trait Pass: Clone + Send + Sync + 'static {
     /// The operator's name in plans.
     const NAME: &'static str;

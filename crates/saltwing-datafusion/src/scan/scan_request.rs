@@ -13,7 +13,7 @@ use saltwing_types::{Span, Value};
 use crate::RelationalError;
 use crate::expression::sql_field::column_field;
 
-/// What all scans of one statement share.
+/// The state shared by all scans of one statement.
 pub(crate) struct QueryContext {
     /// The statement's snapshot; `None` for a template, which gets one later.
     pub(crate) snapshot: Option<Arc<dyn Snapshot>>,

@@ -78,7 +78,7 @@ impl TableSource {
         conditions.map_or(Ok(None), |conditions| Ok(rows_of(&self.of, &self.access(conditions)?)))
     }
 
-    /// What of these filters is conditions over the table.
+    /// The filters that are conditions over the table.
     fn conditions(&self, filters: &[PlanExpr]) -> Vec<Condition> {
         let filters = filters.iter().filter_map(|filter| self.condition(filter));
         filters.flat_map(|filter| filter.expr.into_conjuncts()).map(Condition::new).collect()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 
-/// What operators of all statements reserve.
+/// The reservations of the operators of all statements.
 #[derive(Debug)]
 pub(crate) struct StatementMemory(pub(crate) Arc<Memory>);
 

@@ -22,7 +22,7 @@ pub(super) enum Site {
     Other,
 }
 
-/// What becomes of an expression's value.
+/// The use of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
     /// A condition that rows have to meet.

@@ -139,7 +139,7 @@ fn equality(op: CompareOp, value: Option<Value>, domain: &Domain) -> ColumnSet {
 }
 
 impl CoverBuilder<'_> {
-    /// What `expr` is to the key, if the key can bound it.
+    /// The relation of `expr` to the key, if the key can bound it.
     pub(super) fn subject(&self, expr: &Expr) -> Option<KeyFunction> {
         if let Some(position) = self.key_column(expr) {
             return Some(KeyFunction { position, image: None });

@@ -245,7 +245,7 @@ fn successor(prefix: &str, last: char) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What [`case_variants`] rests on.
+    /// The premise of [`case_variants`].
     #[test]
     fn two_characters_become_ascii_letters() {
         let foreign: Vec<char> =

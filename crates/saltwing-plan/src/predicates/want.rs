@@ -12,14 +12,14 @@ pub(crate) struct Want {
 }
 
 impl Want {
-    /// What WHERE keeps.
+    /// The outcome that WHERE keeps.
     pub(crate) const TRUE: Want = Want { yes: true, no: false, unknown: false };
     /// FALSE alone.
     pub(crate) const FALSE: Want = Want { yes: false, no: true, unknown: false };
     /// Unknown alone.
     pub(crate) const UNKNOWN: Want = Want { yes: false, no: false, unknown: true };
 
-    /// What is wanted of `x` where this is wanted of `NOT x`.
+    /// The outcomes wanted of `x` if these are wanted of `NOT x`.
     pub(crate) fn swapped(self) -> Self {
         Self { yes: self.no, no: self.yes, unknown: self.unknown }
     }

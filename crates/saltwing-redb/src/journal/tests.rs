@@ -13,7 +13,7 @@ fn batch(number: u64) -> WriteBatch {
     batch
 }
 
-/// What is read back, as numbers of batches, and what is torn; the error's text.
+/// The replayed batches by number, and the torn part; the error's text.
 fn replayed(folder: &Path, base: u64, acknowledged: u64) -> Result<(Vec<u64>, Option<Torn>), String> {
     let mut journal = Journal::open(folder, false, base).unwrap();
     let (mut found, mut number) = (Vec::new(), base);
@@ -30,7 +30,7 @@ fn read(folder: &Path, base: u64, acknowledged: u64) -> Result<Vec<u64>, String>
     replayed(folder, base, acknowledged).map(|(found, _)| found)
 }
 
-/// What a salvage reads, as numbers of batches, and what it says of the others.
+/// The batches that a salvage reads, by number, and its report about the others.
 fn salvaged(folder: &Path, base: u64, acknowledged: u64) -> (Vec<u64>, Vec<String>) {
     let mut journal = Journal::open_to_read(folder, base).unwrap();
     let mut found = Vec::new();

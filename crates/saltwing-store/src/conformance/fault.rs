@@ -195,7 +195,7 @@ struct State {
     room: Option<u64>,
 }
 
-/// What becomes of a call.
+/// The outcome of a call.
 enum Ruling {
     Do,
     Fail(Outcome),
@@ -250,7 +250,7 @@ impl Faults {
         done
     }
 
-    /// What passed through so far.
+    /// The calls so far.
     pub fn counts(&self) -> Counts {
         self.0.state.lock().counts
     }

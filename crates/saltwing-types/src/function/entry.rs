@@ -1,4 +1,4 @@
-//! What the registry knows of a function.
+//! The entry of a function in the registry.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -19,13 +19,13 @@ pub struct ScalarFunction {
     pub aliases: &'static [&'static str],
     /// The ways to call it, at least one. The first argument decides between them.
     pub signatures: &'static [Signature],
-    /// What NULL makes of it.
+    /// The effect of NULL arguments.
     pub nulls: NullRule,
     /// How a value is computed.
     pub evaluation: Evaluation,
-    /// What must hold of the arguments beyond their types: of constants that make no sense, for example.
+    /// Checks of the arguments beyond their types: for example, of constants without meaning.
     pub check: Option<Check>,
-    /// What the planner may conclude about a key column from a condition on the result.
+    /// The conclusions that the planner may draw about a key column from a condition on the result.
     pub key_property: KeyProperty,
     /// Whether an expression in a primary key may call it.
     pub key_part: KeyPart,
@@ -40,7 +40,7 @@ pub struct ScalarFunction {
 }
 
 impl ScalarFunction {
-    /// What most entries have in common.
+    /// The defaults of most entries.
     pub(super) const DEFAULT: Self = Self {
         name: "",
         aliases: &[],
@@ -57,7 +57,7 @@ impl ScalarFunction {
     };
 }
 
-/// What NULL among the arguments makes of a call.
+/// The effect of NULL among the arguments of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullRule {
     /// NULL, whatever the other arguments are.
@@ -90,7 +90,7 @@ pub enum Rewrite {
     Sign,
 }
 
-/// What is known of a call's results, given how its arguments move.
+/// How the result depends on the arguments, for conditions on keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyProperty {
     /// Nothing.

@@ -34,7 +34,7 @@ static BY_NAME: LazyLock<Vec<(&'static str, Function)>> = LazyLock::new(|| {
 impl Function {
     /// `a || b`.
     pub const CONCAT: Self = Self(&text::CONCAT);
-    /// What brings values to their common type, and keeps the first that is not NULL.
+    /// Casts values to their common type, and returns the first that is not NULL.
     pub const COALESCE: Self = Self(&conditional::COALESCE);
     /// `SUBSTRING(text FROM start FOR count)`.
     pub const SUBSTR: Self = Self(&substring::SUBSTR);

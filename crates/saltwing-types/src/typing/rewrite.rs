@@ -18,7 +18,7 @@ pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> 
 
 /// `CASE WHEN a = b THEN NULL ELSE a END`, so of a's type, and compared as `=` compares.
 ///
-/// What has no type of its own (a parameter, NULL) takes b's, as a plain string does.
+/// An operand without a type (a parameter, NULL) takes the type of `b`, as a plain string does.
 fn null_if(a: Expr, b: Expr) -> Typed {
     let typed = match compare(CompareOp::Eq, a.clone(), b)? {
         Expr::Compare(op, met, b)

@@ -42,13 +42,13 @@ pub(super) fn check_text(file: &str, begin: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// What to do about a field that is no value of its column's type.
+/// Advice for a field that is not a value of its column's type.
 pub(super) fn of_field(text: &str) -> Option<String> {
     let is_null = NULL_TEXTS.contains(&text.trim().to_uppercase().as_str());
     is_null.then(|| format!("if {text} means that there is no value: WITH (NULL '{}')", text.replace('\'', "''")))
 }
 
-/// What to do about a record of one field where `columns` are wanted.
+/// Advice for a record of one field if `columns` are expected.
 pub(super) fn of_single_field(text: &str, columns: usize) -> Option<String> {
     let splits = |(delimiter, _): &&(char, &str)| columns > 1 && text.split(*delimiter).count() == columns;
     DELIMITERS.iter().find(splits).map(|(_, written)| delimiter_advice(written))
@@ -65,7 +65,7 @@ pub(super) fn of_header(header: &[String], columns: &[ColumnDef]) -> Option<Stri
     DELIMITERS.iter().find(splits).map(|(_, written)| delimiter_advice(written))
 }
 
-/// What to do about a first line that holds the columns' names.
+/// Advice for a first line with the columns' names.
 pub(super) fn of_first_line(fields: &[Field<'_>], names: &[&str]) -> Option<String> {
     let is_header = !fields.is_empty()
         && fields.iter().all(|field| names.iter().any(|name| name.eq_ignore_ascii_case(field.text.trim())));

@@ -26,7 +26,7 @@ use crate::file_access::FileAccess;
 pub(super) const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 
-/// What COPY does with a file.
+/// The use of a file by COPY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Read,
@@ -42,7 +42,7 @@ impl Purpose {
     }
 }
 
-/// What decides which files may be opened.
+/// The rules for the files that may be opened.
 pub(super) struct FileRules<'a> {
     pub(super) access: &'a FileAccess,
     /// The database's own directory, without links.

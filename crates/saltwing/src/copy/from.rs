@@ -203,7 +203,7 @@ struct Fault {
     column: Option<String>,
     reason: String,
     code: ErrorCode,
-    /// What to do about it, where something is known that loses no row.
+    /// Advice, if one is known that loses no row.
     advice: Option<String>,
 }
 
@@ -288,7 +288,7 @@ impl Load<'_> {
         Ok(true)
     }
 
-    /// What to say of the first line, where it holds the columns' names.
+    /// The advice about the first line, if it has the columns' names.
     fn header_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
         let names: Vec<&str> = self.target.table.def().columns.iter().map(|column| column.name.as_str()).collect();
         (line == 1).then(|| advice::of_first_line(fields, &names)).flatten()

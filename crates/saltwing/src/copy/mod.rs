@@ -16,7 +16,7 @@ use file::{FileRules, Purpose};
 
 use crate::session::Session;
 
-/// What a COPY FROM with `ON ERROR SKIP` left out.
+/// The lines skipped by a COPY FROM with `ON ERROR SKIP`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyReport {
     /// Rows committed.
@@ -37,7 +37,7 @@ pub struct SkippedLine {
 }
 
 impl Session {
-    /// What decides which files COPY may use.
+    /// The rules for the files that COPY may use.
     fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
         let shared = self.shared();
         FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }

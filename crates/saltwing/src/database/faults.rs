@@ -69,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let failure = (of_call, any::<prop::sample::Index>(), lasting, outcome).prop_map(
         |((call, most), number, lasting, outcome)| {
-            // What both stores do after a sync that failed: they take no more writes.
+            // As both stores do: after a failed sync they refuse writes.
             let outcome = if call == Call::Sync { Outcome::Unknown { done: true } } else { outcome };
             Failure { call, number: number.index(most as usize) as u64, lasting, outcome }
         },

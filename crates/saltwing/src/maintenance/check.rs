@@ -39,7 +39,7 @@ pub struct Fault {
     pub space: String,
     /// The block, record or key in it.
     pub place: String,
-    /// What does not fit.
+    /// The mismatch.
     pub what: String,
     /// Which rows cannot be read because of it.
     pub loss: Loss,

@@ -35,7 +35,7 @@ impl Builder {
         let place = NewPlace::begin(&path)?;
         let store = Self { path: Some(place.unfinished().to_path_buf()), ..self.clone() }.store(kind).open_store()?;
         fill(&*store, reader)?;
-        // What holds the tables together must be readable before anybody takes it for a database.
+        // The structure of the tables must be readable before the directory becomes a database.
         drop(EmbeddedTables::open(store.clone(), self.clock.clone())?);
         store.close()?;
         drop(store);

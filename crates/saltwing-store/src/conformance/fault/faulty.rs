@@ -51,7 +51,7 @@ impl<S: OrderedKv> FaultStore<S> {
         &self.faults
     }
 
-    /// What passed through so far.
+    /// The calls so far.
     pub fn counts(&self) -> Counts {
         self.faults.counts()
     }
