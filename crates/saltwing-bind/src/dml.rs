@@ -124,7 +124,7 @@ pub fn upsert(
                     values.push(match bind_value(&lowerer, (value, given), &table, column)? {
                         BoundValue::Known(value) => value,
                         BoundValue::Open(expr) => {
-                            open.push(expr);
+                            open.push(*expr);
                             Value::Null
                         }
                         BoundValue::Computed(expr) => {
@@ -227,7 +227,7 @@ fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
 enum BoundValue {
     Known(Value),
     /// It waits for parameters.
-    Open(Expr),
+    Open(Box<Expr>),
     /// The relational engine knows what it is.
     Computed(Box<sqlparser::ast::Expr>),
 }
@@ -259,8 +259,8 @@ fn bind_value(
         Some(given) => Ok(given.clone()),
         None => match lowerer.lower(value) {
             Ok(Expr::Literal(value, _)) => Ok(value),
-            Ok(Expr::Param(index, None)) => return Ok(BoundValue::Open(Expr::Param(index, Some(target.ty)))),
-            Ok(e) if !e.is_constant() => return Ok(BoundValue::Open(e)),
+            Ok(Expr::Param(index, None)) => return Ok(BoundValue::Open(Box::new(Expr::Param(index, Some(target.ty))))),
+            Ok(e) if !e.is_constant() => return Ok(BoundValue::Open(Box::new(e))),
             Ok(e) => eval::eval(&e, &[]),
             Err(LowerError::Unsupported(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
             Err(wrong) => return Err(place(wrong.into_error())),

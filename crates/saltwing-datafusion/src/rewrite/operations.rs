@@ -99,7 +99,7 @@ impl Rewriter<'_> {
         let span = first.and_then(|name| expr_span(&Expr::Identifier(name.clone()))).or(span);
         // DataFusion's function of this name makes results of any size.
         if Function::by_name(&name).is_some_and(|own| own.size.is_some()) {
-            return Err(RelationalError::not_supported(&format!(
+            return Err(RelationalError::not_supported(format!(
                 "{} with DISTINCT, named arguments and the like",
                 name.to_uppercase()
             )));
