@@ -87,7 +87,7 @@ fn wrong_references(
 /// Whether a file may name pages: a source, a page, or a script of the checks.
 fn may_name_pages(path: &Path) -> bool {
     path.extension().is_some_and(|extension| ["rs", "md", "toml", "slt"].iter().any(|known| extension == *known))
-        || path.parent().is_some_and(|folder| folder.ends_with(".ci"))
+        || path.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".ci")
 }
 
 #[test]
