@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use saltwing_store::StoreError;
 use saltwing_store::directory::sync_directory;
-use saltwing_store::torn::{self, Cut, Made, SALVAGE};
+use saltwing_store::torn::{self, Cut, CutCopy, SALVAGE};
 use saltwing_store::watermark::Marks;
 
 use crate::journal::{Batch, Journal, Next};
@@ -179,12 +179,12 @@ impl Verdict {
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`].
-    pub(crate) fn cut(self, directory: &Path) -> Result<(Vec<Made>, Option<String>), StoreError> {
+    pub(crate) fn cut(self, directory: &Path) -> Result<(Vec<CutCopy>, Option<String>), StoreError> {
         if let Some(path) = &self.is_missing {
             File::create_new(path).map_err(|error| StoreError::io("create", path, error))?;
             path.parent().map_or(Ok(()), sync_directory)?;
         }
-        let made: Vec<Made> = self.cuts.into_iter().map(|cut| cut.make(directory)).collect::<Result<_, _>>()?;
+        let made: Vec<CutCopy> = self.cuts.into_iter().map(|cut| cut.make(directory)).collect::<Result<_, _>>()?;
         let notice = self.why.map(|why| torn::notice(&why, &made));
         Ok((made, notice))
     }

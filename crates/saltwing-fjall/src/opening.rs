@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fjall::{CompressionType, Database, Keyspace};
 use saltwing_store::directory::{Directory, guard_opening};
-use saltwing_store::torn::{Made, SALVAGE};
+use saltwing_store::torn::{CutCopy, SALVAGE};
 use saltwing_store::watermark::Found;
 use saltwing_store::{Access, LeftOut, OpenOptions, StoreError};
 
@@ -65,7 +65,7 @@ pub(crate) fn open_whole(directory: &Directory, found: Found, options: &OpenOpti
     if newest < required {
         // fjall must not write to files that are to be salvaged.
         drop(files);
-        cuts.iter().rev().try_for_each(Made::undo)?;
+        cuts.iter().rev().try_for_each(CutCopy::undo)?;
         let why = format!(
             "commits up to {required} were acknowledged, and the newest one there is {newest}. \
              Nothing was changed; {SALVAGE}"

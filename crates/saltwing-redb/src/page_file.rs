@@ -62,15 +62,15 @@ struct Group {
     sums: Vec<AtomicU32>,
 }
 
-/// A stretch of pages within one group.
-struct Stretch {
+/// Pages within one group.
+struct PageRange {
     group: u64,
     /// The first page's place in the group.
     first: usize,
     pages: usize,
 }
 
-impl Stretch {
+impl PageRange {
     fn bytes(&self) -> usize {
         self.pages * PAGE as usize
     }
@@ -86,7 +86,7 @@ impl Stretch {
 }
 
 /// The pages from `offset` on, cut at the borders of groups.
-fn stretches(offset: u64, len: usize) -> Result<impl Iterator<Item = Stretch>> {
+fn page_ranges(offset: u64, len: usize) -> Result<impl Iterator<Item = PageRange>> {
     if !offset.is_multiple_of(PAGE) || !(len as u64).is_multiple_of(PAGE) {
         let what = format!("{len} bytes at {offset} are not whole pages");
         return Err(Error::new(ErrorKind::InvalidInput, what));
@@ -96,7 +96,7 @@ fn stretches(offset: u64, len: usize) -> Result<impl Iterator<Item = Stretch>> {
         let (group, first) = (page / GROUP_PAGES, page % GROUP_PAGES);
         let pages = (end - page).min(GROUP_PAGES - first);
         page += pages;
-        (pages > 0).then_some(Stretch { group, first: first as usize, pages: pages as usize })
+        (pages > 0).then_some(PageRange { group, first: first as usize, pages: pages as usize })
     }))
 }
 
@@ -207,14 +207,14 @@ impl StorageBackend for PageFile {
             return self.read_header(offset as usize, out);
         }
         let mut left = out;
-        for stretch in stretches(offset, left.len())? {
-            let (part, rest) = left.split_at_mut(stretch.bytes());
-            positioned::read(&self.file, stretch.at(), part)?;
-            let group = self.group(stretch.group)?;
+        for range in page_ranges(offset, left.len())? {
+            let (part, rest) = left.split_at_mut(range.bytes());
+            positioned::read(&self.file, range.at(), part)?;
+            let group = self.group(range.group)?;
             for (index, page) in part.chunks_exact(PAGE as usize).enumerate() {
-                let expected = group.sums.get(stretch.first + index).map(|sum| sum.load(Ordering::Relaxed));
+                let expected = group.sums.get(range.first + index).map(|sum| sum.load(Ordering::Relaxed));
                 if expected != Some(sum(page)) {
-                    return Err(damaged(stretch.page(index)));
+                    return Err(damaged(range.page(index)));
                 }
             }
             left = rest;
@@ -259,14 +259,14 @@ impl StorageBackend for PageFile {
             return self.write_header(offset as usize, data);
         }
         let mut left = data;
-        for stretch in stretches(offset, data.len())? {
-            let (part, rest) = left.split_at(stretch.bytes());
-            let group = self.group(stretch.group)?;
-            positioned::write(&self.file, stretch.at(), part)?;
-            for (place, page) in group.sums.iter().skip(stretch.first).zip(part.chunks_exact(PAGE as usize)) {
+        for range in page_ranges(offset, data.len())? {
+            let (part, rest) = left.split_at(range.bytes());
+            let group = self.group(range.group)?;
+            positioned::write(&self.file, range.at(), part)?;
+            for (place, page) in group.sums.iter().skip(range.first).zip(part.chunks_exact(PAGE as usize)) {
                 place.store(sum(page), Ordering::Relaxed);
             }
-            self.changed.lock().insert(stretch.group);
+            self.changed.lock().insert(range.group);
             left = rest;
         }
         Ok(())

@@ -36,7 +36,7 @@ pub(crate) struct ColumnCodec {
 }
 
 /// The piece of a key that one column takes.
-pub(crate) enum Piece {
+pub(crate) enum KeyPart {
     /// NULL, written as a separator of this many bytes.
     Null { separator: usize },
     /// A value of `len` bytes, then `separator` bytes, after which more must
@@ -158,20 +158,20 @@ impl ColumnCodec {
 
     /// Finds this column at the front of `key`, which is not empty.
     #[inline]
-    pub(crate) fn split(&self, key: &[u8]) -> Result<Piece, BadBytes> {
+    pub(crate) fn split(&self, key: &[u8]) -> Result<KeyPart, BadBytes> {
         match self.framing {
             Framing::Fixed(width) if key.len() >= width => {
-                Ok(Piece::Value { len: width, separator: 0, promises_more: false })
+                Ok(KeyPart::Value { len: width, separator: 0, promises_more: false })
             }
             Framing::Fixed(_) => Err(BadBytes("the key ends inside the column")),
-            Framing::Rest => Ok(Piece::Final { len: key.len() }),
+            Framing::Rest => Ok(KeyPart::Final { len: key.len() }),
             Framing::Separated if self.nullable && !self.last && key.first() == Some(&0) => {
-                Ok(Piece::Null { separator: 1 })
+                Ok(KeyPart::Null { separator: 1 })
             }
             Framing::Escaped if self.nullable && !self.last && key.starts_with(&[0, 1]) => {
-                Ok(Piece::Null { separator: 2 })
+                Ok(KeyPart::Null { separator: 2 })
             }
-            _ if self.last && !self.is_desc() => Ok(Piece::Final { len: key.len() }),
+            _ if self.last && !self.is_desc() => Ok(KeyPart::Final { len: key.len() }),
             Framing::Separated => {
                 let separator = self.value.mask();
                 self.until(key, key.iter().position(|byte| *byte == separator), 1)
@@ -180,11 +180,11 @@ impl ColumnCodec {
         }
     }
 
-    fn until(&self, key: &[u8], end: Option<usize>, separator: usize) -> Result<Piece, BadBytes> {
+    fn until(&self, key: &[u8], end: Option<usize>, separator: usize) -> Result<KeyPart, BadBytes> {
         match (end, self.is_desc()) {
             (Some(0), _) if self.nullable => Err(BadBytes("an empty value in a nullable column")),
-            (Some(len), desc) => Ok(Piece::Value { len, separator, promises_more: !desc }),
-            (None, false) => Ok(Piece::Final { len: key.len() }),
+            (Some(len), desc) => Ok(KeyPart::Value { len, separator, promises_more: !desc }),
+            (None, false) => Ok(KeyPart::Final { len: key.len() }),
             (None, true) => Err(BadBytes("a descending value without its terminator")),
         }
     }

@@ -2,7 +2,7 @@
 
 use saltwing_types::{SortOrder, Value};
 
-use crate::column::{ColumnCodec, Piece};
+use crate::column::{ColumnCodec, KeyPart};
 use crate::error::shown_bytes;
 use crate::{BadBytes, KeySlices, RowKeyCodec, RowKeyError, ValueCodec};
 
@@ -57,17 +57,17 @@ impl RowKeyCodec {
                     let piece = column.split(rest).map_err(|bad| (index, bad))?;
                     let start = at;
                     match piece {
-                        Piece::Null { separator } => {
+                        KeyPart::Null { separator } => {
                             at += separator;
                             promised = true;
                             None
                         }
-                        Piece::Value { len, separator, promises_more } => {
+                        KeyPart::Value { len, separator, promises_more } => {
                             at += len + separator;
                             promised = promises_more;
                             Some(start..start + len)
                         }
-                        Piece::Final { len } => {
+                        KeyPart::Final { len } => {
                             at += len;
                             ended = true;
                             Some(start..start + len)

@@ -31,9 +31,9 @@ pub struct Cut {
     pub is_removed: bool,
 }
 
-/// A cut that was made.
+/// The copy of a torn end that was cut off.
 #[derive(Debug)]
-pub struct Made {
+pub struct CutCopy {
     cut: Cut,
     /// Where the end is kept; `None` if it was zeros.
     copy: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub fn left_out(why: &str) -> String {
 }
 
 /// The notice of cuts that were made.
-pub fn notice(why: &str, made: &[Made]) -> String {
+pub fn notice(why: &str, made: &[CutCopy]) -> String {
     let kept = made.iter().find_map(|made| made.copy.as_ref());
     let kept = kept.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
     format!("{why}{kept}")
@@ -63,7 +63,7 @@ impl Cut {
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`].
-    pub fn make(self, directory: &Path) -> Result<Made, StoreError> {
+    pub fn make(self, directory: &Path) -> Result<CutCopy, StoreError> {
         let failed = |error| StoreError::io("cut", &self.log, error);
         let mut log = OpenOptions::new().read(true).write(true).open(&self.log).map_err(failed)?;
         let bytes = log.metadata().map_err(failed)?.len();
@@ -74,11 +74,11 @@ impl Cut {
         } else {
             log.set_len(self.at).and_then(|()| log.sync_all()).map_err(failed)?;
         }
-        Ok(Made { copy, bytes, cut: self })
+        Ok(CutCopy { copy, bytes, cut: self })
     }
 }
 
-impl Made {
+impl CutCopy {
     /// Puts the end back, and deletes the copy. Not for a journal of which only a part was torn.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ use crate::rewrite::{Findings, Prepared, Renaming, prepare};
 use crate::scan::scan_request::QueryContext;
 use crate::statement::current as current_statement;
 use crate::statement::memory_pool::StatementMemory;
-use crate::statement::planner_thread::{Watched, on_planner_thread};
+use crate::statement::planner_thread::{CancellableRule, on_planner_thread};
 use crate::unnesting::{keeps_subquery, without_idle_marks};
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -142,7 +142,7 @@ impl Engine {
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
         rules.insert(placed, Arc::new(HideConstants));
         rules.insert(0, Arc::new(ScanRule));
-        let rules = rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        let rules = rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let native = SessionStateDefaults::default_aggregate_functions();
         let aggregates = native.into_iter().chain(aggregate::functions()).collect();
         let native = SessionStateDefaults::default_scalar_functions();
@@ -159,11 +159,11 @@ impl Engine {
             .build();
         let mut analyzer = Analyzer::new();
         analyzer.rules.insert(0, Arc::new(Lowering));
-        analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
-        let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Watched(rule)) as _).collect();
+        let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let (optimizer, divided_rows_min) = (Optimizer::with_rules(rules), config.divided_rows_min);
         let session = Arc::new(session);
         Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })

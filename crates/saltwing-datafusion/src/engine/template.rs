@@ -132,13 +132,13 @@ fn rebound(
 
 /// Whether a statement means the same whenever it is planned: no function's value is that of the moment.
 pub(crate) fn is_immutable(plan: &LogicalPlan) -> Result<bool> {
-    let mut timeless = true;
+    let mut immutable = true;
     each_expr(plan, &mut |_, expr| {
         if let PlanExpr::ScalarFunction(call) = expr {
-            timeless &= call.func.signature().volatility != Volatility::Stable;
+            immutable &= call.func.signature().volatility != Volatility::Stable;
         }
     })?;
-    Ok(timeless)
+    Ok(immutable)
 }
 
 /// Whether parameters stand in conditions of scans alone, and there as values can be put in.

@@ -156,7 +156,7 @@ impl FromColumns {
 
 /// Which rows of a join's sides come out, as far as merged columns go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum PreservedSide {
     Left,
     Right,
     Both,
@@ -165,15 +165,15 @@ enum Kept {
     OnlyRight,
 }
 
-fn kept(operator: &JoinOperator) -> Kept {
+fn preserved_side(operator: &JoinOperator) -> PreservedSide {
     match operator {
-        JoinOperator::Right(_) | JoinOperator::RightOuter(_) => Kept::Right,
-        JoinOperator::FullOuter(_) => Kept::Both,
+        JoinOperator::Right(_) | JoinOperator::RightOuter(_) => PreservedSide::Right,
+        JoinOperator::FullOuter(_) => PreservedSide::Both,
         JoinOperator::LeftSemi(_) | JoinOperator::LeftAnti(_) | JoinOperator::Semi(_) | JoinOperator::Anti(_) => {
-            Kept::OnlyLeft
+            PreservedSide::OnlyLeft
         }
-        JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_) => Kept::OnlyRight,
-        _ => Kept::Left,
+        JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_) => PreservedSide::OnlyRight,
+        _ => PreservedSide::Left,
     }
 }
 
@@ -309,14 +309,14 @@ impl Relations<'_> {
     /// A join: its visible columns, and the expansion of USING or NATURAL.
     pub(super) fn joined(&self, left: FromColumns, join: &Join) -> Result<(FromColumns, Option<Expr>)> {
         let right = self.factor(&join.relation)?;
-        let kept = kept(&join.join_operator);
+        let kept = preserved_side(&join.join_operator);
         let names: Vec<Ident> = match constraint_of(&join.join_operator) {
             Some(JoinConstraint::Using(names)) => names.iter().map(single_part).collect::<Result<_>>()?,
             Some(JoinConstraint::Natural) => common(&left, &right)?,
             _ => {
                 return Ok(match kept {
-                    Kept::OnlyLeft => (left, None),
-                    Kept::OnlyRight => (right, None),
+                    PreservedSide::OnlyLeft => (left, None),
+                    PreservedSide::OnlyRight => (right, None),
                     _ => (left.beside(right), None),
                 });
             }
@@ -330,7 +330,7 @@ fn merged(
     mut left: FromColumns,
     mut right: FromColumns,
     names: &[Ident],
-    kept: Kept,
+    kept: PreservedSide,
 ) -> Result<(FromColumns, Option<Expr>)> {
     let (mut columns, mut condition, mut taken) = (Vec::new(), None, Vec::new());
     for name in names {
@@ -341,16 +341,16 @@ fn merged(
             Some(before) => binary(before, BinaryOperator::And, equal),
         });
         let value = match kept {
-            Kept::Both => function_call("coalesce".to_owned(), vec![a.value, b.value]),
-            Kept::Right => b.value,
+            PreservedSide::Both => function_call("coalesce".to_owned(), vec![a.value, b.value]),
+            PreservedSide::Right => b.value,
             _ => a.value,
         };
         taken.push(a.output.name.clone());
         columns.push(Column { output: a.output, value, is_merged: true });
     }
     let shown = match kept {
-        Kept::OnlyLeft => left,
-        Kept::OnlyRight => right,
+        PreservedSide::OnlyLeft => left,
+        PreservedSide::OnlyRight => right,
         _ => {
             left.take_out(&taken);
             right.take_out(&taken);

@@ -67,9 +67,9 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 
 /// A rule that runs if the statement may go on.
 #[derive(Debug)]
-pub(crate) struct Watched<R: ?Sized>(pub(crate) Arc<R>);
+pub(crate) struct CancellableRule<R: ?Sized>(pub(crate) Arc<R>);
 
-impl AnalyzerRule for Watched<dyn AnalyzerRule + Send + Sync> {
+impl AnalyzerRule for CancellableRule<dyn AnalyzerRule + Send + Sync> {
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> PlanResult<LogicalPlan> {
         check()?;
         self.0.analyze(plan, config)
@@ -80,7 +80,7 @@ impl AnalyzerRule for Watched<dyn AnalyzerRule + Send + Sync> {
     }
 }
 
-impl OptimizerRule for Watched<dyn OptimizerRule + Send + Sync> {
+impl OptimizerRule for CancellableRule<dyn OptimizerRule + Send + Sync> {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -95,7 +95,7 @@ impl OptimizerRule for Watched<dyn OptimizerRule + Send + Sync> {
     }
 }
 
-impl PhysicalOptimizerRule for Watched<dyn PhysicalOptimizerRule + Send + Sync> {
+impl PhysicalOptimizerRule for CancellableRule<dyn PhysicalOptimizerRule + Send + Sync> {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> PlanResult<Arc<dyn ExecutionPlan>> {
         check()?;
         self.0.optimize(plan, config)

@@ -16,7 +16,7 @@ use super::count::{Counted, Counts};
 use super::extreme::{self, End};
 use super::group_table::GroupTable;
 use super::grouping::{Assigned, canonical};
-use super::sum::{Sums, Wanted};
+use super::sum::{SumOutput, Sums};
 
 use crate::ExecError;
 use crate::output::Output;
@@ -140,15 +140,15 @@ pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, 
     let Some(ty) = call.argument.as_ref().and_then(|argument| argument.sql_type()) else {
         return Ok(Box::new(Counts::new(Counted::Rows)));
     };
-    let wanted = if call.function == AggregateFunction::Avg { Wanted::Average } else { Wanted::Sum };
+    let output = if call.function == AggregateFunction::Avg { SumOutput::Average } else { SumOutput::Sum };
     Ok(match (call.function, arrow_type(ty)) {
         (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
         (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
         (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
         (_, data_type) => match SumKind::of(&data_type) {
-            Some(kind @ SumKind::Integers) => Box::new(Sums::<i128>::new(kind, wanted)),
-            Some(kind @ SumKind::Decimals(_)) => Box::new(Sums::<i256>::new(kind, wanted)),
-            Some(kind @ SumKind::Floats) => Box::new(Sums::<FloatTotal>::new(kind, wanted)),
+            Some(kind @ SumKind::Integers) => Box::new(Sums::<i128>::new(kind, output)),
+            Some(kind @ SumKind::Decimals(_)) => Box::new(Sums::<i256>::new(kind, output)),
+            Some(kind @ SumKind::Floats) => Box::new(Sums::<FloatTotal>::new(kind, output)),
             None => return Err(unexpected(ty)),
         },
     })

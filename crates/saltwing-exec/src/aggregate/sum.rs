@@ -10,7 +10,7 @@ use super::accumulator::Accumulator;
 
 /// The aggregate computed from a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum SumOutput {
     /// SUM.
     Sum,
     /// AVG.
@@ -27,13 +27,13 @@ struct Sum<T> {
 /// SUM or AVG by group.
 pub(crate) struct Sums<T> {
     kind: SumKind,
-    wanted: Wanted,
+    output: SumOutput,
     sums: Vec<Sum<T>>,
 }
 
 impl<T> Sums<T> {
-    pub(crate) fn new(kind: SumKind, wanted: Wanted) -> Self {
-        Self { kind, wanted, sums: Vec::new() }
+    pub(crate) fn new(kind: SumKind, output: SumOutput) -> Self {
+        Self { kind, output, sums: Vec::new() }
     }
 }
 
@@ -64,9 +64,9 @@ impl<T: SumTotal> Accumulator for Sums<T> {
 
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
         let taken = self.sums.drain(..groups.min(self.sums.len()));
-        match self.wanted {
-            Wanted::Sum => T::sums(taken.map(|sum| (sum.count > 0).then_some(sum.total)), self.kind),
-            Wanted::Average => T::averages(taken.map(|sum| (sum.total, sum.count)), self.kind),
+        match self.output {
+            SumOutput::Sum => T::sums(taken.map(|sum| (sum.count > 0).then_some(sum.total)), self.kind),
+            SumOutput::Average => T::averages(taken.map(|sum| (sum.total, sum.count)), self.kind),
         }
     }
 

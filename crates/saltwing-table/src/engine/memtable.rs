@@ -40,24 +40,24 @@ struct DeltaKey {
 }
 
 /// A key that is looked for.
-struct Wanted<'k> {
+struct LookupKey<'k> {
     head: Head,
     key: &'k [u8],
 }
 
-impl<'k> Wanted<'k> {
+impl<'k> LookupKey<'k> {
     fn new(key: &'k [u8]) -> Self {
         Self { head: head_of(key), key }
     }
 }
 
-impl Equivalent<DeltaKey> for Wanted<'_> {
+impl Equivalent<DeltaKey> for LookupKey<'_> {
     fn equivalent(&self, key: &DeltaKey) -> bool {
         self.compare(key).is_eq()
     }
 }
 
-impl Comparable<DeltaKey> for Wanted<'_> {
+impl Comparable<DeltaKey> for LookupKey<'_> {
     fn compare(&self, key: &DeltaKey) -> Ordering {
         self.head.cmp(&key.head).then_with(|| self.key.cmp(&key.key))
     }
@@ -66,11 +66,11 @@ impl Comparable<DeltaKey> for Wanted<'_> {
 impl Delta {
     /// The row of a key, or that it is deleted; `None` where nothing is said of it.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
-        self.0.get(&Wanted::new(key))
+        self.0.get(&LookupKey::new(key))
     }
 
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        self.0.contains_key(&Wanted::new(key))
+        self.0.contains_key(&LookupKey::new(key))
     }
 
     /// Inserts a row, or replaces the existing one.
@@ -94,8 +94,8 @@ impl Delta {
         start: &[u8],
         end: Option<&[u8]>,
     ) -> impl DoubleEndedIterator<Item = (&Bytes, &Option<StoredRow>)> {
-        let end = end.map_or(Bound::Unbounded, |end| Bound::Excluded(Wanted::new(end)));
-        self.0.range((Bound::Included(Wanted::new(start)), end)).map(|(key, row)| (&key.key, row))
+        let end = end.map_or(Bound::Unbounded, |end| Bound::Excluded(LookupKey::new(end)));
+        self.0.range((Bound::Included(LookupKey::new(start)), end)).map(|(key, row)| (&key.key, row))
     }
 
     /// All rows in key order.

@@ -12,12 +12,12 @@ use crate::format::search::search_by;
 pub(crate) struct Seeker<'p> {
     part: &'p FixPart,
     rows: Range<usize>,
-    numbers: Option<Numbers>,
+    numbers: Option<NumericSuffix>,
 }
 
 /// How suffixes of one length are read as numbers, whose order is theirs.
 #[derive(Clone, Copy)]
-struct Numbers {
+struct NumericSuffix {
     /// Where the bytes of row 0's begin that end with its suffix.
     at: usize,
     stride: usize,
@@ -30,7 +30,7 @@ impl FixPart {
         let numbers = self.suffix_stride().and_then(|(at, stride)| {
             let at = (at + stride).checked_sub(size_of::<u128>())?;
             let bits = u32::try_from(8 * stride).ok().filter(|bits| *bits <= u128::BITS)?;
-            Some(Numbers { at, stride, mask: u128::MAX.checked_shr(u128::BITS - bits).unwrap_or(0) })
+            Some(NumericSuffix { at, stride, mask: u128::MAX.checked_shr(u128::BITS - bits).unwrap_or(0) })
         });
         Seeker { part: self, rows, numbers }
     }
@@ -60,7 +60,7 @@ impl Seeker<'_> {
         let suffix = self.part.suffix_of(key, &self.rows)?;
         let bytes = self.part.bytes();
         match self.numbers {
-            Some(Numbers { at, stride, mask }) if suffix.len() == stride => {
+            Some(NumericSuffix { at, stride, mask }) if suffix.len() == stride => {
                 // Of a key as long as a number its last bytes are at hand as one.
                 let wanted = match key.last_chunk() {
                     Some(last) => u128::from_be_bytes(*last) & mask,

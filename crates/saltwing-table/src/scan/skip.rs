@@ -60,7 +60,7 @@ enum State {
     /// The next row's stretch is unknown.
     Unknown,
     /// Rows up to the place are wanted.
-    Wanted,
+    Match,
     /// They are not.
     Unwanted,
 }
@@ -108,7 +108,7 @@ impl Skipper {
                     self.ask(&piece)?;
                     self.held = Some(piece);
                 }
-                State::Wanted => match self.rows_before_place(&piece)? {
+                State::Match => match self.rows_before_place(&piece)? {
                     0 => {
                         self.state = State::Unknown;
                         self.held = Some(piece);
@@ -138,7 +138,7 @@ impl Skipper {
         piece.first_key(self.direction, &mut self.key)?;
         let logical = self.key.get(usize::from(self.bucket.is_some())..).unwrap_or_default();
         let (state, place) = match self.skip_filter.at(logical) {
-            KeyRegion::Match(place) => (State::Wanted, place),
+            KeyRegion::Match(place) => (State::Match, place),
             KeyRegion::Gap(place) => (State::Unwanted, place),
         };
         self.state = state;
