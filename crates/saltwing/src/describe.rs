@@ -13,6 +13,7 @@ use saltwing_sql::statement::{CopySource, Delete, QueryStatement, Upsert};
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
 use crate::description::Description;
+use crate::explain::{PLAN_COLUMN, text_columns};
 use crate::run::{Purpose, unsupported};
 use crate::session::Session;
 use crate::settings::Setting;
@@ -43,14 +44,15 @@ impl Session {
                 CopySource::Table { table, .. } => Ok(resolve(&*catalog, table).map(|_| nothing)?),
             },
             Statement::CopyFrom(copy) => Ok(resolve(&*catalog, &copy.table).map(|_| nothing)?),
-            Statement::Explain(explain) => match &*explain.statement {
-                // Nothing is refused that is only explained.
-                Statement::Query(query) if !explain.analyze => {
-                    self.note_types(query, &[], types);
-                    Ok(nothing)
+            Statement::Explain(explain) => {
+                match (&*explain.statement, explain.analyze) {
+                    (explained, true) => drop(self.described(explained, types)?),
+                    // Nothing is refused that is only explained.
+                    (Statement::Query(query), false) => self.note_types(query, &[], types),
+                    (_, false) => {}
                 }
-                explained => self.described(explained, types).map(|_| nothing),
-            },
+                Ok(Description { columns: Some(text_columns(&[PLAN_COLUMN]).into()), ..nothing })
+            }
             Statement::CreateTable(create) => {
                 let bound = create_table(create, self.shared().options.default_salt)?;
                 self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;

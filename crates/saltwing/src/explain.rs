@@ -35,6 +35,9 @@ impl Explained {
     }
 }
 
+/// The one column of EXPLAIN.
+pub(crate) const PLAN_COLUMN: &str = "plan";
+
 impl Session {
     pub(crate) fn run_explain(&self, explain: &Explain, params: &[Value]) -> Result<RowsOutcome, Error> {
         let explained = match (&*explain.statement, explain.analyze) {
@@ -57,7 +60,7 @@ impl Session {
                 text.lines().map(str::to_owned).collect()
             }
         };
-        text_rows("plan", lines)
+        text_rows(PLAN_COLUMN, lines)
     }
 
     fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
@@ -122,12 +125,15 @@ pub(crate) fn text_rows(label: &str, lines: Vec<String>) -> Result<RowsOutcome, 
     table_rows(&[label], lines.into_iter().map(|line| vec![Some(line)]).collect())
 }
 
+/// Text columns of a result.
+pub(crate) fn text_columns(labels: &[&str]) -> Vec<ResultColumn> {
+    let column = |label: &&str| ResultColumn { label: (*label).into(), ty: SqlType::Varchar(None), nullable: true };
+    labels.iter().map(column).collect()
+}
+
 /// A result of text columns.
 pub(crate) fn table_rows(labels: &[&str], rows: Vec<Vec<Option<String>>>) -> Result<RowsOutcome, Error> {
-    let columns: Vec<ResultColumn> = labels
-        .iter()
-        .map(|label| ResultColumn { label: (*label).into(), ty: SqlType::Varchar(None), nullable: true })
-        .collect();
+    let columns = text_columns(labels);
     let column = |i: usize| -> arrow::array::ArrayRef {
         Arc::new(rows.iter().map(|row| row.get(i).and_then(Option::as_deref)).collect::<StringArray>())
     };

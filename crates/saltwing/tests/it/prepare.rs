@@ -109,7 +109,7 @@ fn a_description_has_parameters_columns_and_plan() {
         ("UPSERT INTO log (ts, phone) VALUES (?, 'a'), (?, ?)", "(BIGINT, BIGINT, VARCHAR) -> none; -"),
         ("DELETE FROM log WHERE phone = ? AND up > ?", "(VARCHAR, BIGINT) -> none; -"),
         ("CREATE TABLE t (k BIGINT PRIMARY KEY)", "() -> none; -"),
-        ("EXPLAIN SELECT up FROM log WHERE up = ?", "(BIGINT) -> none; -"),
+        ("EXPLAIN SELECT up FROM log WHERE up = ?", "(BIGINT) -> plan VARCHAR; -"),
     ] {
         assert_eq!(described(sql), wanted, "{sql}");
     }
@@ -142,6 +142,7 @@ fn every_kind_of_statement_is_checked() {
         ("COPY logs FROM STDIN", Some("no_such_table")),
         ("EXPLAIN ANALYZE SELECT up FROM log", Some("full_scan_refused")),
         ("EXPLAIN SELECT up FROM log", None),
+        ("EXPLAIN DELETE FROM log WHERE up = 1", None),
         ("SET no_such = 1", Some("bad_argument")),
         ("BEGIN", Some("not_supported")),
         ("UPDATE log SET up = 1 WHERE phone = 'a'", Some("not_supported")),
