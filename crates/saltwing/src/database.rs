@@ -153,10 +153,9 @@ fn durability_notice(capabilities: &Capabilities) -> Option<String> {
 }
 
 #[cfg(test)]
-mod faults;
-
-#[cfg(test)]
 mod tests {
+    mod faults;
+
     use saltwing_store::MemoryStore;
     use saltwing_store::conformance::fault::{Call, Fault, FaultStore};
 
