@@ -35,7 +35,7 @@ pub use dml::{
 };
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
-pub use lower::{LowerError, Lowerer, Params, constant, operand, operand_place, operation};
+pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};
 pub use notice::query_notice;
 pub use output::{OutputColumn, ResultColumn};
 pub use parameters::ParameterTypes;

@@ -71,10 +71,23 @@ pub struct Lowerer<'a> {
     pub collector: Option<&'a Collector>,
 }
 
+/// The comparison that an operator is.
+pub fn comparison_operator(op: &BinaryOperator) -> Option<CompareOp> {
+    Some(match op {
+        BinaryOperator::Eq => CompareOp::Eq,
+        BinaryOperator::NotEq => CompareOp::NotEq,
+        BinaryOperator::Lt => CompareOp::Lt,
+        BinaryOperator::LtEq => CompareOp::LtEq,
+        BinaryOperator::Gt => CompareOp::Gt,
+        BinaryOperator::GtEq => CompareOp::GtEq,
+        _ => return None,
+    })
+}
+
 /// What names of placeholders for operands begin with; no parameter's does.
 const OPERAND: &str = "operand ";
 
-/// The placeholder for an operand that is lowered elsewhere: see [`operation`].
+/// The placeholder for an operand whose value the caller of [`operation`] supplies.
 pub fn operand(place: usize) -> ast::Expr {
     ast::Expr::value(ast::Value::Placeholder(format!("{OPERAND}{place}")))
 }
@@ -256,15 +269,12 @@ impl Lowerer<'_> {
         let typed = |built: std::result::Result<Expr, ValueError>| {
             built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
         };
-        let compare = match op {
-            BinaryOperator::And => return typed(typing::and(vec![self.lower(left)?, self.lower(right)?])),
-            BinaryOperator::Or => return typed(typing::or(vec![self.lower(left)?, self.lower(right)?])),
-            BinaryOperator::Eq => CompareOp::Eq,
-            BinaryOperator::NotEq => CompareOp::NotEq,
-            BinaryOperator::Lt => CompareOp::Lt,
-            BinaryOperator::LtEq => CompareOp::LtEq,
-            BinaryOperator::Gt => CompareOp::Gt,
-            BinaryOperator::GtEq => CompareOp::GtEq,
+        if let Some(op) = comparison_operator(op) {
+            return self.compare(e, op, left, right);
+        }
+        match op {
+            BinaryOperator::And => typed(typing::and(vec![self.lower(left)?, self.lower(right)?])),
+            BinaryOperator::Or => typed(typing::or(vec![self.lower(left)?, self.lower(right)?])),
             BinaryOperator::PGRegexMatch
             | BinaryOperator::PGRegexIMatch
             | BinaryOperator::PGRegexNotMatch
@@ -272,10 +282,10 @@ impl Lowerer<'_> {
                 use BinaryOperator::{PGRegexIMatch, PGRegexNotIMatch, PGRegexNotMatch};
                 let ignore_case = matches!(op, PGRegexIMatch | PGRegexNotIMatch);
                 let negated = matches!(op, PGRegexNotMatch | PGRegexNotIMatch);
-                return typed(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated));
+                typed(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated))
             }
             BinaryOperator::StringConcat => {
-                return typed(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?]));
+                typed(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?]))
             }
             arithmetic => {
                 let op = match arithmetic {
@@ -286,10 +296,9 @@ impl Lowerer<'_> {
                     BinaryOperator::Modulo => ArithOp::Rem,
                     other => return Err(LowerError::Unsupported(format!("the operator {other}"), expr_span(e))),
                 };
-                return typed(typing::arith(op, self.lower(left)?, self.lower(right)?));
+                typed(typing::arith(op, self.lower(left)?, self.lower(right)?))
             }
-        };
-        self.compare(e, compare, left, right)
+        }
     }
 
     /// A comparison of values, or of row values.
@@ -400,7 +409,7 @@ impl Lowerer<'_> {
         };
         let said_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
         let distinct = said_distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
-        // A sum of different floats hangs on which of two equal ones is taken; the other executor has its ways.
+        // Either of two equal floats may be kept, and the sum depends on which: the relational engine keeps one.
         if distinct && (function == AggregateFunction::Avg || ty == SqlType::Double || argument.is_none()) {
             return Err(foreign());
         }

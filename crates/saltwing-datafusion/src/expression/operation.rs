@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use std::ops::ControlFlow;
 
 use datafusion::logical_expr::Operator;
-use saltwing_bind::operand_place;
+use saltwing_bind::{comparison_operator, operand_place};
 use saltwing_types::{CompareOp, Expr, Function, SqlType, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, visit_expressions_mut};
 
@@ -116,18 +116,7 @@ pub(crate) fn comparison(syntax: &ast::Expr) -> Option<(CompareOp, &ast::Expr, &
     Some(match syntax {
         ast::Expr::IsDistinctFrom(left, right) => (CompareOp::Distinct, left, right),
         ast::Expr::IsNotDistinctFrom(left, right) => (CompareOp::NotDistinct, left, right),
-        ast::Expr::BinaryOp { left, op, right } => {
-            let op = match op {
-                BinaryOperator::Eq => CompareOp::Eq,
-                BinaryOperator::NotEq => CompareOp::NotEq,
-                BinaryOperator::Lt => CompareOp::Lt,
-                BinaryOperator::LtEq => CompareOp::LtEq,
-                BinaryOperator::Gt => CompareOp::Gt,
-                BinaryOperator::GtEq => CompareOp::GtEq,
-                _ => return None,
-            };
-            (op, left, right)
-        }
+        ast::Expr::BinaryOp { left, op, right } => (comparison_operator(op)?, left, right),
         _ => return None,
     })
 }
