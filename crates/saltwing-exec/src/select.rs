@@ -50,10 +50,11 @@ impl Operator {
                 Self::Computed(outputs.iter().cloned().map(Output::new).collect())
             }
             DirectPlan::KeyEnds { aggregate, .. }
+            | DirectPlan::DistinctPrefix { aggregate, .. }
             | DirectPlan::Totals { aggregate, .. }
-            | DirectPlan::Aggregate(aggregate) => Self::Aggregate(Arc::new(AggregatePlan::new(aggregate, false)?)),
-            DirectPlan::DistinctPrefix { aggregate, .. } => {
-                Self::Aggregate(Arc::new(AggregatePlan::new(aggregate, true)?))
+            | DirectPlan::Aggregate(aggregate) => {
+                let each_row = matches!(plan, DirectPlan::DistinctPrefix { .. });
+                Self::Aggregate(Arc::new(AggregatePlan::new(aggregate, each_row)?))
             }
         })
     }

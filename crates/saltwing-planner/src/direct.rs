@@ -115,17 +115,6 @@ impl DirectPlan {
             },
         }
     }
-
-    /// The groups, if it makes groups.
-    pub fn aggregate(&self) -> Option<&Aggregate> {
-        match self {
-            Self::PointGet { .. } | Self::Scan(_) => None,
-            Self::KeyEnds { aggregate, .. }
-            | Self::DistinctPrefix { aggregate, .. }
-            | Self::Totals { aggregate, .. }
-            | Self::Aggregate(aggregate) => Some(aggregate),
-        }
-    }
 }
 
 impl PlannedSelect {

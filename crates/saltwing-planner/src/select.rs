@@ -100,12 +100,12 @@ fn one_key(bound: &BoundSelect, access: &TableAccess) -> Option<Option<Vec<u8>>>
     }
     let mut ranges = plan.ranges.iter();
     let (only, None) = (ranges.next()?, ranges.next()) else { return None };
-    let mut key: Vec<u8> = only.bucket.into_iter().collect();
-    if key.len() != bound.table.codec().bucket_bytes() {
-        return None;
-    }
-    key.extend_from_slice(only.range.start());
-    Some(Some(key))
+    let physical = match only.bucket {
+        Some(bucket) => only.range.in_bucket(bucket),
+        None if bound.table.codec().bucket_bytes() == 0 => only.range,
+        None => return None,
+    };
+    Some(Some(physical.into_bounds().0))
 }
 
 /// The access of an aggregate, and how its rows lie.
