@@ -9,7 +9,7 @@ use crate::select::{BoundSelect, Output};
 pub struct ParameterTypes(Vec<Option<SqlType>>);
 
 impl ParameterTypes {
-    /// So many parameters, of which nothing is known.
+    /// `count` parameters of unknown types.
     pub fn new(count: usize) -> Self {
         Self(vec![None; count])
     }

@@ -21,7 +21,7 @@ use crate::source::{Columns, Source};
 pub struct DirectRows {
     plan: Arc<SelectPlan>,
     source: Source,
-    /// What is read instead, if many rows make few groups: several threads read it.
+    /// The parts of the scan that several threads read instead of the source, if there are many rows to aggregate.
     parts: Option<Parts>,
     groups: Option<Box<Groups>>,
     context: ScanContext,
@@ -83,8 +83,8 @@ impl DirectRows {
         &self.context
     }
 
-    /// Adds the next rows to `values`, which has no row yet; `false` at the end. `None` where they come in batches only:
-    /// then [`DirectRows::next_batch`] has all of them. Where not, who asks for the one does not ask for the other.
+    /// Adds the next rows to `values`, which has no row yet; `false` at the end. `None` if the rows come in batches only:
+    /// the caller then takes all of them from [`DirectRows::next_batch`]. A caller uses one of the two functions, not both.
     ///
     /// # Errors
     /// The scan's.

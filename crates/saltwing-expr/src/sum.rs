@@ -1,8 +1,8 @@
 //! SUM and AVG, as every path computes them.
 //!
-//! Integers are summed in 128 bits, decimals in 256 bits at the scale of their column, floats as DOUBLE. A sum is held to
-//! its type at the end: it is an error exactly if it does not fit, whatever the order of rows. A sum of floats that goes
-//! beyond them is an error too, an infinity among them is not.
+//! Integers are summed in 128 bits, decimals in 256 bits at the scale of their column, floats as DOUBLE. The final sum is
+//! checked against its type: it is an error exactly if it does not fit, in any order of the rows. A sum of finite floats that
+//! overflows is an error too; a sum with an infinity among its values is not.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -303,7 +303,7 @@ impl SumTotal for FloatTotal {
     }
 }
 
-/// Digits of which so many rows as [`SMALL_ROWS`] fit into 128 bits together.
+/// The sum of [`SMALL_ROWS`] decimals of at most this many digits fits into 128 bits.
 const SMALL_DIGITS: u8 = 34;
 const SMALL_ROWS: usize = 4096;
 

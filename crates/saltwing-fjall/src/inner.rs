@@ -56,7 +56,7 @@ impl Inner {
         }
     }
 
-    /// After the first failure everybody is told to open again.
+    /// Refuses to write after a write that failed: the caller must open the database again.
     pub(crate) fn refuse_poisoned(&self) -> Result<(), StoreError> {
         self.group.refuse_failed(self.path()).map_err(|_| self.poisoned_error())
     }

@@ -33,7 +33,7 @@ use crate::scan::scan_statistics::{rows_of, statistics};
 pub(crate) struct TableScanExec {
     of: TableUse,
     asked: ScanRequest,
-    /// `None` until the plan above is known: [`crate::physical::scan_rule`] asks anew in any case.
+    /// `None` until the plan above is known: [`crate::physical::scan_rule`] plans the access again then.
     access: Option<TableAccess>,
     /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
     parts: Vec<Part>,
