@@ -71,6 +71,7 @@ mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
+mod text_rows;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};

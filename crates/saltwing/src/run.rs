@@ -19,7 +19,9 @@ use crate::Error;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::Session;
 use crate::settings::{ExecutorChoice, Settings};
+use crate::show::columns_shown;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
+use crate::text_rows::{TextRow, text_rows};
 
 /// A query, and everything that decides how it runs.
 #[derive(Clone)]
@@ -56,12 +58,14 @@ impl Session {
 
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
         let catalog = &self.shared().catalog;
+        let shown =
+            |rows: Vec<TextRow>| text_rows(columns_shown(statement).unwrap_or_default(), &rows).map(Outcome::Rows);
         match statement {
             Statement::Query(query) => self.run_query(query, params).map(Outcome::Rows),
             Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
             Statement::Insert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, true, params)),
             Statement::Delete(statement) => self.by_newest_definitions(|| self.run_delete(statement, params)),
-            Statement::Explain(explain) => self.run_explain(explain, params).map(Outcome::Rows),
+            Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
             Statement::DropTable(drop) => self.run_drop_table(drop),
@@ -100,15 +104,15 @@ impl Session {
             }
             Statement::CopyFrom(copy) => self.copy_from(copy, None).map(Outcome::Done),
             Statement::CopyTo(copy) => self.copy_to(copy, params, None).map(Outcome::Done),
-            Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
-            Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
-            Statement::ShowFunctions(show) => self.show_functions(show).map(Outcome::Rows),
-            Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
+            Statement::ShowTables(show) => shown(self.show_tables(show)?),
+            Statement::ShowSchemas(show) => shown(self.show_schemas(show)?),
+            Statement::ShowFunctions(show) => shown(self.show_functions(show)?),
+            Statement::ShowCreateTable(name) => shown(self.show_create_table(name)?),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(compact) => self.run_compact(compact),
             Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
-            Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
-            Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
+            Statement::Describe(name) => shown(self.describe(name)?),
+            Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
             Statement::Update(_)
             | Statement::Use(_)

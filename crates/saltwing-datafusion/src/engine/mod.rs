@@ -36,7 +36,7 @@ use self::declared::declared_name;
 use self::names::Names;
 use self::output::result_type;
 use self::planned::judged;
-use self::template::{is_immutable, params_only_in_scan_filters};
+use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
 use crate::expression::sql_field::field_type;
 use crate::function::aggregate;
@@ -240,6 +240,7 @@ impl Engine {
         let options = self.session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
+        let parameters = parameter_types(&analyzed)?;
         let analyzed_types: Vec<Option<SqlType>> =
             analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
         let mut context = OptimizerContext::new_with_config_options(options.clone());
@@ -261,7 +262,8 @@ impl Engine {
         };
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
-        let mut planned = Planned { columns, one_type, reads, warnings, physical, task, context, template: None };
+        let mut planned =
+            Planned { columns, parameters, one_type, reads, warnings, physical, task, context, template: None };
         if is_kept {
             planned.template = Template::new(&planned, &reading)?;
         }
