@@ -9,7 +9,7 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
-use crate::query;
+use crate::query::{self, KEEPS_THE_ROW};
 use crate::statement::{Assignment, Delete, Hint, RowSource, Update, Upsert, ValuesRow};
 
 /// The word DEFAULT among the values of an UPSERT.
@@ -106,13 +106,6 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         },
     }
 }
-
-/// Advice for INSERT OR IGNORE and the like.
-pub(crate) const KEEPS_THE_ROW: &str = "INSERT INTO t .. is an error (23505) where the key is there, and changes nothing: that may be passed \
-     over; COPY t FROM .. WITH (ON_CONFLICT IGNORE) leaves such rows out. UPSERT would overwrite them";
-/// Advice for ON CONFLICT DO UPDATE and the like.
-pub(crate) const CHANGES_THE_ROW: &str = "UPSERT INTO t (k, a) VALUES (1, 2) writes the columns it names whether the key is there or not; what is \
-     computed from the row that is there is an UPSERT of a query: UPSERT INTO t (k, a) SELECT k, a + 1 FROM t WHERE k = 1";
 
 /// Refuses what other systems have behind their DML.
 fn refuse_tail(cursor: &Cursor<'_>) -> Result<(), SqlError> {

@@ -13,11 +13,16 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::cursor::Cursor;
-use crate::dml::{CHANGES_THE_ROW, KEEPS_THE_ROW};
 use crate::error::SqlError;
-use crate::mistake;
 use crate::statement::{Hint, QueryStatement, SourceText};
 use crate::words;
+
+/// Advice for INSERT OR IGNORE and the like.
+pub(crate) const KEEPS_THE_ROW: &str = "INSERT INTO t .. is an error (23505) where the key is there, and changes nothing: that may be passed \
+     over; COPY t FROM .. WITH (ON_CONFLICT IGNORE) leaves such rows out. UPSERT would overwrite them";
+/// Advice for ON CONFLICT DO UPDATE and the like.
+const CHANGES_THE_ROW: &str = "UPSERT INTO t (k, a) VALUES (1, 2) writes the columns it names whether the key is there or not; what is \
+     computed from the row that is there is an UPSERT of a query: UPSERT INTO t (k, a) SELECT k, a + 1 FROM t WHERE k = 1";
 
 /// Reads `(query)`, behind which other things may stand.
 pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
@@ -189,9 +194,9 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
             error(format!("expected something between \",\" and {upper}")).with_help("take the comma out")
         }
         Some(Token::Word(_)) if words::is_reserved(keyword) => match word_back(1) {
-            AS if keyword != SELECT || !next_is_bracket => mistake::reserved(written, "a name after AS", span),
-            OVER | WINDOW => mistake::reserved(written, "the name of a window", span),
-            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => mistake::reserved(written, "a name", span),
+            AS if keyword != SELECT || !next_is_bracket => SqlError::reserved(written, "a name after AS", span),
+            OVER | WINDOW => SqlError::reserved(written, "the name of a window", span),
+            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => SqlError::reserved(written, "a name", span),
             SELECT if keyword == FROM => {
                 error("expected an expression before FROM".to_owned()).with_help("name the columns, or write * for all")
             }

@@ -1,10 +1,10 @@
 //! Finds where statements end.
 
-use crate::scanner::{Kind, Scanner};
+use crate::scanner::{Lexeme, Scanner};
 
 /// One statement's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct StatementText<'a> {
     /// From the first character behind the statement before it, to its `;`, which is included.
     pub text: &'a str,
     /// Where `text` starts in the source, in bytes.
@@ -24,7 +24,7 @@ pub struct Piece<'a> {
 /// 1. Each piece is `&sql[offset..offset + text.len()]`, and they do not overlap.
 /// 2. What lies between the pieces is blank or comment, or a lone `;`.
 /// 3. Only the last piece can be incomplete.
-pub fn split_statements(sql: &str) -> impl Iterator<Item = Piece<'_>> {
+pub fn split_statements(sql: &str) -> impl Iterator<Item = StatementText<'_>> {
     let mut scanner = Scanner::new(sql);
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -32,21 +32,25 @@ pub fn split_statements(sql: &str) -> impl Iterator<Item = Piece<'_>> {
         let mut open = false;
         for (kind, range) in scanner.by_ref() {
             match kind {
-                Kind::Blank | Kind::Comment => {}
-                Kind::Symbol if sql.get(range.clone()) == Some(";") => {
+                Lexeme::Blank | Lexeme::Comment => {}
+                Lexeme::Symbol if sql.get(range.clone()) == Some(";") => {
                     let (from, was_blank) = (start, blank);
                     start = range.end;
                     blank = true;
                     if !was_blank {
-                        return sql.get(from..range.end).map(|text| Piece { text, offset: from, complete: true });
+                        return sql.get(from..range.end).map(|text| StatementText {
+                            text,
+                            offset: from,
+                            complete: true,
+                        });
                     }
                 }
-                Kind::Unterminated(_) => (blank, open) = (false, true),
+                Lexeme::Unterminated(_) => (blank, open) = (false, true),
                 _ => blank = false,
             }
         }
         let (from, text) = (start, sql.get(start..).unwrap_or(""));
         start = sql.len();
-        (!text.is_empty() && (!blank || open)).then_some(Piece { text, offset: from, complete: false })
+        (!text.is_empty() && (!blank || open)).then_some(StatementText { text, offset: from, complete: false })
     })
 }

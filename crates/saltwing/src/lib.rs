@@ -91,7 +91,7 @@ pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;
 pub use saltwing_expr::ValueRef;
-pub use saltwing_sql::{Piece, render_caret, split_statements};
+pub use saltwing_sql::{StatementText, render_caret, split_statements};
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;

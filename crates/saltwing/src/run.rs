@@ -69,11 +69,11 @@ impl Session {
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
             Statement::DropTable(drop) => self.run_drop_table(drop),
-            Statement::Truncate(truncate) => {
+            Statement::Truncate(tables) => {
                 self.writable()?;
                 let context = self.begin();
                 let mut notices = Vec::new();
-                for name in &truncate.tables {
+                for name in tables {
                     context.check()?;
                     // Adds the position of the name to an error.
                     resolve(&*self.catalog(), name)?;
@@ -105,11 +105,11 @@ impl Session {
             Statement::CopyFrom(copy) => self.copy_from(copy, None).map(Outcome::Done),
             Statement::CopyTo(copy) => self.copy_to(copy, params, None).map(Outcome::Done),
             Statement::ShowTables(show) => shown(self.show_tables(show)?),
-            Statement::ShowSchemas(show) => shown(self.show_schemas(show)?),
-            Statement::ShowFunctions(show) => shown(self.show_functions(show)?),
+            Statement::ShowSchemas(show) => shown(self.show_schemas(show.as_deref())?),
+            Statement::ShowFunctions(show) => shown(self.show_functions(show.as_deref())?),
             Statement::ShowCreateTable(name) => shown(self.show_create_table(name)?),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
-            Statement::Compact(compact) => self.run_compact(compact),
+            Statement::Compact(tables) => self.run_compact(tables),
             Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
             Statement::Describe(name) => shown(self.describe(name)?),
             Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),

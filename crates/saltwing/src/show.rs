@@ -2,7 +2,7 @@
 
 use saltwing_bind::{ResultColumn, SPLIT_ON, resolve};
 use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
-use saltwing_sql::statement::{SettingName, ShowSchemas, ShowTables};
+use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
 use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, Value, text};
@@ -49,9 +49,9 @@ impl Session {
         Ok(rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect())
     }
 
-    pub(crate) fn show_schemas(&self, show: &ShowSchemas) -> Result<Vec<TextRow>, Error> {
+    pub(crate) fn show_schemas(&self, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
         let catalog = self.catalog();
-        let pattern = pattern(show.like.as_deref())?;
+        let pattern = pattern(like)?;
         let names = catalog.schemas().into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
         Ok(names.map(|name| vec![Some(name)]).collect())
     }

@@ -1,6 +1,5 @@
 //! SHOW FUNCTIONS: the registry, forms with their own syntax, aggregates, and the functions of the relational engine.
 
-use saltwing_sql::statement::ShowFunctions;
 use saltwing_types::Function;
 use saltwing_types::function::syntax::FORMS;
 
@@ -19,8 +18,8 @@ struct Listed {
 }
 
 impl Session {
-    pub(crate) fn show_functions(&self, show: &ShowFunctions) -> Result<Vec<TextRow>, Error> {
-        let pattern = pattern(show.like.as_deref())?;
+    pub(crate) fn show_functions(&self, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
+        let pattern = pattern(like)?;
         let mut listed = own_functions();
         listed.extend(self.engine_functions());
         listed.retain(|function| pattern.as_ref().is_none_or(|pattern| pattern.matches(&function.name)));

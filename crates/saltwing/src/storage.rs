@@ -6,7 +6,6 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use saltwing_access::Table;
 use saltwing_bind::{ResultColumn, resolve};
 use saltwing_sql::TableRef;
-use saltwing_sql::statement::Compact;
 use saltwing_table::{BackgroundFailure, StorageStats, TableStorage};
 use saltwing_types::{SqlType, Value, text};
 
@@ -95,11 +94,11 @@ impl Session {
     }
 
     /// Merges the tables' recent rows now; ends early when the statement is cancelled or its time is over.
-    pub(crate) fn run_compact(&self, compact: &Compact) -> Result<Outcome, Error> {
+    pub(crate) fn run_compact(&self, tables: &[TableRef]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
         let catalog = self.catalog();
-        let tables = compact.tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
+        let tables = tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
         for table in tables {
             self.shared().storage("COMPACT")?.compact(table.def().id, &context)?;
         }

@@ -6,10 +6,10 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AlterTable, Assignment, ColumnSpec, Compact, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
+    AlterTable, Assignment, ColumnSpec, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
     CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict,
-    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowFunctions, ShowSchemas,
-    ShowTables, Statement, TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
+    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowTables, Statement,
+    TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, expr_text, lexemes, query_text};
 use saltwing_types::table::SortOrder;
@@ -94,17 +94,13 @@ impl Print for Statement {
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
             }
-            Self::DropSchema(DropSchema { if_exists, names, cascade }) => {
-                drop_objects(f, "SCHEMA", *if_exists, names, *cascade)
-            }
-            Self::DropTable(DropTable { if_exists, tables, cascade }) => {
-                drop_objects(f, "TABLE", *if_exists, tables, *cascade)
-            }
-            Self::Truncate(Truncate { tables }) => {
+            Self::DropSchema(DropSchema { if_exists, names }) => drop_objects(f, "SCHEMA", *if_exists, names),
+            Self::DropTable(DropTable { if_exists, tables }) => drop_objects(f, "TABLE", *if_exists, tables),
+            Self::Truncate(tables) => {
                 f.write_str("TRUNCATE TABLE ")?;
                 list(f, tables)
             }
-            Self::Compact(Compact { tables }) => {
+            Self::Compact(tables) => {
                 f.write_str("COMPACT ")?;
                 list(f, tables)
             }
@@ -122,11 +118,11 @@ impl Print for Statement {
                 schema.iter().try_for_each(|schema| write!(f, " FROM {schema}"))?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
-            Self::ShowSchemas(ShowSchemas { like }) => {
+            Self::ShowSchemas(like) => {
                 f.write_str("SHOW SCHEMAS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
-            Self::ShowFunctions(ShowFunctions { like }) => {
+            Self::ShowFunctions(like) => {
                 f.write_str("SHOW FUNCTIONS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
@@ -147,16 +143,9 @@ impl Print for Statement {
     }
 }
 
-fn drop_objects<T: Print>(
-    f: &mut Formatter<'_>,
-    what: &str,
-    if_exists: bool,
-    names: &[T],
-    cascade: bool,
-) -> fmt::Result {
+fn drop_objects<T: Print>(f: &mut Formatter<'_>, what: &str, if_exists: bool, names: &[T]) -> fmt::Result {
     write!(f, "DROP {what} {}", if if_exists { "IF EXISTS " } else { "" })?;
-    list(f, names)?;
-    f.write_str(if cascade { " CASCADE" } else { "" })
+    list(f, names)
 }
 
 impl Print for CreateTable {
