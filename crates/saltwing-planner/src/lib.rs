@@ -25,7 +25,7 @@ mod request;
 mod select;
 mod template;
 
-pub use access::{AccessRequest, TableAccess, plan, plan_in_turn};
+pub use access::{AccessRequest, TableAccess, plan};
 pub use direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
 pub use error::{PlannerError, Result};
 pub use explain::{AccessReport, explain_json, explain_text};
