@@ -30,7 +30,7 @@
 //! ```
 //!
 //! # Laws
-//! 1. An expression or a query prints as text that is read back as the same ([`expr_text`], [`query_text`]).
+//! 1. An expression or a query prints as text that is read back as the same ([`tree_text`]).
 //! 2. No text overflows the stack or takes more than a little longer than its
 //!    length asks for ([`guard`] says what the limits are).
 //! 3. What cannot be read is an error with a place; nothing is dropped in silence.
@@ -76,7 +76,7 @@ pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
 pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one};
 pub use place::render_caret;
-pub use print::{expr_text, query_text};
+pub use print::tree_text;
 pub use scanner::{Lexeme, lexemes};
 pub use split::{StatementText, split_statements};
 pub use statement::Statement;

@@ -41,10 +41,10 @@ pub struct Parsed {
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
     let mut statements = Vec::new();
     let (mut offset, mut at) = (0, Location::new(1, 1));
-    for piece in split::split_statements(sql) {
-        at = lexer::advance(at, sql.get(offset..piece.offset).unwrap_or(""));
-        offset = piece.offset;
-        statements.extend(parse_piece(sql, &piece, at)?);
+    for source in split::split_statements(sql) {
+        at = lexer::advance(at, sql.get(offset..source.offset).unwrap_or(""));
+        offset = source.offset;
+        statements.extend(parse_text(sql, &source, at)?);
     }
     Ok(statements)
 }
@@ -62,14 +62,14 @@ pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
     }
 }
 
-/// Reads one piece; `None` if it is nothing but comments.
-fn parse_piece(sql: &str, piece: &StatementText<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
-    let size = piece.text.len();
+/// Reads one text; `None` if it is nothing but comments.
+fn parse_text(sql: &str, source: &StatementText<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
+    let size = source.text.len();
     let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
     if size > STATEMENT_BYTES_MAX {
         return Err(SqlError::too_large("bytes", size, STATEMENT_BYTES_MAX, span));
     }
-    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(piece.text, piece.offset, at)?;
+    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(source.text, source.offset, at)?;
     if tokens.last().is_some_and(|token| token.token == Token::SemiColon) {
         tokens.pop();
         ranges.pop();

@@ -9,21 +9,21 @@ pub struct StatementText<'a> {
     pub text: &'a str,
     /// Where `text` starts in the source, in bytes.
     pub offset: usize,
-    /// Whether a `;` ends it. A shell reads on while the last piece has none.
+    /// Whether a `;` ends it. A shell reads on while the last text has none.
     pub complete: bool,
 }
 
 /// The statements of `sql`, in order.
 ///
 /// A `;` ends a statement unless it stands in a string, a quoted name or a
-/// comment. Pieces of nothing but blanks are left out; pieces of comments are
-/// left out too, unless the text ends inside the comment. Nothing is checked: a
-/// piece need not be a statement that can be read.
+/// comment. Texts of nothing but blanks are left out; texts of comments are
+/// left out too, unless `sql` ends inside the comment. Nothing is checked: a
+/// text need not be a statement that can be read.
 ///
 /// # Laws
-/// 1. Each piece is `&sql[offset..offset + text.len()]`, and they do not overlap.
-/// 2. What lies between the pieces is blank or comment, or a lone `;`.
-/// 3. Only the last piece can be incomplete.
+/// 1. Each text is `&sql[offset..offset + text.len()]`, and they do not overlap.
+/// 2. What lies between the texts is blank or comment, or a lone `;`.
+/// 3. Only the last text can be incomplete.
 pub fn split_statements(sql: &str) -> impl Iterator<Item = StatementText<'_>> {
     let mut scanner = Scanner::new(sql);
     let mut start = 0;

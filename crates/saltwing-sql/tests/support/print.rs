@@ -11,7 +11,7 @@ use saltwing_sql::statement::{
     OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowTables, Statement,
     TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
-use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, expr_text, lexemes, query_text};
+use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
 use sqlparser::ast::Expr;
 
@@ -165,7 +165,7 @@ impl Print for CreateTable {
         }
         if !self.split_on.is_empty() {
             f.write_str(" SPLIT ON (")?;
-            list(f, self.split_on.iter().map(expr_text))?;
+            list(f, self.split_on.iter().map(tree_text))?;
             f.write_str(")")?;
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Print for ColumnSpec {
             None => {}
         }
         if let Some(default) = &self.default {
-            write!(f, " DEFAULT {}", expr_text(&default.expr))?;
+            write!(f, " DEFAULT {}", tree_text(&default.expr))?;
         }
         match self.primary_key {
             Some(key) => write!(f, " PRIMARY KEY{}", order_text(key.order)),
@@ -231,7 +231,7 @@ impl Print for PrimaryKeySpec {
 
 impl Print for KeyPart {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", expr_text(&self.expr), order_text(self.order))
+        write!(f, "{}{}", tree_text(&self.expr), order_text(self.order))
     }
 }
 
@@ -269,7 +269,7 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
             f.write_str(" VALUES ")?;
             list(f, rows)
         }
-        RowSource::Query(query) => write!(f, " {}", query_text(query)),
+        RowSource::Query(query) => write!(f, " {}", tree_text(query)),
     }
 }
 
@@ -287,7 +287,7 @@ fn columns(f: &mut Formatter<'_>, columns: Option<&[ColumnName]>) -> fmt::Result
 impl Print for ValuesRow {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
-        list(f, self.values.iter().map(expr_text))?;
+        list(f, self.values.iter().map(tree_text))?;
         f.write_str(")")
     }
 }
@@ -301,7 +301,7 @@ fn alias(f: &mut Formatter<'_>, alias: Option<&Name>) -> fmt::Result {
 
 fn selection(f: &mut Formatter<'_>, selection: Option<&Expr>) -> fmt::Result {
     match selection {
-        Some(expr) => write!(f, " WHERE {}", expr_text(expr)),
+        Some(expr) => write!(f, " WHERE {}", tree_text(expr)),
         None => Ok(()),
     }
 }
@@ -330,14 +330,14 @@ impl Print for Update {
 
 impl Print for Assignment {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.column, expr_text(&self.value))
+        write!(f, "{} = {}", self.column, tree_text(&self.value))
     }
 }
 
 impl Print for QueryStatement {
     /// Hints are printed behind the first SELECT; VALUES and TABLE can have none.
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let text = query_text(&self.query);
+        let text = tree_text(&self.query);
         let select = lexemes(&text)
             .find(|(kind, range)| *kind == Lexeme::Word && text.get(range.clone()) == Some("SELECT"))
             .and_then(|(_, range)| text.split_at_checked(range.end));
