@@ -179,37 +179,29 @@ impl ColumnBuilder {
 
     /// Appends to a FLOAT column.
     pub fn append_f32(&mut self, value: f32) -> Appended {
-        match &mut self.rows {
-            Rows::Float32(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("a FLOAT")),
-        }
+        let Rows::Float32(rows) = &mut self.rows else { return Err(self.mismatch("a FLOAT")) };
+        rows.append_value(value);
         Ok(())
     }
 
     /// Appends to a DOUBLE column.
     pub fn append_f64(&mut self, value: f64) -> Appended {
-        match &mut self.rows {
-            Rows::Float64(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("a DOUBLE")),
-        }
+        let Rows::Float64(rows) = &mut self.rows else { return Err(self.mismatch("a DOUBLE")) };
+        rows.append_value(value);
         Ok(())
     }
 
     /// Appends to a BOOLEAN column.
     pub fn append_bool(&mut self, value: bool) -> Appended {
-        match &mut self.rows {
-            Rows::Boolean(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("a BOOLEAN")),
-        }
+        let Rows::Boolean(rows) = &mut self.rows else { return Err(self.mismatch("a BOOLEAN")) };
+        rows.append_value(value);
         Ok(())
     }
 
     /// Appends milliseconds since 1970 to a DATE or TIME column.
     pub fn append_date_ms(&mut self, ms: i64) -> Appended {
-        match &mut self.rows {
-            Rows::Date(rows) => rows.append_value(ms),
-            _ => return Err(self.mismatch("a DATE")),
-        }
+        let Rows::Date(rows) = &mut self.rows else { return Err(self.mismatch("a DATE")) };
+        rows.append_value(ms);
         Ok(())
     }
 
@@ -219,10 +211,8 @@ impl ColumnBuilder {
     /// [`ValueError::DatetimeOverflow`] outside the years 1677 to 2262, which
     /// 64 bits of nanoseconds do not reach.
     pub fn append_timestamp(&mut self, at: Timestamp) -> Appended {
-        match &mut self.rows {
-            Rows::Timestamp(rows) => rows.append_value(at.to_nanos().ok_or_else(|| beyond_nanos(at))?),
-            _ => return Err(self.mismatch("a TIMESTAMP")),
-        }
+        let Rows::Timestamp(rows) = &mut self.rows else { return Err(self.mismatch("a TIMESTAMP")) };
+        rows.append_value(at.to_nanos().ok_or_else(|| beyond_nanos(at))?);
         Ok(())
     }
 
@@ -251,13 +241,9 @@ impl ColumnBuilder {
     /// # Errors
     /// [`ValueError::TooLong`] when the column would hold more than 2 GiB.
     pub fn append_str(&mut self, text: &str) -> Appended {
-        match &mut self.rows {
-            Rows::Text(rows) => {
-                check_room(rows.values_slice().len(), text.len())?;
-                rows.append_value(text);
-            }
-            _ => return Err(self.mismatch("text")),
-        }
+        let Rows::Text(rows) = &mut self.rows else { return Err(self.mismatch("text")) };
+        check_room(rows.values_slice().len(), text.len())?;
+        rows.append_value(text);
         Ok(())
     }
 
@@ -266,13 +252,9 @@ impl ColumnBuilder {
     /// # Errors
     /// [`ValueError::TooLong`] when the column would hold more than 2 GiB.
     pub fn append_bytes(&mut self, bytes: &[u8]) -> Appended {
-        match &mut self.rows {
-            Rows::Bytes(rows) => {
-                check_room(rows.values_slice().len(), bytes.len())?;
-                rows.append_value(bytes);
-            }
-            _ => return Err(self.mismatch("bytes")),
-        }
+        let Rows::Bytes(rows) = &mut self.rows else { return Err(self.mismatch("bytes")) };
+        check_room(rows.values_slice().len(), bytes.len())?;
+        rows.append_value(bytes);
         Ok(())
     }
 

@@ -302,20 +302,15 @@ impl Session {
                     let mut rows = rows.clone();
                     computing.fill(transaction.snapshot(), &target, &mut rows, &computed, statement.span)?;
                     computing.add_defaults(transaction.snapshot(), &target, &mut rows)?;
-                    transaction.upsert_rows(&target, &rows).map_err(|failure| {
-                        let span = row_span(statement, &failure);
-                        Error::from(failure.error).at(span)
-                    })
+                    transaction.upsert_rows(&target, &rows).map_err(|failure| of_row(statement, failure))
                 });
                 let (rows_affected, ()) = written?;
                 Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
             }
             BoundSource::Rows(rows) => {
-                let written = self.writer().upsert(&target, &rows, None).map_err(|failure| {
-                    let span = row_span(statement, &failure);
-                    Error::from(failure.error).at(span)
-                });
-                Ok(ExecResult { rows_affected: written?, notices: Vec::new() }.into())
+                let written = self.writer().upsert(&target, &rows, None);
+                let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
+                Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
             }
             BoundSource::Query(query) => self.upsert_query(&target, &statement.source_query(&query), params, &context),
         }
@@ -478,12 +473,16 @@ fn space_comes_later(name: &TableRef) -> String {
     format!("the rows of {name} are gone; their space could not be given back yet, and comes back in the background")
 }
 
-/// The place of the row that an error is about.
-fn row_span(statement: &Upsert, failure: &RowFailure) -> Option<Span> {
-    match (&failure.error, &statement.source) {
-        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => rows.get(failure.row?).map(|row| row.span),
+/// The error of a row, with the place of the row if its key is there already.
+fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
+    let RowFailure { error, row } = failure;
+    let span = match (&error, &statement.source) {
+        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => {
+            row.and_then(|row| rows.get(row)).map(|row| row.span)
+        }
         _ => None,
-    }
+    };
+    Error::from(error).at(span)
 }
 
 /// The error of a statement that is read and not run; `None` of one that is.
