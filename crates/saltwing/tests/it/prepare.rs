@@ -154,7 +154,10 @@ fn parameters_of_relational_statements_have_types() {
             "(BIGINT)",
         ),
         (format!("UPSERT INTO name SELECT ?, x.name FROM ({join} WHERE l.phone = ?) x"), "(VARCHAR, VARCHAR)"),
-        (format!("DELETE FROM name WHERE phone IN (SELECT phone FROM log WHERE phone = ? AND up > ?)"), "(VARCHAR, BIGINT)"),
+        (
+            "DELETE FROM name WHERE phone IN (SELECT phone FROM log WHERE phone = ? AND up > ?)".to_owned(),
+            "(VARCHAR, BIGINT)",
+        ),
         (format!("EXPLAIN {join} WHERE l.up = ?"), "(BIGINT)"),
     ] {
         let described = described(&sql);
