@@ -76,6 +76,7 @@ impl KeySet {
     #[must_use]
     pub fn within(&self, key: &KeySchema, part: &KeyRange) -> Option<Self> {
         match self {
+            _ if part.is_all() => Some(self.clone()),
             Self::Range(BucketRange { bucket, range }) => {
                 Some(Self::Range(BucketRange { bucket: *bucket, range: range.intersect(part)? }))
             }

@@ -19,7 +19,7 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::Stream;
-use saltwing_access::{Buckets, KeySet, RowSource, ScanContext};
+use saltwing_access::{RowSource, ScanContext, ScanRoute};
 use saltwing_plan::Use;
 use saltwing_planner::{KeyAccess, TableAccess, has_parameter, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
@@ -35,7 +35,7 @@ pub(crate) struct TableScanExec {
     asked: ScanRequest,
     /// `None` until the plan above is known: [`crate::physical::scan_rule`] plans the access again then.
     access: Option<TableAccess>,
-    /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
+    /// By partition.
     parts: Vec<Part>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
@@ -177,16 +177,12 @@ impl TableScanExec {
         let limit = self.asked.limit;
         let (access, route) = match part {
             Part::All => (self.access()?, self.access()?.route(limit)),
-            Part::Buckets(own) => {
-                let mut route = self.access()?.route(limit);
-                if let KeySet::Ranges { buckets, .. } = &mut route.keys {
-                    *buckets = Buckets::Some(match buckets {
-                        Buckets::All => own.clone(),
-                        // Fewer than when the scan was divided, since its parameters have values.
-                        Buckets::Some(some) => own.iter().copied().filter(|bucket| some.contains(bucket)).collect(),
-                    });
-                }
-                (self.access()?, route)
+            Part::Within(keys) => {
+                let (access, key) = (self.access()?, &self.of.table.def().key);
+                let route = access.route(limit);
+                // The values of this run may leave the part without keys.
+                let within = route.within(key, keys);
+                (access, within.unwrap_or(ScanRoute { limit: Some(0), ..route }))
             }
             Part::End(access) => (&**access, access.route(Some(1))),
             Part::Along(route) => (self.access()?, route.clone()),

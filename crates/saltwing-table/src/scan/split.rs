@@ -24,48 +24,63 @@ use saltwing_rowkey::KeyRange;
 use crate::engine::entry::Entry;
 use crate::engine::table_rows::TableRows;
 use crate::format::prefetch::prefetch;
+use crate::scan::estimate::estimate;
 
-/// Most ranges, each in a bucket, of a scan that is divided.
+/// Most ranges, each in a bucket, of a scan that is split at fences.
 const RANGES_MAX: usize = 1024;
 
 /// Entries prefetched together: each is in a separate allocation, so their cache misses overlap.
 const ENTRIES_AHEAD: usize = 16;
 
-/// The scan in parts; in one part, where it cannot be divided: it stops early, goes backwards or by turns through buckets,
-/// or skips rows, or it has many ranges.
-pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, division: SplitTarget) -> Vec<ScanRoute> {
-    let whole = || vec![route.clone()];
-    let KeySet::Ranges { ranges: all, buckets } = &route.keys else { return whole() };
+/// The parts of the scan, which together are all keys of the table. There is one part if the scan has few rows, stops
+/// early, goes backwards, or merges buckets.
+pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget) -> Vec<KeyRange> {
+    let cuts = cuts(rows, table, route, target);
+    let ends = cuts.iter().cloned().map(Some).chain([None]);
+    let starts = std::iter::once(Vec::new()).chain(cuts.iter().cloned());
+    starts.zip(ends).filter_map(|(start, end)| KeyRange::new(start, end)).collect()
+}
+
+/// The physical keys at which parts begin, except for the first part.
+fn cuts(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget) -> Vec<Vec<u8>> {
+    let KeySet::Ranges { ranges: all, buckets } = &route.keys else { return Vec::new() };
     let buckets = buckets.of(&table.def().key);
     let is_plain = route.limit.is_none()
         && route.first_batch.is_none()
         && route.direction == Direction::Forward
-        && (route.order == ScanOrder::ByBucket || buckets.len() < 2)
-        && all.skip_filter(route.direction).is_none();
+        && (route.order == ScanOrder::ByBucket || buckets.len() < 2);
     if !is_plain {
-        return whole();
+        return Vec::new();
+    }
+    // A skip jumps over rows that fences count.
+    if all.skip_filter(route.direction).is_some() {
+        return at_buckets(rows, table, &route.keys, &buckets, target);
     }
     let mut places = Vec::new();
-    let (mut rows_of_all, mut counted) = (0, 0);
+    let (mut stored, mut counted) = (0, 0);
     for bucket in &buckets {
         for range in all.ranges(*bucket, route.direction) {
             if places.len() == RANGES_MAX {
-                return whole();
+                return at_buckets(rows, table, &route.keys, &buckets, target);
             }
             let range = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
             let entries = rows.directory.floor(range.start())..rows.directory.last_below(range.end()) + 1;
             if !range.is_point() {
                 let size = rows.directory.size_of(entries.start.max(counted)..entries.end);
-                rows_of_all += size.rows + size.run_rows;
+                stored += size.rows + size.run_rows;
                 counted = counted.max(entries.end);
             }
             places.push((*bucket, range, entries));
         }
     }
-    if rows_of_all < division.rows_min {
-        return whole();
+    let recent = (rows.active.len() + rows.frozen.len()) as u64;
+    if stored + recent < target.rows_min {
+        return Vec::new();
     }
-    let mut cuts = Cuts { rows_each: division.rows_each.max(1), keys: Vec::new(), rows: 0, counted: 0 };
+    if recent > stored {
+        return at_buckets(rows, table, &route.keys, &buckets, target);
+    }
+    let mut cuts = Cuts { rows_each: target.rows_each.max(1), keys: Vec::new(), rows: 0, counted: 0 };
     let mut places = places.into_iter().peekable();
     for bucket in buckets {
         cuts.begin(bucket);
@@ -75,17 +90,30 @@ pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, division
             }
         }
     }
-    let ends = cuts.keys.iter().cloned().map(Some).chain([None]);
-    let starts = std::iter::once(Vec::new()).chain(cuts.keys.iter().cloned());
-    let parts = starts.zip(ends).filter_map(|(start, end)| KeyRange::new(start, end));
-    let routes = parts.filter_map(|part| {
-        let keys = route.keys.within(&table.def().key, &part)?;
-        Some(ScanRoute { keys, ..route.clone() })
-    });
-    routes.collect()
+    cuts.keys
 }
 
-/// The physical keys at which parts begin, but for the first one.
+/// Cuts between buckets, for a scan whose rows the directory does not count. The buckets are taken to be equally large.
+fn at_buckets(
+    rows: &TableRows,
+    table: &Table,
+    keys: &KeySet,
+    buckets: &[Option<u8>],
+    target: SplitTarget,
+) -> Vec<Vec<u8>> {
+    if buckets.len() < 2 {
+        return Vec::new();
+    }
+    let all = estimate(rows, table, keys).rows;
+    if all < target.rows_min {
+        return Vec::new();
+    }
+    let parts = all.div_ceil(target.rows_each.max(1)).clamp(1, buckets.len() as u64);
+    let each = buckets.len().div_ceil(parts as usize);
+    buckets.iter().flatten().step_by(each).skip(1).map(|bucket| vec![*bucket]).collect()
+}
+
+/// Cuts at fences and between buckets, by the rows in blocks and runs.
 struct Cuts {
     rows_each: u64,
     keys: Vec<Vec<u8>>,
