@@ -21,6 +21,7 @@ use crate::format::overflow::overflow_part;
 use crate::format::row_format;
 use crate::format::row_format::{FamilyLayout, SlotBytes};
 use crate::format::spaces::{DIR, FIX, OVERFLOW, REPLACED, VAR, dir_key, id_key, id_of, part_key};
+use crate::format::stored_column::StoredColumn;
 use crate::format::summary::Summary;
 use crate::format::var_part::VarPart;
 
@@ -238,11 +239,12 @@ impl Compaction<'_> {
             let mut column = ColumnData::new(def.slot, def.ty, overflow_bytes);
             let absent = row_format::slot_bytes(def.ty, table.absent(index));
             let absent = absent.as_deref();
+            let in_blocks: Vec<Option<StoredColumn<'_>>> =
+                parts.iter().map(|(fix, var)| StoredColumn::of(fix.as_deref()?, var.as_deref(), def.slot)).collect();
             for (row, stored) in rows.iter().zip(&stored) {
                 let pushed = match row {
-                    RowRef::Block { block, row, .. } => match parts.get(*block) {
-                        Some((Some(fix), _)) if fix.column(def.slot).is_none() => column.push_cell(absent),
-                        Some((Some(fix), var)) => column.push_from(fix, var.as_deref(), *row),
+                    RowRef::Block { block, row, .. } => match in_blocks.get(*block) {
+                        Some(Some(column_of_block)) => column.push_stored(column_of_block, *row),
                         _ => column.push_cell(absent),
                     },
                     RowRef::Delta { .. } => match stored.as_ref().map(|stored| stored.slot(def.slot.into())) {
