@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use saltwing_access::{
-    AtomicScope, CommitNo, Durability, RowChange, Snapshot, Table, TableError, Transaction, WriteBatch,
+    AtomicScope, CommitNo, Durability, RowChange, Snapshot, StorageCause, StorageError, Table, TableError, Transaction,
+    WriteBatch,
 };
 
 use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
@@ -42,7 +43,10 @@ impl RemoteBatch {
             answer => answer.map(Some),
         });
         match answer {
-            None => Err(TableError::CommitUnknown { store: NAME }),
+            None => {
+                let source = std::io::Error::other(format!("{NAME} gave no answer to the commit"));
+                Err(StorageError::new(StorageCause::CommitUnknown, source).into())
+            }
             Some(Ok(no)) => Ok(CommitNo(no)),
             Some(Err(Refused::Conflict { table, key })) => {
                 Err(TableError::Conflict { table: self.name_of(table), key: saltwing_types::text::hex(&key) })
