@@ -129,7 +129,7 @@ struct Clip {
 
 /// How ranges are written down.
 #[derive(Clone, Debug)]
-pub enum RangeForm {
+enum RangeForm {
     /// All keys.
     All,
     /// Single keys.
@@ -138,6 +138,22 @@ pub enum RangeForm {
     List(Arc<RangeList>),
     /// Values and spans of key columns, which are multiplied out as the ranges are read.
     Product(Ranges),
+}
+
+/// Each key in its bucket.
+impl From<KeyList> for KeySet {
+    fn from(keys: KeyList) -> Self {
+        let buckets = keys.buckets().map_or(Buckets::All, Buckets::Some);
+        Self::Ranges { ranges: keys.into(), buckets }
+    }
+}
+
+/// Each range in its bucket, or in every bucket if it names none.
+impl From<RangeList> for KeySet {
+    fn from(ranges: RangeList) -> Self {
+        let buckets = ranges.buckets().map_or(Buckets::All, Buckets::Some);
+        Self::Ranges { ranges: ranges.into(), buckets }
+    }
 }
 
 impl From<KeyList> for KeyRanges {
@@ -161,7 +177,7 @@ impl FromIterator<KeyRange> for KeyRanges {
 
 impl KeyRanges {
     /// Ranges of this form, without skips.
-    pub fn new(form: RangeForm) -> Self {
+    fn new(form: RangeForm) -> Self {
         Self { form, skip: None, clip: None }
     }
 

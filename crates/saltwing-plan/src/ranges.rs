@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 
 use crate::cursor::{Cursor, Entry, Piece};
 use crate::notation;
@@ -46,6 +46,13 @@ pub struct ScanRange {
 impl From<KeyRange> for ScanRange {
     fn from(range: KeyRange) -> Self {
         Self { range, bucket: None }
+    }
+}
+
+/// A range that is read in its bucket.
+impl From<BucketRange> for ScanRange {
+    fn from(keys: BucketRange) -> Self {
+        Self { range: keys.logical(), bucket: keys.bucket }
     }
 }
 

@@ -13,14 +13,17 @@ use crate::scan::scan_statistics::rows_read;
 /// The part of a scan that one partition reads.
 #[derive(Clone)]
 pub(crate) enum Part {
-    /// All that the scan does.
-    All,
     /// The keys in this range of physical keys.
     Within(KeyRange),
     /// An access of its own: an end of MIN or MAX.
     End(Box<TableAccess>),
     /// Keys that are looked up.
     Along(ScanRoute),
+}
+
+/// The one part of a scan that is not split.
+pub(crate) fn whole() -> Vec<Part> {
+    vec![Part::Within(KeyRange::all())]
 }
 
 /// The parts of a scan, which the store chooses. A scan in order, with a limit, or of few rows has one part.
@@ -33,12 +36,12 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
         return ends_of(of, asked, ends);
     }
     if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() {
-        return Ok(vec![Part::All]);
+        return Ok(whole());
     }
-    let Some(access) = sampled(of, asked, access) else { return Ok(vec![Part::All]) };
-    let Some(rows) = rows_read(of, &access) else { return Ok(vec![Part::All]) };
+    let Some(access) = sampled(of, asked, access) else { return Ok(whole()) };
+    let Some(rows) = rows_read(of, &access) else { return Ok(whole()) };
     if rows < of.reading.divided_rows_min {
-        return Ok(vec![Part::All]);
+        return Ok(whole());
     }
     let target = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
     let mut parts = of.reading.snapshot()?.split(&of.table, &access.route(None), target)?;
@@ -66,7 +69,7 @@ fn ends_of(of: &TableUse, asked: &ScanRequest, ends: Ends) -> Result<Vec<Part>, 
                 ScanRequest { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
             let access = plan(request(of, &asked))?;
             if !access.is_ordered() {
-                return Ok(vec![Part::All]);
+                return Ok(whole());
             }
             parts.push(Part::End(Box::new(access)));
         }
