@@ -97,14 +97,17 @@ impl KeySet {
     /// Some of the ranges, by which a store estimates how many rows all of them have.
     pub fn sample(&self, key: &KeySchema) -> RangeSample {
         match self {
+            Self::Range(keys) => RangeSample { ranges: vec![keys.clone().into()], total: 1, buckets: Buckets::All },
             Self::Ranges { ranges, buckets } if ranges.clip.is_none() => ranges.sample(buckets.clone()),
-            _ => {
+            Self::Ranges { ranges, buckets } => {
                 let in_bucket = |bucket| {
-                    let ranges = self.ranges(bucket, Direction::Forward);
+                    let ranges = ranges.ranges(bucket, Direction::Forward);
                     ranges.map(move |range| ScanRange { range, bucket })
                 };
-                let all = self.buckets(key).into_iter().flat_map(in_bucket);
-                sample_of(all, || u64::MAX, Buckets::All)
+                let each = buckets.of(key);
+                // A clip leaves at most as many ranges in a bucket as there are without it.
+                let total = || ranges.sample(Buckets::All).total.saturating_mul(each.len() as u64);
+                sample_of(each.iter().copied().flat_map(in_bucket), total, Buckets::All)
             }
         }
     }
