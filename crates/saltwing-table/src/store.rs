@@ -180,7 +180,7 @@ impl TableStore for EmbeddedTables {
         let Some(found) = place.map_or(Ok(None), |place| place.read_alone(row_key, expired_ms))? else {
             return Ok(None);
         };
-        let bytes = if shape.width() == 0 { 0 } else { found.piece.bytes() };
+        let bytes = if shape.width() == 0 { 0 } else { found.segment.bytes() };
         Ok(Some(PointRow { values: shape.values(found)?, bytes }))
     }
 

@@ -284,7 +284,7 @@ impl Walk<'_> {
     fn row(&mut self, key: &[u8], lost: &mut LostRows) -> Result<(), TableError> {
         let read = find(self.rows, key, None).and_then(|found| {
             let Some(found) = found else { return Ok(None) };
-            if let RowSegment::Row { key, row } = &found.piece {
+            if let RowSegment::Row { key, row } = &found.segment {
                 self.done.bytes += (key.len() + row.0.len()) as u64;
             }
             let written_ms = written_ms(&found);
@@ -358,7 +358,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 fn written_ms(found: &Found) -> i64 {
-    match (&found.piece, &found.lead) {
+    match (&found.segment, &found.lead) {
         (RowSegment::Row { row, .. }, _) => row.time_ms(),
         (RowSegment::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
         _ => 0,

@@ -96,18 +96,18 @@ impl BucketScan {
         }
         loop {
             if let Some(walk) = &mut self.walk {
-                let piece = match &mut self.skipper {
+                let segment = match &mut self.skipper {
                     None => walk.next(most)?,
                     Some(skipper) => skipper.next(walk, most)?,
                 };
-                if let Some(piece) = piece {
+                if let Some(segment) = segment {
                     self.misses = 0;
-                    return Ok(Some(piece));
+                    return Ok(Some(segment));
                 }
                 self.walk = None;
             }
-            if let Some(piece) = self.found.pop_front() {
-                return Ok(Some(piece));
+            if let Some(segment) = self.found.pop_front() {
+                return Ok(Some(segment));
             }
             self.take_ranges(if self.is_merged { 1 } else { most.clamp(1, KEYS_AT_ONCE) })?;
             if self.keys.len() > 0 {
@@ -191,7 +191,7 @@ impl BucketScan {
                 self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
             }
             self.misses = 0;
-            self.found.push_back(found.piece);
+            self.found.push_back(found.segment);
         }
         Ok(())
     }
@@ -255,9 +255,9 @@ impl BucketScan {
         let context = WalkContext { rows, scan, direction: *direction, expired_ms: None, zones: None };
         self.next_row = match self.walk_over(&rest, Arc::new(context)).next(1)? {
             None => NextRow::End,
-            Some(piece) => {
+            Some(segment) => {
                 let mut key = Vec::new();
-                piece.first_key(self.context.direction, &mut key)?;
+                segment.first_key(self.context.direction, &mut key)?;
                 key.drain(..usize::from(self.bucket.is_some()).min(key.len()));
                 self.ranges.skip_to(&key);
                 NextRow::Row(key)

@@ -60,7 +60,7 @@ pub(crate) struct Walk {
     /// The prefetched parts of the next blocks: their columns, unless the last block was pruned.
     depth: Depth,
     done: bool,
-    pieces: VecDeque<RowSegment>,
+    segments: VecDeque<RowSegment>,
     recent: Vec<RecentRow>,
     recent_most: usize,
 }
@@ -72,7 +72,7 @@ impl Walk {
             Direction::Forward => context.rows.directory.floor(&start),
             Direction::Reverse => context.rows.directory.last_below(end.as_deref()),
         };
-        let (pieces, recent) = (VecDeque::new(), Vec::new());
+        let (segments, recent) = (VecDeque::new(), Vec::new());
         let recent_most = DELTA_ROWS_MIN;
         Self {
             context,
@@ -84,7 +84,7 @@ impl Walk {
             read_ahead: ReadAhead::default(),
             depth: Depth::Columns,
             done: false,
-            pieces,
+            segments,
             recent,
             recent_most,
         }
@@ -93,11 +93,11 @@ impl Walk {
     /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
         loop {
-            if let Some(piece) = self.pieces.front_mut() {
-                if piece.len() > most {
-                    return Ok(Some(piece.split(most, self.context.direction)));
+            if let Some(segment) = self.segments.front_mut() {
+                if segment.len() > most {
+                    return Ok(Some(segment.split(most, self.context.direction)));
                 }
-                return Ok(self.pieces.pop_front());
+                return Ok(self.segments.pop_front());
             }
             if self.done {
                 return Ok(None);
@@ -108,14 +108,14 @@ impl Walk {
         }
     }
 
-    /// Adds pieces that were found already to `out`, of `most` rows at most.
+    /// Adds segments that were found already to `out`, of `most` rows at most.
     pub(crate) fn add_found(&mut self, mut most: usize, out: &mut RowSegments) {
-        out.reserve(self.pieces.len().min(most));
-        while self.pieces.front().is_some_and(|piece| piece.len() <= most)
-            && let Some(piece) = self.pieces.pop_front()
+        out.reserve(self.segments.len().min(most));
+        while self.segments.front().is_some_and(|segment| segment.len() <= most)
+            && let Some(segment) = self.segments.pop_front()
         {
-            most -= piece.len();
-            out.push(piece);
+            most -= segment.len();
+            out.push(segment);
         }
     }
 
@@ -132,18 +132,19 @@ impl Walk {
     pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
         let direction = self.context.direction;
         // Segments already found are used up to the place; they are not merged again.
-        while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, RowSegment::Pruned(_))) {
-            let before = piece.rows_before(place, direction)?;
-            if before < piece.len() {
+        while let Some(segment) = self.segments.front_mut().filter(|segment| !matches!(segment, RowSegment::Pruned(_)))
+        {
+            let before = segment.rows_before(place, direction)?;
+            if before < segment.len() {
                 // Its keys were read, or the rows before those that are left.
-                self.context.scan.counters.count_blocks(u64::from(piece.is_uncounted()));
+                self.context.scan.counters.count_blocks(u64::from(segment.is_uncounted()));
                 if before > 0 {
-                    piece.split(before, direction);
+                    segment.split(before, direction);
                 }
-                piece.set_counted();
+                segment.set_counted();
                 return Ok(());
             }
-            self.pieces.pop_front();
+            self.segments.pop_front();
         }
         match direction {
             Direction::Forward => {
@@ -156,7 +157,7 @@ impl Walk {
                 self.end = Some(place.to_vec());
             }
         }
-        self.pieces.clear();
+        self.segments.clear();
         self.recent_most = DELTA_ROWS_MIN;
         self.done = false;
         Ok(())
@@ -165,7 +166,7 @@ impl Walk {
     /// Skips the next blocks as long as all of their rows are visible and `takes` accepts their summaries, at most
     /// [`BLOCKS_PASSED_MAX`]; returns their row count. None of them is read.
     pub(crate) fn pass_blocks(&mut self, mut takes: impl FnMut(&Summary) -> bool) -> u64 {
-        if self.context.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
+        if self.context.direction == Direction::Reverse || self.done || !self.segments.is_empty() {
             return 0;
         }
         let mut rows = 0;
@@ -318,7 +319,7 @@ impl Walk {
             self.recent = recent;
             return Ok(());
         }
-        self.pieces.reserve(2 * recent.len() + 1);
+        self.segments.reserve(2 * recent.len() + 1);
         let mut seeker = lead.as_ref().map(|keys| keys.seeker(at..until));
         for (key, row) in recent.drain(..) {
             if let (Some(block), Some(seeker)) = (block, &mut seeker) {
@@ -335,7 +336,7 @@ impl Walk {
             self.add_run(block, lead.as_ref(), seeker.rest())?;
         }
         if self.context.direction == Direction::Reverse {
-            self.pieces.make_contiguous().reverse();
+            self.segments.make_contiguous().reverse();
         }
         if lead.is_some() {
             self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
@@ -349,7 +350,7 @@ impl Walk {
         if let Some(row) = row
             && self.context.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
         {
-            self.pieces.push_back(RowSegment::Row { key, row });
+            self.segments.push_back(RowSegment::Row { key, row });
         }
     }
 
@@ -362,7 +363,7 @@ impl Walk {
     ) -> Result<(), TableError> {
         let (oldest, newest) = block.summary.times_ms;
         let Some(limit_ms) = self.context.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
-            match self.pieces.back_mut() {
+            match self.segments.back_mut() {
                 Some(RowSegment::Block { block: before, rows: added, .. })
                     if before.id == block.id && added.end == rows.start =>
                 {
@@ -370,7 +371,7 @@ impl Walk {
                 }
                 _ => {
                     let is_counted = lead.is_some();
-                    self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted });
+                    self.segments.push_back(RowSegment::Block { block: block.clone(), rows, is_counted });
                 }
             }
             return Ok(());
@@ -399,27 +400,27 @@ impl Walk {
 
     /// Adds rows of a block whose keys were read.
     fn push_counted(&mut self, block: &Arc<BlockRef>, rows: Range<usize>) {
-        self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
+        self.segments.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
     }
 
-    /// The pieces are those of one block alone: they are not read when its summary rules them out.
+    /// The segments are those of one block alone: they are not read when its summary rules them out.
     fn pass_over(&mut self, block: &Arc<BlockRef>) {
-        if self.pieces.is_empty() {
+        if self.segments.is_empty() {
             return;
         }
         let counters = &self.context.scan.counters;
         if self.context.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
-            let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
-            self.pieces.push_back(RowSegment::Pruned(rows));
+            let rows = self.segments.drain(..).map(|segment| segment.len()).sum();
+            self.segments.push_back(RowSegment::Pruned(rows));
             counters.blocks_skipped.fetch_add(1, Relaxed);
             self.depth = Depth::Summary;
             return;
         }
         self.depth = Depth::Columns;
         // If no part was read here, the reader of the rows counts the block.
-        counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
+        counters.count_blocks(u64::from(!self.segments.iter().any(RowSegment::is_uncounted)));
         if self.context.direction == Direction::Reverse {
-            self.pieces.make_contiguous().reverse();
+            self.segments.make_contiguous().reverse();
         }
     }
 }
@@ -456,14 +457,14 @@ pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Opti
 /// A row that was found by its key.
 pub(crate) struct Found {
     /// It alone.
-    pub(crate) piece: RowSegment,
+    pub(crate) segment: RowSegment,
     /// The first family's part of its block, if it is in one.
     pub(crate) lead: Option<Arc<FixPart>>,
 }
 
 impl Found {
     fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
-        Self { piece: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
+        Self { segment: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
     }
 }
 
@@ -474,7 +475,7 @@ impl Place {
             prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
         }
         let found = self.read(key, expired_ms)?;
-        if let Some(Found { piece: RowSegment::Block { block, rows, .. }, .. }) = &found {
+        if let Some(Found { segment: RowSegment::Block { block, rows, .. }, .. }) = &found {
             prefetch_of(block, &[PrefetchStep::Row(rows.start), PrefetchStep::Texts(rows.start)]);
         }
         Ok(found)
@@ -485,7 +486,7 @@ impl Place {
         let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
         match self {
             Self::Recent(row) => {
-                let found = |row| Found { piece: RowSegment::Row { key: Bytes::new(key), row }, lead: None };
+                let found = |row| Found { segment: RowSegment::Row { key: Bytes::new(key), row }, lead: None };
                 Ok(is_alive(row.time_ms()).then(|| found(row)))
             }
             Self::Block(block) => {

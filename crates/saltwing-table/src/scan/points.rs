@@ -72,7 +72,7 @@ pub(crate) fn find_all(
         let place = owner.and_then(|entry| place_in(rows, entry, key));
         found.push(place.map_or(Ok(None), |place| place.read(key, expired_ms))?);
     }
-    let in_blocks = found.iter().flatten().filter_map(|found| match &found.piece {
+    let in_blocks = found.iter().flatten().filter_map(|found| match &found.segment {
         RowSegment::Block { block, rows, .. } => Some((&**block, rows.start)),
         _ => None,
     });

@@ -8,8 +8,8 @@ use saltwing_store::Bytes;
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::BlockContext;
+use crate::engine::compaction::block_sizes::block_ends;
 use crate::engine::compaction::pending::{Pending, RowRef};
-use crate::engine::compaction::pieces::piece_ends;
 use crate::engine::compaction::state::Compaction;
 use crate::engine::entry::Entry;
 use crate::engine::overflow::OverflowValue;
@@ -100,7 +100,7 @@ impl Built {
 impl Compaction<'_> {
     /// Makes blocks of about the same size; the first one's fence is `fence`.
     pub(super) fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
-        let ends = piece_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
+        let ends = block_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
         let mut entries = Vec::with_capacity(ends.len());
         let mut start = 0;
         for end in ends {

@@ -116,7 +116,7 @@ impl Walk {
         let read: Vec<Arc<BlockRef>> = runs.into_iter().chain(base).map(|rows| rows.block).collect();
         self.pass_over_among(&read);
         if self.context.direction == Direction::Reverse {
-            self.pieces.make_contiguous().reverse();
+            self.segments.make_contiguous().reverse();
         }
         Ok(())
     }
@@ -130,11 +130,11 @@ impl Walk {
                 continue;
             }
             counters.blocks_skipped.fetch_add(1, Relaxed);
-            for piece in &mut self.pieces {
-                if let RowSegment::Block { block: of, rows, .. } = piece
+            for segment in &mut self.segments {
+                if let RowSegment::Block { block: of, rows, .. } = segment
                     && of.id == block.id
                 {
-                    *piece = RowSegment::Pruned(rows.len());
+                    *segment = RowSegment::Pruned(rows.len());
                 }
             }
         }
