@@ -166,8 +166,8 @@ fn physical(table: &Table, k: i64, s: Option<&str>) -> Vec<u8> {
 
 fn apply(transaction: &mut dyn Transaction, table: &Arc<Table>, change: &Change) {
     match change {
-        Change::Put(row) => transaction.apply(table, &[RowChange::put(row)], None),
-        Change::Delete(k, s) => transaction.apply(table, &[RowChange::delete(&physical(table, *k, *s))], None),
+        Change::Put(row) => transaction.apply(table, RowChange::put(row), None),
+        Change::Delete(k, s) => transaction.apply(table, RowChange::delete(&physical(table, *k, *s)), None),
     }
     .unwrap();
 }
