@@ -40,7 +40,7 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
     }
     let Some(access) = sampled(of, asked, access) else { return Ok(whole()) };
     let Some(rows) = rows_read(of, &access) else { return Ok(whole()) };
-    if rows < of.reading.divided_rows_min {
+    if rows < of.reading.context.threads().rows_min {
         return Ok(whole());
     }
     let target = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };

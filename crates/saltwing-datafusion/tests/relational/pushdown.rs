@@ -165,12 +165,12 @@ fn scans_without_order_or_limit_are_divided() {
 }
 
 /// 10,000 rows in blocks, or all of them recent.
-fn many_rows(salt: u16, partitions: usize, divided_rows_min: u64, merged: bool) -> Database {
+fn many_rows(salt: u16, partitions: usize, split_rows_min: u64, merged: bool) -> Database {
     let mut db = Database::new(&[&format!(
         "CREATE TABLE big (k INTEGER NOT NULL PRIMARY KEY, x INTEGER, d DOUBLE, s VARCHAR) SALT_BUCKETS = {salt}"
     )]);
-    db.engine =
-        Arc::new(Engine::new(&EngineConfig { partitions, divided_rows_min, ..EngineConfig::default() }).unwrap());
+    db.engine = Arc::new(Engine::new(&EngineConfig { partitions, ..EngineConfig::default() }).unwrap());
+    db.split_rows_min = split_rows_min;
     let table = db.catalog.snapshot().resolve(None, "big").unwrap();
     let mut writes = db.tables.batch();
     for k in 0..10_000 {
