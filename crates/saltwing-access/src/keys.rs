@@ -3,7 +3,7 @@
 //! ```text
 //! KeySet ── one range of physical keys
 //!        └─ KeyRanges, in each of some buckets
-//!             ├─ all keys, a list of keys or ranges, or a plan's product of lists
+//!             ├─ a list of keys or ranges, or a plan's product of lists
 //!             ├─ the skip: gaps inside them, by the conditions on later columns
 //!             └─ the clips: a range of logical keys, a range of physical keys
 //! ```
@@ -47,7 +47,7 @@ pub enum KeySet {
 impl KeySet {
     /// All keys of a table.
     pub fn all() -> Self {
-        Self::everywhere(KeyRanges::new(RangeForm::All))
+        Self::everywhere(KeyRanges::from_iter([KeyRange::all()]))
     }
 
     /// These ranges in every bucket.
@@ -133,8 +133,6 @@ struct Clip {
 /// How ranges are written down.
 #[derive(Clone, Debug)]
 enum RangeForm {
-    /// All keys.
-    All,
     /// Single keys.
     Keys(Arc<KeyList>),
     /// Ranges as bytes.
@@ -239,7 +237,6 @@ impl KeyRanges {
     /// Some of the ranges; they are not clipped.
     fn sample(&self, buckets: Buckets) -> RangeSample {
         match &self.form {
-            RangeForm::All => RangeSample { ranges: vec![KeyRange::all().into()], total: 1, buckets },
             RangeForm::Keys(list) => sample_of(list.scan_ranges(), || list.len() as u64, buckets),
             RangeForm::List(list) => sample_of(list.iter().cloned(), || list.len() as u64, buckets),
             RangeForm::Product(ranges) => {
