@@ -324,7 +324,7 @@ impl Snapshot for RemoteSnapshot {
         for ScanRange { range, bucket: of } in &sample.ranges {
             let buckets = if of.is_some() { vec![*of] } else { sample.buckets.of(&table.def().key) };
             for bucket in buckets {
-                let place = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+                let place = range.in_bucket(bucket);
                 let own = self.link.own_between(table, place.start(), place.end()).count();
                 rows += self.link.cluster.count(id, place.start(), place.end()) + own as u64;
             }

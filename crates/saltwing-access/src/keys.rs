@@ -256,8 +256,5 @@ fn sample_of(mut all: impl Iterator<Item = ScanRange>, total: impl FnOnce() -> u
 
 /// The logical keys that a range of physical keys has in a bucket.
 fn logical_part(part: &KeyRange, bucket: Option<u8>) -> Option<KeyRange> {
-    match bucket {
-        None => Some(part.clone()),
-        Some(bucket) => Some(part.intersect(&KeyRange::all().in_bucket(bucket))?.out_of_bucket(bucket)),
-    }
+    Some(part.intersect(&KeyRange::all().in_bucket(bucket))?.out_of_bucket(bucket))
 }

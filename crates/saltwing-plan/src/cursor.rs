@@ -273,10 +273,7 @@ impl Entry {
 
     /// Whether the range is wholly before a key (after it, in reverse).
     pub(crate) fn is_before(&self, key: &[u8]) -> bool {
-        match self.cursor.direction {
-            Direction::Forward => self.first.range.end().is_some_and(|end| end <= key),
-            Direction::Reverse => self.first.range.start() > key,
-        }
+        self.first.range.is_before(key, self.cursor.direction)
     }
 
     /// The entry of the first range that is not before a key.

@@ -26,7 +26,7 @@ use crate::format::spaces::{DELTAS, FIX, hex, label};
 use crate::format::stored_column::StoredColumn;
 use crate::format::zone::Zone;
 use crate::scan::cursor::segment::RowSegment;
-use crate::scan::cursor::{Found, find};
+use crate::scan::lookup::{Found, find};
 use crate::scan::row_values::RowShape;
 
 impl StorageEngine {

@@ -11,7 +11,7 @@ use saltwing_store::Direction;
 use crate::format::summary::Summary;
 use crate::scan::cursor::segment::{RowSegment, RowSegments};
 use crate::scan::cursor::{Walk, WalkContext};
-use crate::scan::points::{KEYS_AT_ONCE, Keys, find_all};
+use crate::scan::lookup::{KEYS_AT_ONCE, Keys, find_all};
 use crate::scan::skip::Skipper;
 
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
@@ -213,30 +213,23 @@ impl BucketScan {
 
     /// The next range that may have a row.
     fn next_range(&mut self) -> Result<Option<KeyRange>, TableError> {
+        let direction = self.context.direction;
         loop {
             let Some(range) = self.ranges.next() else { return Ok(None) };
             self.count_taken()?;
             let is_past =
-                matches!(&self.next_row, NextRow::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
+                matches!(&self.next_row, NextRow::Row(key) if !range.is_before(key, direction) && !range.contains(key));
             if self.misses >= MISSES_MAX && (is_past || matches!(self.next_row, NextRow::Unknown)) {
                 self.find_next_row(&range)?;
             }
             match &self.next_row {
                 NextRow::End => return Ok(None),
-                NextRow::Row(key) if self.lies_before(&range, key) => {}
+                NextRow::Row(key) if range.is_before(key, direction) => {}
                 _ => {
                     self.count_entered();
                     return Ok(Some(range));
                 }
             }
-        }
-    }
-
-    /// Whether the whole range comes before `key` in the direction of the scan.
-    fn lies_before(&self, range: &KeyRange, key: &[u8]) -> bool {
-        match self.context.direction {
-            Direction::Forward => range.end().is_some_and(|end| end <= key),
-            Direction::Reverse => range.start() > key,
         }
     }
 
@@ -267,7 +260,7 @@ impl BucketScan {
     }
 
     fn walk_over(&self, range: &KeyRange, context: Arc<WalkContext>) -> Walk {
-        let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+        let physical = range.in_bucket(self.bucket);
         let (start, end) = physical.into_bounds();
         Walk::new(context, start, end)
     }

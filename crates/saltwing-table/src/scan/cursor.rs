@@ -14,10 +14,8 @@ use saltwing_store::{Bytes, Direction};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::entry::Entry;
-use crate::engine::run::KeyHash;
 use crate::engine::table_rows::TableRows;
 use crate::format::fix_part::FixPart;
-use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::format::stored_row::{RecentRow, StoredRow};
 use crate::format::summary::Summary;
 use crate::scan::conditions::Conditions;
@@ -261,8 +259,8 @@ impl Walk {
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
         let found = match entry.runs.is_empty() {
-            true => self.find_pieces(entry, start, end),
-            false => self.find_pieces_of_runs(entry, start, end),
+            true => self.merge_with_recent(entry, start, end),
+            false => self.merge_with_runs(entry, start, end),
         };
         (self.start, self.end) = (walk_start, walk_end);
         found?;
@@ -287,7 +285,7 @@ impl Walk {
     }
 
     /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
-    fn find_pieces(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
+    fn merge_with_recent(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
         let block = entry.block.as_ref();
         let mut recent = std::mem::take(&mut self.recent);
         let alone = recent.is_empty();
@@ -335,14 +333,19 @@ impl Walk {
         {
             self.add_run(block, lead.as_ref(), seeker.rest())?;
         }
-        if self.context.direction == Direction::Reverse {
-            self.segments.make_contiguous().reverse();
-        }
+        self.order_segments();
         if lead.is_some() {
             self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
         }
         self.recent = recent;
         Ok(())
+    }
+
+    /// Puts the segments of an entry, which were found in key order, into the order of the scan.
+    fn order_segments(&mut self) {
+        if self.context.direction == Direction::Reverse {
+            self.segments.make_contiguous().reverse();
+        }
     }
 
     /// Adds a row of a delta, unless it is deleted or expired.
@@ -419,106 +422,6 @@ impl Walk {
         self.depth = Depth::Columns;
         // If no part was read here, the reader of the rows counts the block.
         counters.count_blocks(u64::from(!self.segments.iter().any(RowSegment::is_uncounted)));
-        if self.context.direction == Direction::Reverse {
-            self.segments.make_contiguous().reverse();
-        }
+        self.order_segments();
     }
-}
-
-/// The location of a row, found without reading a block.
-pub(crate) enum Place {
-    /// It is in a delta.
-    Recent(StoredRow),
-    /// If it exists, it is in this block.
-    Block(Arc<BlockRef>),
-    /// If it exists, it is in a run or in the block of this entry.
-    Runs(Arc<Entry>),
-}
-
-/// Where the row of a key stands; `None` where it is known that there is none.
-pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
-    place_in(rows, rows.directory.owner(key)?, key)
-}
-
-/// As [`place`], where the entry that owns the key is known.
-pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Option<Place> {
-    if entry.is_dirty()
-        && let Some(recent) = rows.recent(key)
-    {
-        return recent.clone().map(Place::Recent);
-    }
-    if !entry.runs.is_empty() {
-        return Some(Place::Runs(entry.clone()));
-    }
-    let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key)?;
-    Some(Place::Block(block.clone()))
-}
-
-/// A row that was found by its key.
-pub(crate) struct Found {
-    /// It alone.
-    pub(crate) segment: RowSegment,
-    /// The first family's part of its block, if it is in one.
-    pub(crate) lead: Option<Arc<FixPart>>,
-}
-
-impl Found {
-    fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
-        Self { segment: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
-    }
-}
-
-impl Place {
-    /// As [`Place::read`], for a single key. Its block is seldom in a cache, so the misses of one prefetch overlap.
-    pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-        if let Self::Block(block) = &self {
-            prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
-        }
-        let found = self.read(key, expired_ms)?;
-        if let Some(Found { segment: RowSegment::Block { block, rows, .. }, .. }) = &found {
-            prefetch_of(block, &[PrefetchStep::Row(rows.start), PrefetchStep::Texts(rows.start)]);
-        }
-        Ok(found)
-    }
-
-    /// The row at this location, unless it does not exist or is expired.
-    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-        let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
-        match self {
-            Self::Recent(row) => {
-                let found = |row| Found { segment: RowSegment::Row { key: Bytes::new(key), row }, lead: None };
-                Ok(is_alive(row.time_ms()).then(|| found(row)))
-            }
-            Self::Block(block) => {
-                let lead = block.lead()?;
-                let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
-                Ok(found.map(|row| Found::in_block(block, lead, row)))
-            }
-            Self::Runs(entry) => {
-                let hash = KeyHash::new(key);
-                for part in entry.runs.iter().filter(|part| part.may_hold(hash)) {
-                    let block = &part.run.block;
-                    let lead = block.lead()?;
-                    if let Ok(row) = lead.search_in(key, part.rows()) {
-                        let is_there = !lead.is_deleted(row) && is_alive(lead.time_ms(row));
-                        return Ok(is_there.then(|| Found::in_block(block.clone(), lead, row)));
-                    }
-                }
-                let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key);
-                block.map_or(Ok(None), |block| Self::Block(block.clone()).read(key, expired_ms))
-            }
-        }
-    }
-}
-
-/// Prefetches the parts of a block that are in memory.
-fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
-    if let Some(parts) = block.in_memory() {
-        prefetch(steps.iter().map(|step| parts.prefetch(*step)));
-    }
-}
-
-/// One row by its key, unless it does not exist or is expired.
-pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-    place(rows, key).map_or(Ok(None), |place| place.read_alone(key, expired_ms))
 }

@@ -20,10 +20,10 @@ use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink, read_slo
 use crate::format::stored_row::StoredRow;
 use crate::scan::block_parts::{BlockParts, recent_slot};
 use crate::scan::column_location::{ColumnLocation, tail_bytes};
-use crate::scan::cursor::Found;
 use crate::scan::cursor::segment::RowSegment;
 use crate::scan::decode::DecodedColumn;
 use crate::scan::decode::keys::corrupt as corrupt_key;
+use crate::scan::lookup::Found;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
 pub(crate) struct RowShape {

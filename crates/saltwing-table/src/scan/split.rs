@@ -92,7 +92,7 @@ impl Cuts {
                     return None;
                 }
                 if !range.is_point() {
-                    let range = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+                    let range = range.in_bucket(*bucket);
                     self.add(rows, &range);
                 }
             }
