@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryBuilder, BooleanBuilder, Decimal128Builder, Decimal256Builder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, NullArray, StringBuilder,
+    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, NullBuilder, StringBuilder,
     TimestampMillisecondBuilder, TimestampNanosecondBuilder,
 };
 use saltwing_types::value::Timestamp;
@@ -28,7 +28,7 @@ pub struct ColumnBuilder {
 
 #[derive(Debug)]
 enum Rows {
-    Null(usize),
+    Null(NullBuilder),
     Boolean(BooleanBuilder),
     Int8(Int8Builder),
     Int16(Int16Builder),
@@ -49,7 +49,7 @@ impl Rows {
         use SqlType::*;
         let bytes = capacity * TEXT_BYTES_EXPECTED;
         match ty {
-            Null => Rows::Null(0),
+            Null => Rows::Null(NullBuilder::new()),
             Boolean => Rows::Boolean(BooleanBuilder::with_capacity(capacity)),
             TinyInt | UnsignedTinyInt => Rows::Int8(Int8Builder::with_capacity(capacity)),
             SmallInt | UnsignedSmallInt => Rows::Int16(Int16Builder::with_capacity(capacity)),
@@ -77,9 +77,9 @@ impl Rows {
 
 /// Does the same with whichever builder there is.
 macro_rules! each_builder {
-    ($rows:expr, $null:pat => $on_null:expr, $builder:ident => $on_builder:expr) => {
+    ($rows:expr, $builder:ident => $on_builder:expr) => {
         match $rows {
-            Rows::Null($null) => $on_null,
+            Rows::Null($builder) => $on_builder,
             Rows::Boolean($builder) => $on_builder,
             Rows::Int8($builder) => $on_builder,
             Rows::Int16($builder) => $on_builder,
@@ -113,7 +113,7 @@ impl ColumnBuilder {
     /// Rows so far.
     pub fn len(&self) -> usize {
         use arrow::array::ArrayBuilder;
-        each_builder!(&self.rows, rows => *rows, builder => builder.len())
+        each_builder!(&self.rows, builder => builder.len())
     }
 
     /// Whether there are no rows yet.
@@ -123,7 +123,7 @@ impl ColumnBuilder {
 
     /// Appends NULL. Never fails; its result is that of the other appends.
     pub fn append_null(&mut self) -> Appended {
-        each_builder!(&mut self.rows, rows => *rows += 1, builder => builder.append_null());
+        each_builder!(&mut self.rows, builder => builder.append_null());
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl ColumnBuilder {
     pub fn finish(&mut self) -> ArrayRef {
         let next = Rows::new(self.ty, self.len());
         let mut done = std::mem::replace(&mut self.rows, next);
-        each_builder!(&mut done, rows => Arc::new(NullArray::new(*rows)), builder => finished(builder.finish()))
+        each_builder!(&mut done, builder => finished(builder.finish()))
     }
 
     fn mismatch(&self, what: &str) -> ValueError {
