@@ -112,7 +112,7 @@ impl<'a> Attempt<'a> {
         change: RowChange<'_>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
-        self.transaction.apply(table, &[change], keys)?;
+        self.transaction.apply(table, change, keys)?;
         self.store.capabilities().check_rows(self.transaction.rows())?;
         self.limits.check(&*self.transaction)?;
         let bytes = self.transaction.bytes();

@@ -17,7 +17,6 @@ mod error;
 mod explain;
 mod guard;
 mod key_access;
-mod key_list;
 mod key_template;
 mod prefix;
 mod refused;
@@ -30,7 +29,7 @@ pub use direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOut
 pub use error::{PlannerError, Result};
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
-pub use key_access::KeyAccess;
+pub use key_access::{KeyAccess, keys_of_rows};
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
 pub use select::plan_select;
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};

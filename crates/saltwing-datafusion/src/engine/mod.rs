@@ -63,9 +63,6 @@ pub use self::output::ResultStream;
 pub use self::planned::{Planned, Template};
 pub use self::template::Binding;
 
-/// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
-const DIVIDED_ROWS_MIN: u64 = 131_072;
-
 /// Settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -73,8 +70,6 @@ pub struct EngineConfig {
     pub batch_rows: usize,
     /// Partitions in which a statement runs: each may have a thread of its own.
     pub partitions: usize,
-    /// Rows from which on a scan is divided among these.
-    pub divided_rows_min: u64,
     /// The memory of the sorts, joins and aggregates of all statements together. At the limit they spill to temporary
     /// files, or fail.
     pub memory: Arc<Memory>,
@@ -82,12 +77,7 @@ pub struct EngineConfig {
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self {
-            batch_rows: 8192,
-            partitions: 2,
-            divided_rows_min: DIVIDED_ROWS_MIN,
-            memory: Arc::new(Memory::new(usize::MAX)),
-        }
+        Self { batch_rows: 8192, partitions: 2, memory: Arc::new(Memory::new(usize::MAX)) }
     }
 }
 
@@ -98,7 +88,6 @@ pub struct Engine {
     analyzer: Analyzer,
     optimizer: Optimizer,
     task: Arc<TaskContext>,
-    divided_rows_min: u64,
 }
 
 impl Engine {
@@ -164,9 +153,9 @@ impl Engine {
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
         let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
-        let (optimizer, divided_rows_min) = (Optimizer::with_rules(rules), config.divided_rows_min);
+        let optimizer = Optimizer::with_rules(rules);
         let session = Arc::new(session);
-        Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })
+        Ok(Self { session, table_functions, analyzer, optimizer, task })
     }
 
     /// Plans a query, and judges how it reads its tables.
@@ -221,7 +210,6 @@ impl Engine {
             context: request.context.clone(),
             guard: request.guard.clone(),
             samples: request.samples.clone(),
-            divided_rows_min: self.divided_rows_min,
             limit_open,
         });
         let names = Names {

@@ -65,7 +65,6 @@ impl Template {
             context: ScanContext::new(Budget::default()),
             guard: Guard::default(),
             samples: Vec::new(),
-            divided_rows_min: u64::MAX,
             limit_open: false,
         });
         let Some(physical) = rebound(&planned.physical, &nothing, None)? else { return Ok(None) };
@@ -90,7 +89,6 @@ impl Template {
             context: context.clone(),
             guard: guard.clone(),
             samples: Vec::new(),
-            divided_rows_min: u64::MAX, // scans are divided already
             limit_open: false,
         });
         let Some(physical) = rebound(&self.physical, &reading, Some(values))? else { return Ok(None) };

@@ -23,8 +23,6 @@ pub(crate) struct QueryContext {
     pub(crate) guard: Guard,
     /// Values by which scans are estimated whose parameters have none yet.
     pub(crate) samples: Vec<Value>,
-    /// Rows from which on a scan is divided.
-    pub(crate) divided_rows_min: u64,
     /// Whether its LIMIT is a parameter without a value.
     pub(crate) limit_open: bool,
 }
