@@ -29,7 +29,6 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use saltwing_access::Memory;
 use saltwing_bind::ResultColumn;
-use saltwing_types::SqlType;
 use sqlparser::ast::Statement;
 
 use self::declared::declared_name;
@@ -69,8 +68,6 @@ const DIVIDED_ROWS_MIN: u64 = 131_072;
 /// Settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Rows of a batch between operators.
-    pub batch_rows: usize,
     /// Partitions in which a statement runs: each may have a thread of its own.
     pub partitions: usize,
     /// Rows from which on a scan is divided among these.
@@ -82,12 +79,7 @@ pub struct EngineConfig {
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self {
-            batch_rows: 8192,
-            partitions: 2,
-            divided_rows_min: DIVIDED_ROWS_MIN,
-            memory: Arc::new(Memory::new(usize::MAX)),
-        }
+        Self { partitions: 2, divided_rows_min: DIVIDED_ROWS_MIN, memory: Arc::new(Memory::new(usize::MAX)) }
     }
 }
 
@@ -108,7 +100,6 @@ impl Engine {
     /// Errors of DataFusion about the settings.
     pub fn new(config: &EngineConfig) -> Result<Self, RelationalError> {
         let mut options = SessionConfig::new()
-            .with_batch_size(config.batch_rows)
             .with_target_partitions(config.partitions)
             .with_information_schema(false)
             // Within a bucket rows come in key order: they are not dealt out.
@@ -240,8 +231,10 @@ impl Engine {
         let options = self.session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
-        let analyzed_types: Vec<Option<SqlType>> =
-            analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
+        let one_type = match analyzed.schema().fields().as_ref() {
+            [only] => field_type(only),
+            _ => None,
+        };
         let mut context = OptimizerContext::new_with_config_options(options.clone());
         if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
             context = context.with_query_execution_start_time(now);
@@ -255,10 +248,6 @@ impl Engine {
         current_statement::check()?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
-        let one_type = match analyzed_types.as_slice() {
-            [ty] => *ty,
-            _ => None,
-        };
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
         let mut planned = Planned { columns, one_type, reads, warnings, physical, task, context, template: None };
