@@ -35,12 +35,14 @@ mod aggregate;
 mod distinct_on;
 mod frame;
 mod join_coercion;
+mod null_safe;
 mod outer_join;
 pub(crate) mod recursive_types;
 mod set_operation;
 mod sources;
 mod volatile;
 
+pub(crate) use self::null_safe::null_safe;
 use self::outer_join::without_extra_rows;
 use self::sources::Sources;
 

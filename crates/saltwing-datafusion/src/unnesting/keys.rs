@@ -17,14 +17,15 @@ use datafusion::common::{Column, JoinType, NullEquality, Result, TableReference}
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, DistinctOn, EmptyRelation, Expr as PlanExpr, ExprFunctionExt, FetchType, Filter, Join, Limit,
-    LogicalPlan, LogicalPlanBuilder, Projection, SkipType, SortExpr, SubqueryAlias, Union, Values, Window, lit,
+    Aggregate, Distinct, DistinctOn, Expr as PlanExpr, ExprFunctionExt, FetchType, Filter, Join, Limit, LogicalPlan,
+    LogicalPlanBuilder, Projection, SkipType, SortExpr, SubqueryAlias, Union, Values, Window, lit,
 };
 
 use super::derived::derived;
-use super::join::{join, null_safe};
+use super::join::join;
 use super::not_supported;
 use super::references::{is_lateral, of_plan, put_in_place};
+use crate::lowering::null_safe;
 
 /// The keys of one subquery.
 pub(super) struct Keys<'a> {
@@ -256,7 +257,10 @@ impl Keys<'_> {
             for (l, r) in pairs {
                 match join.null_equality {
                     NullEquality::NullEqualsNull => on.push((PlanExpr::Column(l.clone()), PlanExpr::Column(r.clone()))),
-                    NullEquality::NullEqualsNothing => on.extend(null_safe(&left.plan, l, &right.plan, r)?),
+                    NullEquality::NullEqualsNothing => on.extend(null_safe(
+                        (PlanExpr::Column(l.clone()), left.plan.schema()),
+                        (PlanExpr::Column(r.clone()), right.plan.schema()),
+                    )?),
                 }
             }
         }
@@ -380,18 +384,13 @@ pub(super) fn grouped_by(
 
 /// The rows of a VALUES as selects, which may name columns.
 fn as_union(values: &Values) -> Result<LogicalPlan> {
-    let empty = || Arc::new(LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema: no_columns() }));
     let row = |row: &Vec<PlanExpr>| {
         let items = row.iter().zip(values.schema.fields()).map(|(expr, field)| expr.clone().alias(field.name()));
-        Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(items.collect(), empty())?)))
+        Ok(Arc::new(LogicalPlanBuilder::empty(true).project(items.collect::<Vec<_>>())?.build()?))
     };
     let rows = values.values.iter().map(row).collect::<Result<Vec<_>>>()?;
     match rows.as_slice() {
         [only] => Ok(only.as_ref().clone()),
         _ => Ok(LogicalPlan::Union(Union::try_new_with_loose_types(rows)?)),
     }
-}
-
-fn no_columns() -> datafusion::common::DFSchemaRef {
-    Arc::new(datafusion::common::DFSchema::empty())
 }

@@ -48,6 +48,16 @@ pub(super) fn has_subquery(expr: &PlanExpr) -> bool {
     expr.exists(|part| Ok(plan_of(part).is_some())).unwrap_or(true)
 }
 
+/// Whether some expression of a node has a subquery.
+pub(super) fn has_subqueries(node: &LogicalPlan) -> bool {
+    let mut found = false;
+    let _ = node.apply_expressions(|expr| {
+        found |= has_subquery(expr);
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found
+}
+
 /// The subquery that an expression is.
 pub(super) fn plan_of(expr: &PlanExpr) -> Option<&Subquery> {
     match expr {

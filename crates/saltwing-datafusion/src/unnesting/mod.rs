@@ -149,12 +149,8 @@ fn with_columns(columns: Vec<Column>, wide: LogicalPlan) -> Result<LogicalPlan> 
 
 /// A node that computes its expressions over one input.
 fn of_expressions(node: LogicalPlan, site: Site, names: &AliasGenerator) -> Result<LogicalPlan> {
-    let mut subqueries = false;
-    node.apply_expressions(|expr| {
-        subqueries |= has_subquery(expr);
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    let Some(input) = node.inputs().first().map(|input| (*input).clone()).filter(|_| subqueries) else {
+    let Some(input) = node.inputs().first().map(|input| (*input).clone()).filter(|_| left::has_subqueries(&node))
+    else {
         return Ok(node);
     };
     let columns = node.schema().columns();

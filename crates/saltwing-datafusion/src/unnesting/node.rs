@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::common::alias::AliasGenerator;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::count;
@@ -156,12 +156,5 @@ impl<'a> Node<'a> {
 
 /// Whether a plan gives other rows when it runs again.
 fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    plan.exists(|node| {
-        let mut volatile = false;
-        node.apply_expressions(|expr| {
-            volatile |= expr.is_volatile();
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(volatile)
-    })
+    plan.exists(|node| Ok(node.expressions().iter().any(PlanExpr::is_volatile)))
 }
