@@ -283,15 +283,12 @@ impl Leaves for Arguments<'_> {
         let field = arg.to_field(self.lowerer.schema)?.1;
         let Some(ty) = field_type(&field) else { return Ok(None) };
         let name = column_text(&arg);
-        // A join with the subquery, or a node below that was lowered later, may add NULL.
-        let nullable = field.is_nullable()
-            || matches!(
-                arg,
-                PlanExpr::OuterReferenceColumn(..)
-                    | PlanExpr::ScalarSubquery(_)
-                    | PlanExpr::InSubquery(_)
-                    | PlanExpr::SetComparison(_)
-            );
+        // A join with a subquery in it, or a node below that was lowered later, may add NULL.
+        let may_add_null = |part: &PlanExpr| {
+            use PlanExpr::{InSubquery, OuterReferenceColumn, ScalarSubquery, SetComparison};
+            Ok(matches!(part, OuterReferenceColumn(..) | ScalarSubquery(_) | InSubquery(_) | SetComparison(_)))
+        };
+        let nullable = field.is_nullable() || arg.exists(may_add_null)?;
         // Two calls of random() are two values.
         let known = if arg.is_volatile() { None } else { self.args.iter().position(|known| *known == arg) };
         let index = known.unwrap_or_else(|| {
