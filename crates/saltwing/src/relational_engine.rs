@@ -10,11 +10,6 @@ use crate::{Builder, Error};
 /// The engine of a database.
 pub(crate) fn engine(options: &Builder, memory: &Arc<Memory>) -> Result<Arc<Engine>, Error> {
     let Threads { count, rows_min } = options.threads;
-    let config = EngineConfig {
-        partitions: count,
-        divided_rows_min: rows_min,
-        memory: memory.clone(),
-        ..EngineConfig::default()
-    };
+    let config = EngineConfig { partitions: count, divided_rows_min: rows_min, memory: memory.clone() };
     Ok(Arc::new(Engine::new(&config)?))
 }

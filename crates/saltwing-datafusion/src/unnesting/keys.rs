@@ -23,8 +23,8 @@ use datafusion::logical_expr::{
 
 use super::derived::derived;
 use super::join::join;
-use super::not_supported;
 use super::references::{is_lateral, of_plan, put_in_place};
+use super::refusal::not_supported;
 use crate::lowering::null_safe;
 
 /// The keys of one subquery.

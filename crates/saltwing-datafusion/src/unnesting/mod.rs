@@ -28,12 +28,13 @@ mod node;
 mod one_value;
 mod quantified;
 mod references;
+mod refusal;
 
 use std::sync::Arc;
 
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DataFusionError, JoinType, Result};
+use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr as PlanExpr, Filter, Join, LogicalPlan, Operator, Projection, Sort};
@@ -42,6 +43,7 @@ use self::keys::Keyed;
 use self::left::{Position, Site, has_subquery, is_left, plan_of};
 use self::node::Node;
 use self::references::{is_lateral, of_plan};
+use self::refusal::not_supported;
 use crate::RelationalError;
 use crate::expression::translation::{balanced, chain};
 
@@ -69,11 +71,6 @@ pub(crate) fn unnested(node: LogicalPlan, names: &AliasGenerator) -> Result<Logi
             if left { Ok(other) } else { Err(not_supported()) }
         }
     }
-}
-
-/// The error for a subquery that the rule cannot join.
-fn not_supported() -> DataFusionError {
-    RelationalError::correlated().into()
 }
 
 /// Refuses a plan that names columns which no query around it has.

@@ -14,10 +14,10 @@ use super::derived::derived;
 use super::join::join;
 use super::keys::{Grouped, Keyed, Keys, grouped_by};
 use super::left::{Position, Site, has_subquery, is_left};
-use super::not_supported;
 use super::one_value::value_of;
 use super::quantified::Quantified;
 use super::references::of_plan;
+use super::refusal::not_supported;
 use crate::RelationalError;
 
 /// The node.

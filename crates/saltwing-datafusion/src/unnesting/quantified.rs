@@ -15,8 +15,8 @@ use datafusion::logical_expr::{
 use saltwing_types::CompareOp;
 
 use super::left::{Position, Site, has_subquery, is_left};
-use super::not_supported;
 use super::references::{as_outer, outer_references};
+use super::refusal::not_supported;
 use crate::expression::operation::{compare_op, compare_operator};
 use crate::expression::operation_function::row_of;
 use crate::expression::translation::balanced;
