@@ -9,6 +9,6 @@ use crate::{Builder, Error};
 
 /// The engine of a database.
 pub(crate) fn engine(options: &Builder, memory: &Arc<Memory>) -> Result<Arc<Engine>, Error> {
-    let config = EngineConfig { partitions: options.threads.count, memory: memory.clone(), ..EngineConfig::default() };
+    let config = EngineConfig { partitions: options.threads.count, memory: memory.clone() };
     Ok(Arc::new(Engine::new(&config)?))
 }

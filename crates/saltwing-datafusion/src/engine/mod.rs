@@ -29,7 +29,6 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use saltwing_access::Memory;
 use saltwing_bind::ResultColumn;
-use saltwing_types::SqlType;
 use sqlparser::ast::Statement;
 
 use self::declared::declared_name;
@@ -66,8 +65,6 @@ pub use self::template::Binding;
 /// Settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Rows of a batch between operators.
-    pub batch_rows: usize,
     /// Partitions in which a statement runs: each may have a thread of its own.
     pub partitions: usize,
     /// The memory of the sorts, joins and aggregates of all statements together. At the limit they spill to temporary
@@ -77,7 +74,7 @@ pub struct EngineConfig {
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { batch_rows: 8192, partitions: 2, memory: Arc::new(Memory::new(usize::MAX)) }
+        Self { partitions: 2, memory: Arc::new(Memory::new(usize::MAX)) }
     }
 }
 
@@ -97,15 +94,12 @@ impl Engine {
     /// Errors of DataFusion about the settings.
     pub fn new(config: &EngineConfig) -> Result<Self, RelationalError> {
         let mut options = SessionConfig::new()
-            .with_batch_size(config.batch_rows)
             .with_target_partitions(config.partitions)
             .with_information_schema(false)
             // Within a bucket rows come in key order: they are not dealt out.
             .with_round_robin_repartition(false);
         let optimizer_options = &mut options.options_mut().optimizer;
         optimizer_options.skip_failed_rules = false;
-        // A limit above a window would cut the rows that the window ranks and counts.
-        optimizer_options.enable_window_limits = false;
         // Our scans take no filters that appear only while the plan runs.
         optimizer_options.enable_dynamic_filter_pushdown = false;
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;
@@ -120,13 +114,6 @@ impl Engine {
         let memory = StatementMemory(config.memory.clone());
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
         let mut rules = PhysicalOptimizer::new().rules;
-        // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
-        // rows' NULLs on the way.
-        rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
-        // The first run makes filters put out some of their input's columns. The second one would take the places of these
-        // for places in the input, and put out other columns.
-        let mut pushed = false;
-        rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
         let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
         rules.insert(placed, Arc::new(HideConstants));
@@ -229,8 +216,10 @@ impl Engine {
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
         let parameters = parameter_types(&analyzed)?;
-        let analyzed_types: Vec<Option<SqlType>> =
-            analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
+        let one_type = match analyzed.schema().fields().as_ref() {
+            [only] => field_type(only),
+            _ => None,
+        };
         let mut context = OptimizerContext::new_with_config_options(options.clone());
         if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
             context = context.with_query_execution_start_time(now);
@@ -244,10 +233,6 @@ impl Engine {
         current_statement::check()?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
-        let one_type = match analyzed_types.as_slice() {
-            [ty] => *ty,
-            _ => None,
-        };
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
         let mut planned =
@@ -337,12 +322,10 @@ fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
 mod tests {
     use super::*;
 
-    /// [`Engine::new`] finds rules by their names: a rule of another name would stay, or be left out, in silence.
+    /// [`Engine::new`] finds this rule by its name.
     #[test]
     fn datafusion_names_its_rules_as_the_engine_expects() {
         let rules = PhysicalOptimizer::new().rules;
-        let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
-        assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
-        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements")), (2, 1));
+        assert_eq!(rules.iter().filter(|rule| rule.name() == "EnsureRequirements").count(), 1);
     }
 }
