@@ -100,6 +100,8 @@ impl Engine {
             .with_round_robin_repartition(false);
         let optimizer_options = &mut options.options_mut().optimizer;
         optimizer_options.skip_failed_rules = false;
+        // A limit above a window would cut the rows that the window ranks and counts.
+        optimizer_options.enable_window_limits = false;
         // Our scans take no filters that appear only while the plan runs.
         optimizer_options.enable_dynamic_filter_pushdown = false;
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;
@@ -114,6 +116,13 @@ impl Engine {
         let memory = StatementMemory(config.memory.clone());
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
         let mut rules = PhysicalOptimizer::new().rules;
+        // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
+        // rows' NULLs on the way.
+        rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
+        // The first run makes filters put out some of their input's columns. The second one would take the places of these
+        // for places in the input, and put out other columns.
+        let mut pushed = false;
+        rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
         let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
         rules.insert(placed, Arc::new(HideConstants));
@@ -322,10 +331,12 @@ fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
 mod tests {
     use super::*;
 
-    /// [`Engine::new`] finds this rule by its name.
+    /// [`Engine::new`] finds rules by their names: a rule of another name would stay, or be left out, in silence.
     #[test]
     fn datafusion_names_its_rules_as_the_engine_expects() {
         let rules = PhysicalOptimizer::new().rules;
-        assert_eq!(rules.iter().filter(|rule| rule.name() == "EnsureRequirements").count(), 1);
+        let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
+        assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
+        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements")), (2, 1));
     }
 }

@@ -5,3 +5,4 @@ pub(crate) mod bounded_function;
 pub(crate) mod function_names;
 pub(crate) mod native;
 mod result_size;
+pub(crate) mod row_bytes;

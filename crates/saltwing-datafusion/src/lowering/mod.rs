@@ -32,6 +32,7 @@ use crate::scan::table_source::TableSource;
 use crate::{RelationalError, RelationalErrorKind};
 
 mod aggregate;
+mod distinct_on;
 mod frame;
 mod join_coercion;
 mod null_safe;
@@ -41,7 +42,6 @@ mod set_operation;
 mod sources;
 mod volatile;
 
-use self::aggregate::without_repeated_keys;
 pub(crate) use self::null_safe::null_safe;
 use self::outer_join::without_extra_rows;
 use self::sources::Sources;
@@ -69,10 +69,7 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Union(union) => LogicalPlan::Union(set_operation::brought_together(union)?),
         LogicalPlan::RecursiveQuery(query) => LogicalPlan::RecursiveQuery(set_operation::of_one_type(query)?),
         LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
-        LogicalPlan::Distinct(Distinct::On(mut on)) => {
-            on.sort_expr.iter_mut().for_each(without_repeated_keys);
-            lowerer.expressions(LogicalPlan::Distinct(Distinct::On(on)))?
-        }
+        LogicalPlan::Distinct(Distinct::On(_)) => distinct_on::with_nullable_columns(lowerer.expressions(plan)?)?,
         other => lowerer.expressions(other)?,
     };
     plan.recompute_schema()
@@ -239,13 +236,25 @@ impl Lowerer<'_> {
         self.lower(expr)
     }
 
-    /// ORs over one table are one condition.
+    /// ORs over one table are one condition; over several, the parts over one table are.
     fn disjunction(&self, expr: PlanExpr) -> Result<PlanExpr> {
         if Sources::of(&expr).one_table() {
             return self.lower(expr);
         }
-        let parts = chain(&expr, Operator::Or).into_iter().map(|part| self.conjunct(part.clone()));
-        let lowered = parts.collect::<Result<Vec<_>>>()?;
+        let mut by_table: BTreeMap<String, Vec<PlanExpr>> = BTreeMap::new();
+        let mut lowered = Vec::new();
+        for part in chain(&expr, Operator::Or) {
+            let sources = Sources::of(part);
+            match sources.tables.first() {
+                Some(table) if sources.one_table() => by_table.entry(table.clone()).or_default().push(part.clone()),
+                _ => lowered.push(self.conjunct(part.clone())?),
+            }
+        }
+        for parts in by_table.into_values() {
+            if let Some(together) = balanced(parts, Operator::Or) {
+                lowered.push(self.lower(together)?);
+            }
+        }
         balanced(lowered, Operator::Or).map_or(Ok(expr), Ok)
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn is_left(expr: &PlanExpr, schema: &DFSchema, site: Site, position: 
     match expr {
         PlanExpr::Exists(exists) => {
             let plan = &exists.subquery.subquery;
-            site == Site::Filter && is_simple(plan, schema) && !names_collide(plan)
+            site == Site::Filter && !gives_limited_rows(plan) && is_simple(plan, schema) && !names_collide(plan)
         }
         PlanExpr::InSubquery(test) => {
             // Below OR its join finds no column that is computed.
@@ -195,6 +195,20 @@ fn columns_beside(plan: &LogicalPlan, is_top: bool, collide: &mut bool) -> Vec<C
         *collide |= names.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
     }
     beside
+}
+
+/// Whether a plan gives its rows by number, or one in any case.
+fn gives_limited_rows(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Limit(_) => true,
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::Projection(_)
+        | LogicalPlan::SubqueryAlias(_)
+        | LogicalPlan::Filter(_)
+        | LogicalPlan::Sort(_)
+        | LogicalPlan::Distinct(_) => plan.inputs().into_iter().any(gives_limited_rows),
+        _ => false,
+    }
 }
 
 /// Whether the outer query is named in conditions alone, which stand above a plan that does not name it.
