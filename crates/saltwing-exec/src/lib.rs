@@ -9,6 +9,7 @@
 mod aggregate;
 mod error;
 mod in_order;
+mod open_transaction;
 mod output;
 mod parts;
 mod prefix;
@@ -22,6 +23,7 @@ pub mod write;
 mod writer;
 
 pub use error::ExecError;
+pub use open_transaction::OpenTransaction;
 pub use rows::DirectRows;
 pub use running::{RunningSelect, TotalRow};
 pub use select::SelectPlan;

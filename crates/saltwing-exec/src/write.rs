@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_access::{OldRow, Projection, RowChange, ScanContext, Table};
+use saltwing_access::{OldRow, Projection, RowChange, ScanContext, Table, TableStore};
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
 use saltwing_planner::TableAccess;
@@ -32,22 +32,16 @@ impl Writer<'_> {
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
-        if !target.reads_rows() {
+        if let (None, false) = (self.open, target.reads_rows()) {
             return self.put_all(target, rows, keys);
         }
-        let mut failed = None;
         let written = self.transaction(self.limits.in_one(), |attempt| {
-            failed = None;
             if let Some(keys) = &mut keys {
                 keys.clear();
             }
-            let mut sink = RowSink::new(attempt, target);
-            for (index, row) in rows.iter().enumerate() {
-                sink.put(row, None, keys.as_deref_mut()).inspect_err(|_| failed = Some(index))?;
-            }
-            Ok(())
+            attempt.upsert_rows(target, rows, keys.as_deref_mut())
         });
-        let (rows, ()) = written.map_err(|unfinished| RowFailure { row: failed, error: unfinished.error })?;
+        let (rows, ()) = written.map_err(|unfinished: Unfinished<RowFailure>| unfinished.error)?;
         Ok(rows)
     }
 
@@ -58,21 +52,17 @@ impl Writer<'_> {
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
-        let of_all = |error| RowFailure { row: None, error };
-        self.store.capabilities().check_rows(rows.len()).map_err(|error| of_all(error.into()))?;
-        let first_id = match target.table.def().has_hidden_key() {
-            true => Some(self.store.allocate_row_ids(&target.table, rows.len()).map_err(|e| of_all(e.into()))?.start),
-            false => None,
-        };
+        self.store.capabilities().check_rows(rows.len()).map_err(ExecError::from)?;
+        let first_id = first_id(self.store, target, rows.len())?;
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
             let put = fresh_row(target, row, row_id)
                 .and_then(|row| Ok(writes.apply(&target.table, &[RowChange::put(&row)], keys.as_deref_mut())?));
             put.map_err(|error| RowFailure { row: Some(index), error })?;
-            self.limits.check(&*writes).map_err(of_all)?;
+            self.limits.check(&*writes)?;
         }
-        writes.commit(self.durability).map_err(|error| of_all(error.into()))?;
+        writes.commit(self.durability).map_err(ExecError::from)?;
         Ok(rows.len() as u64)
     }
 
@@ -103,27 +93,32 @@ pub struct RowFailure {
     pub error: ExecError,
 }
 
+impl From<ExecError> for RowFailure {
+    fn from(error: ExecError) -> Self {
+        Self { row: None, error }
+    }
+}
+
 impl Attempt<'_> {
-    /// Writes rows, which have a value for each of the statement's columns, brought to its type.
+    /// Writes rows, which have a value for each of the statement's columns, brought to its type. `keys` gets the physical
+    /// key of each of them that is written.
     ///
     /// # Errors
     /// As [`Writer::upsert`].
-    pub fn upsert_rows(&mut self, target: &UpsertTarget, rows: &[Vec<Value>]) -> Result<(), RowFailure> {
-        let first_id = self.first_id(target, rows.len()).map_err(|error| RowFailure { row: None, error })?;
+    pub fn upsert_rows(
+        &mut self,
+        target: &UpsertTarget,
+        rows: &[Vec<Value>],
+        mut keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), RowFailure> {
+        let first_id = first_id(self.store(), target, rows.len())?;
         let mut sink = RowSink::new(self, target);
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            sink.put(row, row_id, None).map_err(|error| RowFailure { row: Some(index), error })?;
+            let put = sink.put(row, row_id, keys.as_deref_mut());
+            put.map_err(|error| RowFailure { row: Some(index), error })?;
         }
         Ok(())
-    }
-
-    /// The first of the hidden row ids, if the table has them.
-    fn first_id(&self, target: &UpsertTarget, rows: usize) -> Result<Option<i64>, ExecError> {
-        match target.table.def().has_hidden_key() {
-            true => Ok(Some(self.store().allocate_row_ids(&target.table, rows)?.start)),
-            false => Ok(None),
-        }
     }
 
     /// Writes the rows of a query: batches with as many columns as the statement writes, of these types. `defaults`
@@ -141,7 +136,7 @@ impl Attempt<'_> {
         let mut sink = RowSink::new(self, target);
         for batch in batches {
             let batch = batch?;
-            let first_id = sink.attempt.first_id(target, batch.num_rows())?;
+            let first_id = first_id(sink.attempt.store(), target, batch.num_rows())?;
             let mut more = match target.computed_defaults.is_empty() {
                 true => Vec::new(),
                 false => defaults(batch.num_rows())?,
@@ -250,6 +245,14 @@ impl<'s, 't> RowSink<'s, 't> {
             self.inserted.clear();
         }
         Ok(())
+    }
+}
+
+/// The first of the hidden row ids of this many rows, if the table has them.
+fn first_id(store: &dyn TableStore, target: &UpsertTarget, rows: usize) -> Result<Option<i64>, ExecError> {
+    match target.table.def().has_hidden_key() {
+        true => Ok(Some(store.allocate_row_ids(&target.table, rows)?.start)),
+        false => Ok(None),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Durability, Memory, TableStore, WriteBatch};
 
-use crate::ExecError;
+use crate::{ExecError, OpenTransaction};
 
 /// Writes rows for statements.
 pub struct Writer<'a> {
@@ -17,6 +17,8 @@ pub struct Writer<'a> {
     pub limits: CommitLimits,
     /// The memory account of the rows that a statement collects.
     pub memory: &'a Arc<Memory>,
+    /// The transaction that the statement is a part of; `None` if it commits by itself.
+    pub open: Option<&'a OpenTransaction>,
 }
 
 /// How much one commit may hold, and when a statement that may commit in parts does so.

@@ -124,6 +124,14 @@ impl RecordBuilder {
         &self.done
     }
 
+    /// Removes all finished records but the first `count`, and the rows that are in no finished one.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.done.truncate(count);
+        self.done_bytes = self.done.iter().map(|record| record.bytes.len()).sum();
+        self.rows = 0;
+        self.bytes.clear();
+    }
+
     /// The records of all rows added; finished ones share their bytes with the builder.
     pub(crate) fn records(&self) -> Vec<Record> {
         self.done.iter().cloned().chain(self.last()).collect()
