@@ -150,6 +150,10 @@ impl WriteBatch for RemoteTransaction {
 }
 
 impl Transaction for RemoteTransaction {
+    fn began_after(&self) -> CommitNo {
+        CommitNo(self.read_at.commit)
+    }
+
     fn snapshot(&self) -> &Arc<dyn Snapshot> {
         &self.snapshot
     }

@@ -112,6 +112,9 @@ pub struct Savepoint(pub usize);
 
 /// Reads and writes that belong to one snapshot, over which its own writes can be read: the commit fails if another commit wrote one of the keys since.
 pub trait Transaction: WriteBatch {
+    /// The last commit before the beginning. The store remembers the keys of later ones for this transaction.
+    fn began_after(&self) -> CommitNo;
+
     /// The snapshot of the beginning.
     fn snapshot(&self) -> &Arc<dyn Snapshot>;
 

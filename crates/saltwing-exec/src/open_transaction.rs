@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_access::{
-    Durability, Memory, Reservation, RowChange, Savepoint, Snapshot, Table, TableError, TableStore, Transaction,
+    CommitNo, Durability, Memory, Reservation, RowChange, Savepoint, Snapshot, Table, TableError, TableStore,
+    Transaction,
 };
 
 use crate::ExecError;
@@ -52,6 +53,7 @@ pub struct OpenTransaction {
     /// `None` once the transaction has ended.
     pending: Mutex<Option<PendingWrites>>,
     now_ms: i64,
+    began_after: CommitNo,
 }
 
 impl OpenTransaction {
@@ -62,7 +64,8 @@ impl OpenTransaction {
     pub fn begin(store: &dyn TableStore, memory: &Arc<Memory>) -> Result<Self, ExecError> {
         let pending = PendingWrites::begin(store, memory)?;
         let now_ms = pending.transaction.snapshot().now_ms();
-        Ok(Self { pending: Mutex::new(Some(pending)), now_ms })
+        let began_after = pending.transaction.began_after();
+        Ok(Self { pending: Mutex::new(Some(pending)), now_ms, began_after })
     }
 
     /// The time at which the transaction began, in milliseconds since 1970.
@@ -140,12 +143,14 @@ impl OpenTransaction {
         Ok(())
     }
 
-    /// Discards all writes, and ends the transaction.
-    ///
-    /// # Errors
-    /// [`ExecError::Ended`].
-    pub fn rollback(&self) -> Result<(), ExecError> {
-        self.pending.try_lock().ok_or(IN_USE)?.take().map(drop).ok_or(ExecError::Ended)
+    /// Discards all writes, and ends the transaction if it has not ended.
+    pub fn rollback(&self) {
+        self.pending.lock().take();
+    }
+
+    /// The last commit before the transaction.
+    pub fn began_after(&self) -> CommitNo {
+        self.began_after
     }
 
     fn with<T, E: From<ExecError>>(&self, run: impl FnOnce(&mut PendingWrites) -> Result<T, E>) -> Result<T, E> {

@@ -65,11 +65,22 @@ pub enum Statement {
     /// `USE schema`.
     Use(Name),
     /// `BEGIN`, `START TRANSACTION`.
-    Begin,
-    /// `COMMIT`.
+    Begin {
+        /// `READ ONLY`.
+        read_only: bool,
+    },
+    /// `COMMIT`, `END`.
     Commit,
-    /// `ROLLBACK`.
+    /// `ROLLBACK`, `ABORT`.
     Rollback,
+    /// `SAVEPOINT name`.
+    Savepoint(Name),
+    /// `ROLLBACK TO name`.
+    RollbackTo(Name),
+    /// `RELEASE name`.
+    ReleaseSavepoint(Name),
+    /// `SHOW TRANSACTIONS`.
+    ShowTransactions,
     /// A known statement that is not built yet: 0A000, naming it.
     Unsupported(Unsupported),
 }

@@ -180,6 +180,10 @@ impl WriteBatch for EmbeddedTransaction {
 }
 
 impl Transaction for EmbeddedTransaction {
+    fn began_after(&self) -> CommitNo {
+        self.token.at()
+    }
+
     fn snapshot(&self) -> &Arc<dyn Snapshot> {
         &self.snapshot
     }

@@ -71,6 +71,8 @@ mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
+mod transaction;
+mod transaction_guard;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
@@ -86,6 +88,8 @@ pub use params::{IntoParams, Params};
 pub use progress::CopyProgress;
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
+
+pub use transaction_guard::{BlockingTransaction, TRANSACTION_TRIES_MAX, Transaction};
 
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;

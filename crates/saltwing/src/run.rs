@@ -9,7 +9,7 @@ use saltwing_bind::{
     delete, query, resolve, upsert,
 };
 use saltwing_catalog::CatalogReader;
-use saltwing_exec::{CommitLimits, ExecError, RowFailure, RunningSelect, SelectPlan, Writer};
+use saltwing_exec::{ExecError, RowFailure, RunningSelect, SelectPlan};
 use saltwing_planner::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
 use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{Statement, TableRef};
@@ -18,7 +18,7 @@ use saltwing_types::{ErrorCode, Span, SqlType, Value};
 use crate::Error;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::Session;
-use crate::settings::{ExecutorChoice, Settings};
+use crate::settings::ExecutorChoice;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 
 /// A query, and everything that decides how it runs.
@@ -50,10 +50,6 @@ pub(crate) enum Purpose {
 }
 
 impl Session {
-    pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
-        self.shared().catalog.snapshot()
-    }
-
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
         let catalog = &self.shared().catalog;
         match statement {
@@ -110,12 +106,19 @@ impl Session {
             Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
             Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
-            Statement::Update(_)
-            | Statement::Use(_)
-            | Statement::Begin
-            | Statement::Commit
+            Statement::ShowTransactions => {
+                let shared = self.shared();
+                shared.transactions.show(shared.tables.newest_commit()).map(Outcome::Rows)
+            }
+            Statement::Begin { read_only } => self.begin_transaction(*read_only).map(|()| ExecResult::default().into()),
+            Statement::Commit
             | Statement::Rollback
-            | Statement::Unsupported(_) => {
+            | Statement::Savepoint(_)
+            | Statement::RollbackTo(_)
+            | Statement::ReleaseSavepoint(_) => {
+                Err(Error::new(ErrorCode::NoTransaction, "no transaction is open").with_help(Some("BEGIN opens one")))
+            }
+            Statement::Update(_) | Statement::Use(_) | Statement::Unsupported(_) => {
                 debug_assert!(unsupported(statement).is_some(), "a statement that is not run has an error");
                 Err(unsupported(statement).unwrap_or_else(|| Error::new(ErrorCode::Bug, "no run for this statement")))
             }
@@ -128,7 +131,7 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        Ok(self.query_run_on(self.shared().tables.snapshot()?, statement, params))
+        Ok(self.query_run_on(self.snapshot()?, statement, params))
     }
 
     pub(crate) fn query_run_on<'a>(
@@ -139,7 +142,8 @@ impl Session {
     ) -> QueryRun<'a> {
         let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
         let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
-        QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms: None }
+        let now_ms = self.is_within_transaction().then(|| self.now_ms());
+        QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms }
     }
 
     /// Runs a write, and again, from name resolution on, if a table's definition changed meanwhile.
@@ -189,18 +193,18 @@ impl Session {
             let is_kept = settings.executor == ExecutorChoice::Auto && known.is_relational();
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
-        let tables = &self.shared().tables;
         if let Some(row_key) = plan.point_key(part.as_ref())
             && settings.allows_unmetered_get()
+            && !self.is_within_transaction()
         {
             // It is read at once, so it needs no cancellation and has no notice at its end.
-            return match plan.point(&**tables, row_key).map_err(Error::from) {
+            return match plan.point(&*self.shared().tables, row_key).map_err(Error::from) {
                 Ok(row) => Ok(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values))),
                 Err(error) if error.code() == ErrorCode::Conflict => self.run_query(statement, params),
                 Err(error) => Err(error),
             };
         }
-        let snapshot = tables.snapshot()?;
+        let snapshot = self.snapshot()?;
         // Rows are not read by a definition that is older than they are.
         if self.catalog().version() != catalog.version() {
             return self.run_query(statement, params);
@@ -281,7 +285,7 @@ impl Session {
             RunningSelect::Rows(rows) => BatchSource::Direct(Box::new(rows)),
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None };
+        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None, stream: None };
         Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 
@@ -298,7 +302,7 @@ impl Session {
                     let mut rows = rows.clone();
                     computing.fill(transaction.snapshot(), &target, &mut rows, &computed, statement.span)?;
                     computing.add_defaults(transaction.snapshot(), &target, &mut rows)?;
-                    transaction.upsert_rows(&target, &rows).map_err(|failure| {
+                    transaction.upsert_rows(&target, &rows, None).map_err(|failure| {
                         let span = row_span(statement, &failure);
                         Error::from(failure.error).at(span)
                     })
@@ -455,13 +459,6 @@ impl Session {
         Ok(ExecResult { rows_affected: 0, notices }.into())
     }
 
-    pub(crate) fn writer(&self) -> Writer<'_> {
-        let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
-        let shared = self.shared();
-        let limits = CommitLimits { bytes_max, part_rows };
-        Writer { store: &*shared.tables, durability, limits, memory: &shared.memory }
-    }
-
     pub(crate) fn writable(&self) -> Result<(), Error> {
         if self.shared().options.readonly {
             return Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only"));
@@ -487,9 +484,6 @@ pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
     Some(match statement {
         Statement::Update(update) => not_supported("UPDATE", update.span, "use UPSERT, or DELETE and INSERT"),
         Statement::Use(name) => not_supported("USE", name.span, "write the schema before the table: s.t"),
-        Statement::Begin | Statement::Commit | Statement::Rollback => {
-            not_supported_here("a transaction of several statements", "each statement is a transaction of its own")
-        }
         Statement::Unsupported(statement) => {
             let text = format!("{} is not supported yet", statement.what);
             Error::new(ErrorCode::NotSupported, text).at(Some(statement.span)).with_help(statement.help.as_deref())
@@ -499,9 +493,6 @@ pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
 }
 
 fn not_supported(what: &str, span: Span, help: &str) -> Error {
-    not_supported_here(what, help).at(Some(span))
-}
-
-fn not_supported_here(what: &str, help: &str) -> Error {
-    Error::new(ErrorCode::NotSupported, format!("{what} is not supported yet")).with_help(Some(help))
+    let text = format!("{what} is not supported yet");
+    Error::new(ErrorCode::NotSupported, text).with_help(Some(help)).at(Some(span))
 }

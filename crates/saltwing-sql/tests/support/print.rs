@@ -139,9 +139,13 @@ impl Print for Statement {
             Self::Set(Set { name, value: Some(value), .. }) => write!(f, "SET {} = {}", name.text, Shown(value)),
             Self::Set(Set { name, value: None, .. }) => write!(f, "SET {} = DEFAULT", name.text),
             Self::Use(name) => write!(f, "USE {name}"),
-            Self::Begin => f.write_str("BEGIN"),
+            Self::Begin { read_only } => f.write_str(if *read_only { "BEGIN READ ONLY" } else { "BEGIN" }),
             Self::Commit => f.write_str("COMMIT"),
             Self::Rollback => f.write_str("ROLLBACK"),
+            Self::Savepoint(name) => write!(f, "SAVEPOINT {name}"),
+            Self::RollbackTo(name) => write!(f, "ROLLBACK TO {name}"),
+            Self::ReleaseSavepoint(name) => write!(f, "RELEASE {name}"),
+            Self::ShowTransactions => f.write_str("SHOW TRANSACTIONS"),
             Self::Unsupported(Unsupported { text, .. }) => f.write_str(text),
         }
     }

@@ -1,0 +1,391 @@
+//! Transactions of several statements: BEGIN, COMMIT, ROLLBACK, savepoints.
+//!
+//! ```text
+//! BEGIN ──> active ──error──> failed ──ROLLBACK TO──> active
+//!             │                  └─ ROLLBACK, COMMIT (an error) ──> none
+//!             └─ COMMIT, ROLLBACK ──> none
+//! ```
+//! The statements of a transaction read its snapshot with the writes of the statements before them, and the catalog of its
+//! beginning. Its end ends the row streams that it has open.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use saltwing_access::{AtomicScope, CommitNo, Savepoint, ScanContext, SnapshotScope};
+use saltwing_catalog::CatalogReader;
+use saltwing_exec::OpenTransaction;
+use saltwing_sql::{Name, Statement};
+use saltwing_types::ErrorCode;
+
+use crate::Error;
+use crate::explain::table_rows;
+use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::session::Session;
+
+/// A transaction that a session has open.
+pub(crate) struct SessionTransaction {
+    number: u64,
+    is_read_only: bool,
+    began: Instant,
+    /// The definitions of the beginning.
+    pub(crate) catalog: Arc<dyn CatalogReader>,
+    pub(crate) rows: OpenTransaction,
+    /// Whether a statement runs in it.
+    is_busy: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    failure: Option<Failure>,
+    /// By their names, the oldest first. A name may come twice: the newer one hides the older.
+    savepoints: Vec<(String, Savepoint)>,
+    /// Results that are still read.
+    streams: Vec<Weak<RowStream>>,
+    /// The statement that began last.
+    running: Option<ScanContext>,
+    statements: u64,
+    /// Rows that its statements have written, and their encoded bytes.
+    written: (usize, usize),
+}
+
+/// The reason why a transaction takes no more statements.
+#[derive(Clone)]
+struct Failure {
+    code: ErrorCode,
+    text: String,
+}
+
+/// The session's open transaction, if it has one.
+#[derive(Clone, Default)]
+pub(crate) struct TransactionSlot(Arc<Mutex<Option<Arc<SessionTransaction>>>>);
+
+/// The open transactions of a database.
+#[derive(Default)]
+pub(crate) struct Transactions {
+    last: AtomicU64,
+    open: Mutex<Vec<Weak<SessionTransaction>>>,
+}
+
+/// A result that is read while its transaction is open.
+pub(crate) struct RowStream {
+    transaction: Weak<SessionTransaction>,
+    context: ScanContext,
+    has_ended: AtomicBool,
+}
+
+/// A statement's right to be the one that runs.
+struct Claim<'a>(&'a SessionTransaction);
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.0.is_busy.store(false, SeqCst);
+    }
+}
+
+/// The columns of SHOW TRANSACTIONS.
+pub(crate) const SHOWN: [&str; 8] =
+    ["number", "mode", "state", "open_ms", "statements", "rows_written", "bytes_written", "commits_since"];
+
+impl TransactionSlot {
+    pub(crate) fn current(&self) -> Option<Arc<SessionTransaction>> {
+        self.0.lock().clone()
+    }
+
+    /// The transaction fails, if there is one: a statement did before it ran.
+    pub(crate) fn fail(&self, error: &Error) {
+        self.current().iter().for_each(|transaction| transaction.fail(error));
+    }
+
+    /// The code of the error for which the transaction has failed.
+    pub(crate) fn failure(&self) -> Option<ErrorCode> {
+        self.current()?.state.lock().failure.as_ref().map(|failure| failure.code)
+    }
+}
+
+impl RowStream {
+    /// Takes note of an error of a later row.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        if self.has_ended.load(SeqCst) {
+            return Error::new(ErrorCode::NoTransaction, "the transaction in which these rows are read has ended")
+                .with_help(Some("read the rows to the end before COMMIT or ROLLBACK"));
+        }
+        self.transaction.upgrade().iter().for_each(|transaction| transaction.fail(&error));
+        error
+    }
+}
+
+impl SessionTransaction {
+    /// # Errors
+    /// [`ErrorCode::Locked`] while another statement runs in the transaction.
+    fn claim(&self) -> Result<Claim<'_>, Error> {
+        match self.is_busy.swap(true, SeqCst) {
+            false => Ok(Claim(self)),
+            true => Err(Error::new(ErrorCode::Locked, "the transaction runs another statement")
+                .with_help(Some("run the statements of a transaction one after the other, or use another connection"))),
+        }
+    }
+
+    fn fail(&self, error: &Error) {
+        let failure = || Failure { code: error.code(), text: error.to_string() };
+        self.state.lock().failure.get_or_insert_with(failure);
+    }
+
+    /// The error of a statement in a transaction that has failed.
+    fn check(&self) -> Result<(), Error> {
+        let Some(failure) = self.state.lock().failure.clone() else { return Ok(()) };
+        let text = format!("the transaction failed before, and takes no more statements: {}", failure.text);
+        Err(Error::new(ErrorCode::FailedTransaction, text)
+            .with_help(Some("ROLLBACK ends it; ROLLBACK TO a savepoint goes on from there")))
+    }
+
+    /// Checks that the statement may run inside a transaction, and inside this one.
+    fn check_statement(&self, statement: &Statement) -> Result<(), Error> {
+        use Statement as S;
+        let refused = |what: &str, help: &str| {
+            let text = format!("{what} cannot run inside a transaction");
+            Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)))
+        };
+        let definitions = "COMMIT or ROLLBACK first: definitions take effect at once, and cannot be rolled back";
+        let storage = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
+        match statement {
+            S::CreateTable(_) => refused("CREATE TABLE", definitions),
+            S::AlterTable(_) => refused("ALTER TABLE", definitions),
+            S::DropTable(_) => refused("DROP TABLE", definitions),
+            S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
+            S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),
+            S::DropSchema(_) => refused("DROP SCHEMA", definitions),
+            S::Compact(_) => refused("COMPACT", storage),
+            S::Backup(_) => refused("BACKUP", storage),
+            S::Set(set) if set.name.text.eq_ignore_ascii_case("autocommit_rows") => {
+                refused("SET autocommit_rows", "a transaction is one commit: set it before BEGIN or after COMMIT")
+            }
+            S::Explain(explain) if explain.analyze => self.check_statement(&explain.statement),
+            S::Upsert(_) | S::Insert(_) | S::Delete(_) | S::Update(_) | S::CopyFrom(_) if self.is_read_only => {
+                Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn savepoint(&self, name: &Name) -> Result<(), Error> {
+        let savepoint = self.rows.savepoint()?;
+        self.state.lock().savepoints.push((name.text.to_lowercase(), savepoint));
+        Ok(())
+    }
+
+    /// Goes back to a savepoint, which stays. A transaction that has failed goes on from there.
+    fn rollback_to(&self, name: &Name) -> Result<(), Error> {
+        let (position, savepoint) = self.named(name)?;
+        self.rows.rollback_to(savepoint)?;
+        let mut state = self.state.lock();
+        state.savepoints.truncate(position + 1);
+        state.failure = None;
+        Ok(())
+    }
+
+    fn release(&self, name: &Name) -> Result<(), Error> {
+        let (position, savepoint) = self.named(name)?;
+        self.rows.release(savepoint)?;
+        self.state.lock().savepoints.truncate(position);
+        Ok(())
+    }
+
+    /// The newest savepoint of this name.
+    fn named(&self, name: &Name) -> Result<(usize, Savepoint), Error> {
+        let state = self.state.lock();
+        let wanted = name.text.to_lowercase();
+        let found = state.savepoints.iter().enumerate().rev().find(|(_, (name, _))| *name == wanted);
+        found.map(|(position, (_, savepoint))| (position, *savepoint)).ok_or_else(|| {
+            let text = format!("the transaction has no savepoint {}", name.text);
+            Error::new(ErrorCode::NoSuchSavepoint, text).at(Some(name.span))
+        })
+    }
+
+    /// Ends the results that are still read.
+    fn end_streams(&self) {
+        for stream in self.state.lock().streams.drain(..).filter_map(|stream| stream.upgrade()) {
+            stream.has_ended.store(true, SeqCst);
+            stream.context.cancel();
+        }
+    }
+
+    /// Takes note of the end of a statement.
+    fn note(self: &Arc<Self>, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
+        let mut outcome = result.inspect_err(|error| self.fail(error))?;
+        let mut state = self.state.lock();
+        state.statements += 1;
+        state.written = self.rows.written().unwrap_or(state.written);
+        if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
+            let (transaction, context) = (Arc::downgrade(self), running.context.clone());
+            let stream = Arc::new(RowStream { transaction, context, has_ended: AtomicBool::new(false) });
+            state.streams.retain(|known| known.strong_count() > 0);
+            state.streams.push(Arc::downgrade(&stream));
+            running.stream = Some(stream);
+        }
+        Ok(outcome)
+    }
+
+    /// Takes note of the beginning of a statement.
+    pub(crate) fn began(&self, context: &ScanContext) {
+        self.state.lock().running = Some(context.clone());
+    }
+
+    /// Ends it because it has been open for too long.
+    fn expire(&self, limit: Duration) {
+        let text = format!("it was open for longer than transaction_timeout = {} ms", limit.as_millis());
+        let failure = Failure { code: ErrorCode::Timeout, text };
+        let running = {
+            let mut state = self.state.lock();
+            state.failure = Some(failure);
+            state.running.take()
+        };
+        running.iter().for_each(ScanContext::cancel);
+        self.end_streams();
+        // A statement that runs in it rolls the transaction back when it stops.
+        if let Ok(_claim) = self.claim() {
+            self.rows.rollback();
+        }
+    }
+
+    /// Its row of SHOW TRANSACTIONS.
+    fn row(&self, newest: CommitNo) -> Vec<Option<String>> {
+        let state = self.state.lock();
+        let mode = if self.is_read_only { "read only" } else { "read write" };
+        let shown = match (&state.failure, self.is_busy.load(SeqCst)) {
+            (Some(_), _) => "failed",
+            (None, true) => "running",
+            (None, false) => "idle",
+        };
+        let numbers = [u128::from(state.statements), state.written.0 as u128, state.written.1 as u128];
+        let texts =
+            [self.number.to_string(), mode.to_owned(), shown.to_owned(), self.began.elapsed().as_millis().to_string()];
+        let commits = newest.0.saturating_sub(self.rows.began_after().0).to_string();
+        texts.into_iter().chain(numbers.map(|number| number.to_string())).chain([commits]).map(Some).collect()
+    }
+
+    fn has_expired(&self) -> bool {
+        self.state.lock().failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::Timeout)
+    }
+}
+
+impl Session {
+    /// Runs a statement in the session's transaction.
+    pub(crate) fn run_within(
+        &self,
+        transaction: &Arc<SessionTransaction>,
+        statement: &Statement,
+        run: impl FnOnce(&Session) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        let _claim = transaction.claim()?;
+        let done = || Outcome::Done(ExecResult::default());
+        match statement {
+            Statement::Begin { .. } => {
+                let text = "a transaction is open already";
+                return Err(Error::new(ErrorCode::ActiveTransaction, text)
+                    .with_help(Some("COMMIT or ROLLBACK ends it; SAVEPOINT marks a part of it")));
+            }
+            Statement::Commit => return self.commit(transaction).map(|()| done()),
+            Statement::Rollback => {
+                self.end(transaction);
+                transaction.rows.rollback();
+                return Ok(done());
+            }
+            Statement::RollbackTo(name) => return transaction.note(transaction.rollback_to(name).map(|()| done())),
+            _ => transaction.check()?,
+        }
+        let run = || match statement {
+            Statement::Savepoint(name) => transaction.savepoint(name).map(|()| done()),
+            Statement::ReleaseSavepoint(name) => transaction.release(name).map(|()| done()),
+            _ => run(&self.within(transaction)),
+        };
+        let result = transaction.check_statement(statement).and_then(|()| run());
+        if result.is_err() && transaction.has_expired() {
+            transaction.rows.rollback();
+            transaction.check()?;
+        }
+        transaction.note(result)
+    }
+
+    /// Commits the writes, and ends the transaction either way.
+    fn commit(&self, transaction: &SessionTransaction) -> Result<(), Error> {
+        self.end(transaction);
+        let failure = transaction.state.lock().failure.clone();
+        if let Some(failure) = failure {
+            transaction.rows.rollback();
+            let text = format!("nothing is committed, since the transaction failed before: {}", failure.text);
+            return Err(Error::new(ErrorCode::FailedTransaction, text));
+        }
+        Ok(transaction.rows.commit(self.settings().durability)?)
+    }
+
+    /// From here on the session has no transaction.
+    fn end(&self, transaction: &SessionTransaction) {
+        self.transaction.0.lock().take();
+        transaction.end_streams();
+    }
+
+    /// BEGIN.
+    ///
+    /// # Errors
+    /// 0A000 of a store that cannot do it; [`ErrorCode::BadArgument`] if `autocommit_rows` is set.
+    pub(crate) fn begin_transaction(&self, is_read_only: bool) -> Result<(), Error> {
+        let (shared, settings) = (self.shared(), self.settings());
+        let capabilities = shared.tables.capabilities();
+        let is_atomic = is_read_only || capabilities.atomic == AtomicScope::Store;
+        if !is_atomic || capabilities.snapshots != SnapshotScope::Store {
+            let text = format!("{} has no transactions of several statements", capabilities.name);
+            return Err(Error::new(ErrorCode::NotSupported, text));
+        }
+        if let Some(rows) = settings.autocommit_rows {
+            let text = format!("autocommit_rows = {rows} commits statements in parts, and a transaction is one commit");
+            return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
+        }
+        let mut slot = self.transaction.0.lock();
+        let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
+        let transaction = Arc::new(SessionTransaction {
+            number: shared.transactions.last.fetch_add(1, SeqCst) + 1,
+            is_read_only,
+            began: Instant::now(),
+            // After the rows: these are known by their definitions, or by later ones.
+            catalog: shared.catalog.snapshot(),
+            rows,
+            is_busy: AtomicBool::new(false),
+            state: Mutex::default(),
+        });
+        shared.transactions.add(&transaction);
+        if let Some(limit) = settings.transaction_timeout {
+            self.expire_after(&transaction, limit)?;
+        }
+        *slot = Some(transaction);
+        Ok(())
+    }
+
+    fn expire_after(&self, transaction: &Arc<SessionTransaction>, limit: Duration) -> Result<(), Error> {
+        let transaction = Arc::downgrade(transaction);
+        drop(self.shared().runtime()?.spawn(async move {
+            tokio::time::sleep(limit).await;
+            if let Some(transaction) = transaction.upgrade() {
+                transaction.expire(limit);
+            }
+        }));
+        Ok(())
+    }
+}
+
+impl Transactions {
+    /// The rows of SHOW TRANSACTIONS.
+    pub(crate) fn show(&self, newest: CommitNo) -> Result<RowsOutcome, Error> {
+        let open: Vec<_> = self.open.lock().iter().filter_map(Weak::upgrade).collect();
+        let rows = open.iter().map(|transaction| transaction.row(newest));
+        table_rows(&SHOWN, rows.collect())
+    }
+
+    fn add(&self, transaction: &Arc<SessionTransaction>) {
+        let mut open = self.open.lock();
+        open.retain(|known| known.strong_count() > 0);
+        open.push(Arc::downgrade(transaction));
+    }
+}
