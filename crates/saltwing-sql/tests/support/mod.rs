@@ -72,7 +72,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Query(it) => query(it),
         Statement::Explain(it) => {
-            let inner = std::mem::replace(&mut *it.statement, Statement::Begin);
+            let inner = std::mem::replace(&mut *it.statement, Statement::Commit);
             *it.statement = placeless(inner);
         }
         Statement::CopyFrom(it) => {
@@ -97,11 +97,15 @@ pub fn placeless(mut statement: Statement) -> Statement {
             (it.name.span, it.value_span) = (NOWHERE, NOWHERE);
             it.value.iter_mut().for_each(value);
         }
-        Statement::Use(it) => name(it),
+        Statement::Use(it)
+        | Statement::Savepoint(it)
+        | Statement::RollbackTo(it)
+        | Statement::ReleaseSavepoint(it) => name(it),
         Statement::Unsupported(it) => it.span = NOWHERE,
         Statement::ShowFunctions(_)
         | Statement::ShowSchemas(_)
-        | Statement::Begin
+        | Statement::ShowTransactions
+        | Statement::Begin { .. }
         | Statement::Commit
         | Statement::Rollback => {}
     }
