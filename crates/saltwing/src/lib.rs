@@ -89,6 +89,7 @@ pub use progress::CopyProgress;
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
+pub use transaction::TransactionState;
 pub use transaction_guard::{BlockingTransaction, TRANSACTION_TRIES_MAX, Transaction};
 
 pub use saltwing_access::Loss;

@@ -58,6 +58,17 @@ struct Failure {
     text: String,
 }
 
+/// Whether a connection is in a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionState {
+    /// Each statement is a transaction of its own.
+    None,
+    /// BEGIN has opened one.
+    Open,
+    /// A statement of it has failed: it takes no more statements before ROLLBACK.
+    Failed,
+}
+
 /// The session's open transaction, if it has one.
 #[derive(Clone, Default)]
 pub(crate) struct TransactionSlot(Arc<Mutex<Option<Arc<SessionTransaction>>>>);
@@ -97,6 +108,14 @@ impl TransactionSlot {
     /// The transaction fails, if there is one: a statement did before it ran.
     pub(crate) fn fail(&self, error: &Error) {
         self.current().iter().for_each(|transaction| transaction.fail(error));
+    }
+
+    pub(crate) fn state(&self) -> TransactionState {
+        match self.current() {
+            None => TransactionState::None,
+            Some(transaction) if transaction.state.lock().failure.is_some() => TransactionState::Failed,
+            Some(_) => TransactionState::Open,
+        }
     }
 
     /// The code of the error for which the transaction has failed.

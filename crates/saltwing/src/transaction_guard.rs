@@ -7,6 +7,7 @@ use std::time::Duration;
 use saltwing_types::ErrorCode;
 
 use crate::session::Session;
+use crate::transaction::TransactionState;
 use crate::{Connection, Error, blocking};
 
 /// How often [`Connection::transaction`] runs a transaction that meets conflicts.
@@ -52,6 +53,11 @@ impl Transaction {
 }
 
 impl Connection {
+    /// Whether this connection is in a transaction.
+    pub fn transaction_state(&self) -> TransactionState {
+        self.session.transaction.state()
+    }
+
     /// Begins a transaction. `BEGIN` as a statement opens one on this connection instead.
     ///
     /// # Errors
@@ -139,6 +145,11 @@ impl BlockingTransaction {
 }
 
 impl blocking::Connection {
+    /// Whether this connection is in a transaction.
+    pub fn transaction_state(&self) -> TransactionState {
+        self.session.transaction.state()
+    }
+
     /// As [`Connection::begin`].
     ///
     /// # Errors

@@ -97,10 +97,9 @@ pub fn placeless(mut statement: Statement) -> Statement {
             (it.name.span, it.value_span) = (NOWHERE, NOWHERE);
             it.value.iter_mut().for_each(value);
         }
-        Statement::Use(it)
-        | Statement::Savepoint(it)
-        | Statement::RollbackTo(it)
-        | Statement::ReleaseSavepoint(it) => name(it),
+        Statement::Use(it) | Statement::Savepoint(it) | Statement::RollbackTo(it) | Statement::ReleaseSavepoint(it) => {
+            name(it)
+        }
         Statement::Unsupported(it) => it.span = NOWHERE,
         Statement::ShowFunctions(_)
         | Statement::ShowSchemas(_)
