@@ -209,18 +209,28 @@ impl Session {
     }
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
-        let statement = self.shared.statements.get(sql).inspect_err(|error| self.transaction.fail(error))?;
-        self.run_parsed(&statement, params)
+        self.run_parsed(&*self.cached(sql)?, params)
+    }
+
+    /// The statement of this text.
+    pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
+        self.shared.statements.get(sql).inspect_err(|error| self.transaction.fail(error))
+    }
+
+    /// Runs a statement, as a part of the transaction if one is open.
+    pub(crate) fn run_here(
+        &self,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        traced(&statement.text, || match self.transaction.current() {
+            None => run(self),
+            Some(transaction) => self.run_within(&transaction, &statement.parsed.statement, run),
+        })
     }
 
     fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
-        let mut outcome = traced(&statement.text, || match self.transaction.current() {
-            None => self.run_cached(statement, params),
-            Some(transaction) => {
-                let run = |session: &Self| session.run_cached(statement, params);
-                self.run_within(&transaction, &statement.parsed.statement, run)
-            }
-        })?;
+        let mut outcome = self.run_here(statement, |session| session.run_cached(statement, params))?;
         if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
             running.sql = Some(statement.text.clone());
         }
@@ -279,7 +289,7 @@ impl Session {
 }
 
 /// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.
-pub(crate) fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     if !tracing::enabled!(target: "saltwing::statement", tracing::Level::DEBUG) {
         return run().map_err(|error| error.in_sql(sql));
     }
@@ -291,7 +301,7 @@ pub(crate) fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) 
     })
 }
 
-fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
+pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
     match outcome {
         Outcome::Done(result) => Ok(result),
         Outcome::Rows(rows) => Ok(ExecResult { rows_affected: 0, notices: rows.read_all()? }),

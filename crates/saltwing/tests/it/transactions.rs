@@ -31,7 +31,7 @@ fn amount(connection: &Connection, id: i64) -> Result<i64, Error> {
 }
 
 fn set_amount(connection: &Connection, id: i64, amount: i64) -> Result<(), Error> {
-    connection.execute("UPSERT INTO account VALUES (?, ?)", (id, amount)).map(drop)
+    connection.execute("UPSERT INTO account (id, amount) VALUES (?, ?)", (id, amount)).map(drop)
 }
 
 #[test]
@@ -352,6 +352,23 @@ fn prepared_statements_see_the_transaction() {
     assert_eq!(point.query_one::<(i64,)>((1,)).unwrap(), (100,));
 }
 
+#[cfg(feature = "datafusion")]
+#[test]
+fn now_is_the_time_of_the_beginning() {
+    let database = memory();
+    let connection = accounts(&database);
+    let now = || texts(&connection, "SELECT now() FROM account WHERE id = 1").unwrap();
+    run(&connection, "CREATE TABLE event (k BIGINT PRIMARY KEY, at TIMESTAMP DEFAULT now())");
+    run(&connection, "BEGIN");
+    let first = now();
+    std::thread::sleep(Duration::from_millis(3));
+    run(&connection, "INSERT INTO event (k) VALUES (1)");
+    assert_eq!(now(), first);
+    assert_eq!(texts(&connection, "SELECT at FROM event WHERE k = 1").unwrap(), first);
+    run(&connection, "COMMIT");
+    assert_ne!(now(), first);
+}
+
 #[test]
 fn asynchronous_transactions() {
     let database = memory();
@@ -372,6 +389,24 @@ fn asynchronous_transactions() {
         drop(transaction);
     });
     assert_eq!(texts(&blocking, "SELECT amount FROM account WHERE id < 3").unwrap(), ["70", "130"]);
+    // A service runs them as tasks of several threads.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let tasks = (0..4i64).map(|_| {
+        let connection = connection.clone();
+        runtime.spawn(async move {
+            let add = async |transaction: &saltwing::Transaction| {
+                let (amount,): (i64,) = transaction.query_one("SELECT amount FROM account WHERE id = 3", ()).await?;
+                transaction.execute("UPSERT INTO account VALUES (3, ?)", params![amount + 1]).await?;
+                Ok::<_, Error>(())
+            };
+            for _ in 0..5 {
+                connection.transaction(add).await.unwrap();
+            }
+        })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    tasks.into_iter().for_each(|task| runtime.block_on(task).unwrap());
+    assert_eq!(texts(&blocking, "SELECT amount FROM account WHERE id = 3").unwrap(), ["120"]);
 }
 
 /// A write of the random histories, and a read.
