@@ -23,6 +23,7 @@ mod scope;
 mod select;
 mod subquery;
 mod table_option;
+mod update;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
@@ -43,3 +44,4 @@ pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
+pub use update::{BoundUpdate, update};

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Durability, RowChange, Snapshot, Table, TableError, TableStore};
+use saltwing_access::{Durability, Memory, RowChange, Snapshot, Table, TableError, TableStore};
 
 use crate::ExecError;
 use crate::open_transaction::{OpenTransaction, PendingWrites};
@@ -45,6 +45,7 @@ pub struct Attempt<'a> {
     /// The rows that the statement reads, in all its parts.
     snapshot: Arc<dyn Snapshot>,
     pending: &'a mut PendingWrites,
+    memory: &'a Arc<Memory>,
     /// Whether the rows stay in `pending` when the statement ends: it is a part of a larger transaction.
     is_within: bool,
     rows_committed: u64,
@@ -112,8 +113,8 @@ impl Writer<'_> {
         pending: &'a mut PendingWrites,
         is_within: bool,
     ) -> Attempt<'a> {
-        let (store, durability) = (self.store, self.durability);
-        Attempt { store, durability, limits, snapshot, pending, is_within, rows_committed: 0, is_lost: false }
+        let Self { store, durability, memory, .. } = *self;
+        Attempt { store, durability, limits, snapshot, pending, memory, is_within, rows_committed: 0, is_lost: false }
     }
 }
 
@@ -121,6 +122,10 @@ impl<'a> Attempt<'a> {
     /// The snapshot that the statement reads, in all its parts.
     pub fn snapshot(&self) -> &Arc<dyn Snapshot> {
         &self.snapshot
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        self.memory
     }
 
     pub(crate) fn store(&self) -> &'a dyn TableStore {

@@ -1,4 +1,4 @@
-//! UPSERT, INSERT, DELETE.
+//! UPSERT, INSERT, UPDATE, DELETE.
 //!
 //! Statements that read the rows they write (INSERT, an UPSERT of some columns or of a query, DELETE) run as an
 //! [`Attempt`]; an UPSERT of whole rows reads nothing, and is one commit.
@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_access::{OldRow, Projection, RowChange, ScanContext, Table, TableStore};
+use saltwing_access::{OldRow, Projection, Reservation, RowChange, ScanContext, Table, TableError, TableStore};
 use saltwing_bind::{OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
 use saltwing_planner::TableAccess;
@@ -143,7 +143,7 @@ impl Attempt<'_> {
             }
             .into_iter();
             for row in 0..batch.num_rows() {
-                let mut values = row_of_batch(target, types, &batch, row)?;
+                let mut values = row_of_batch(&target.table, &target.columns, types, &batch, (row, 0))?;
                 values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
@@ -167,12 +167,91 @@ impl Attempt<'_> {
         Ok(())
     }
 
+    /// Replaces rows; how many. The first column of `batches` has their physical keys, and the others, of these types, have a value for
+    /// each column of the table.
+    ///
+    /// Keys that change are judged when all rows are known: `SET k = k + 1` moves every row.
+    ///
+    /// # Errors
+    /// [`ExecError::DuplicateKey`] if two rows would have one key; those of rows and keys, and errors of the batches.
+    pub fn update_batches<E: From<ExecError>>(
+        &mut self,
+        table: &Arc<Table>,
+        types: &[SqlType],
+        batches: impl Iterator<Item = Result<RecordBatch, E>>,
+    ) -> Result<u64, E> {
+        let columns: Vec<usize> = (0..table.def().columns.len()).collect();
+        let (mut moved, mut rows) = (MovedRows::new(self), 0);
+        for batch in batches {
+            let batch = batch?;
+            let keys = keys_of(&batch)?;
+            rows += batch.num_rows() as u64;
+            for row in 0..batch.num_rows() {
+                let (old, new) = (keys.value(row), row_of_batch(table, &columns, types, &batch, (row, 1))?);
+                let key = table.row_key(&new).map_err(|error| ExecError::from(TableError::from(error)))?;
+                if key == old {
+                    self.apply(table, RowChange::put(&new), None)?;
+                    self.end_part()?;
+                } else {
+                    self.apply(table, RowChange::delete(old), None)?;
+                    moved.add(old, key, new)?;
+                }
+            }
+        }
+        moved.put(self, table)?;
+        Ok(rows)
+    }
+
     fn delete_keys(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
-        let keys = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>());
-        let keys = keys.ok_or(ExecError::Bug("the rows to be deleted come without their keys"))?;
-        for key in keys.iter().flatten() {
+        for key in keys_of(batch)?.iter().flatten() {
             self.apply(table, RowChange::delete(key), None)?;
             self.end_part()?;
+        }
+        Ok(())
+    }
+}
+
+/// The physical keys of rows, which are the first column of a batch.
+fn keys_of(batch: &RecordBatch) -> Result<&BinaryArray, ExecError> {
+    let keys = batch.columns().first().and_then(|column| column.as_bytes_opt::<BinaryType>());
+    keys.ok_or(ExecError::Bug("the rows to be written come without their keys"))
+}
+
+/// Rows of an UPDATE that get another key. They are put when all rows with the old keys are deleted.
+struct MovedRows {
+    /// The keys that they leave.
+    left: HashSet<Vec<u8>>,
+    rows: Vec<(Vec<u8>, Vec<Value>)>,
+    reserved: Reservation,
+}
+
+impl MovedRows {
+    fn new(attempt: &Attempt<'_>) -> Self {
+        Self { left: HashSet::new(), rows: Vec::new(), reserved: Reservation::new(attempt.memory().clone()) }
+    }
+
+    fn add(&mut self, old: &[u8], key: Vec<u8>, row: Vec<Value>) -> Result<(), ExecError> {
+        let heap = |value: &Value| match value {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        let bytes = old.len() + key.len() + size_of_val(&*row) + row.iter().map(heap).sum::<usize>();
+        self.reserved.resize(self.reserved.bytes() + bytes)?;
+        self.left.insert(old.to_vec());
+        self.rows.push((key, row));
+        Ok(())
+    }
+
+    fn put(self, attempt: &mut Attempt<'_>, table: &Arc<Table>) -> Result<(), ExecError> {
+        let mut taken = HashSet::with_capacity(self.rows.len());
+        for (key, row) in &self.rows {
+            let is_free = self.left.contains(key) || !attempt.snapshot().contains(table, key)?;
+            if !is_free || !taken.insert(key) {
+                let (table, key) = (table.def().name.to_string(), key_text(table, row));
+                return Err(ExecError::DuplicateKey { table, key });
+            }
+            attempt.apply(table, RowChange::put(row), None)?;
         }
         Ok(())
     }
@@ -293,20 +372,22 @@ fn key_text(table: &Table, row: &[Value]) -> String {
     table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")
 }
 
+/// The values of a row of a batch, whose columns from `first` on are for these columns of the table.
 fn row_of_batch(
-    target: &UpsertTarget,
+    table: &Table,
+    columns: &[usize],
     types: &[SqlType],
     batch: &RecordBatch,
-    row: usize,
+    (row, first): (usize, usize),
 ) -> Result<Vec<Value>, ExecError> {
-    let def = target.table.def();
-    let mut values = Vec::with_capacity(target.columns.len());
-    for (i, &column) in target.columns.iter().enumerate() {
-        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(i)) else {
+    let def = table.def();
+    let mut values = Vec::with_capacity(columns.len());
+    for (place, &column) in (first..).zip(columns) {
+        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(place)) else {
             return Err(ExecError::Bug("a row to be written has fewer columns than the statement names"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
-        let value = value_at(batch.column(i), row, *ty).map_err(named)?;
+        let value = value_at(batch.column(place), row, *ty).map_err(named)?;
         values.push(number::assign(value, target.ty).map_err(named)?);
     }
     Ok(values)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
-    query, resolve, row_key_query, upsert,
+    query, resolve, row_key_query, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -39,6 +39,10 @@ impl Session {
             Statement::Upsert(upserted) => self.check_upsert(upserted, HintVerb::Upsert, types).map(|()| nothing),
             Statement::Insert(upserted) => self.check_upsert(upserted, HintVerb::Insert, types).map(|()| nothing),
             Statement::Delete(delete) => self.check_delete(delete, types).map(|()| nothing),
+            Statement::Update(statement) => {
+                let bound = update(statement, &*catalog)?;
+                self.described_query(&bound.query, HintVerb::Update, types).map(|_| nothing)
+            }
             Statement::CopyTo(copy) => match &copy.source {
                 CopySource::Query(query) => self.described_query(query, HintVerb::Select, types).map(|_| nothing),
                 CopySource::Table { table, .. } => Ok(resolve(&*catalog, table).map(|_| nothing)?),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, create_table,
-    delete, query, resolve, upsert,
+    BoundQuery, BoundSource, BoundUpdate, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table,
+    create_table, delete, query, resolve, update, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{ExecError, RowFailure, RunningSelect, SelectPlan};
 use saltwing_planner::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
-use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
+use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Update, Upsert};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
@@ -57,6 +57,7 @@ impl Session {
             Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
             Statement::Insert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, true, params)),
             Statement::Delete(statement) => self.by_newest_definitions(|| self.run_delete(statement, params)),
+            Statement::Update(statement) => self.by_newest_definitions(|| self.run_update(statement, params)),
             Statement::Explain(explain) => self.run_explain(explain, params).map(Outcome::Rows),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
@@ -118,7 +119,7 @@ impl Session {
             | Statement::ReleaseSavepoint(_) => {
                 Err(Error::new(ErrorCode::NoTransaction, "no transaction is open").with_help(Some("BEGIN opens one")))
             }
-            Statement::Update(_) | Statement::Use(_) | Statement::Unsupported(_) => {
+            Statement::Use(_) | Statement::Unsupported(_) => {
                 debug_assert!(unsupported(statement).is_some(), "a statement that is not run has an error");
                 Err(unsupported(statement).unwrap_or_else(|| Error::new(ErrorCode::Bug, "no run for this statement")))
             }
@@ -392,18 +393,47 @@ impl Session {
         let query = saltwing_bind::row_key_query(statement)?;
         let writer = self.writer();
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let mut run = self.query_run_on(transaction.snapshot().clone(), &query, Params::Given(params));
-            run.guard.verb = HintVerb::Delete;
-            // The requested executor applies only to queries.
-            if run.executor == ExecutorChoice::Direct {
-                run.executor = ExecutorChoice::Auto;
-            }
+            let run = self.write_run(transaction.snapshot().clone(), &query, params, HintVerb::Delete);
             let table = resolve(&*run.catalog, &statement.table)?;
             let rows = self.start_run(run, context.clone())?;
             let ((), notices) = rows.drain(|batches| transaction.delete_batches(&table, batches))?;
             Ok::<_, Error>(notices)
         })?;
         Ok(ExecResult { rows_affected, notices }.into())
+    }
+
+    /// An UPDATE: a query gives the rows as they will be. Where another commit comes first, it runs again.
+    fn run_update(&self, statement: &Update, params: &[Value]) -> Result<Outcome, Error> {
+        self.writable()?;
+        let context = self.begin();
+        let BoundUpdate { table, query, moves_rows } = update(statement, &*self.catalog())?;
+        let writer = self.writer();
+        // Whether a key is free is known when all rows are.
+        let limits = if moves_rows { writer.limits.in_one() } else { writer.limits };
+        let (_, (rows_affected, notices)) = writer.transaction(limits, |transaction| {
+            let run = self.write_run(transaction.snapshot().clone(), &query, params, HintVerb::Update);
+            let rows = self.start_run(run, context.clone())?;
+            let types: Vec<SqlType> = rows.columns.iter().map(|column| column.ty).collect();
+            rows.drain(|batches| transaction.update_batches(&table, &types, batches))
+        })?;
+        Ok(ExecResult { rows_affected, notices }.into())
+    }
+
+    /// A query for the rows that a statement writes.
+    fn write_run<'a>(
+        &self,
+        snapshot: Arc<dyn Snapshot>,
+        query: &'a QueryStatement,
+        params: &'a [Value],
+        verb: HintVerb,
+    ) -> QueryRun<'a> {
+        let mut run = self.query_run_on(snapshot, query, Params::Given(params));
+        run.guard.verb = verb;
+        // The requested executor applies only to queries.
+        if run.executor == ExecutorChoice::Direct {
+            run.executor = ExecutorChoice::Auto;
+        }
+        run
     }
 
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
@@ -482,7 +512,6 @@ fn row_span(statement: &Upsert, failure: &RowFailure) -> Option<Span> {
 /// The error of a statement that is read and not run; `None` of one that is.
 pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
     Some(match statement {
-        Statement::Update(update) => not_supported("UPDATE", update.span, "use UPSERT, or DELETE and INSERT"),
         Statement::Use(name) => not_supported("USE", name.span, "write the schema before the table: s.t"),
         Statement::Unsupported(statement) => {
             let text = format!("{} is not supported yet", statement.what);
