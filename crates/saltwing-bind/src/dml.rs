@@ -13,6 +13,7 @@ use sqlparser::ast::{Query, SetExpr};
 
 use crate::computed::expr_of;
 use crate::condition::conditions;
+use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
@@ -49,6 +50,8 @@ pub struct UpsertTarget {
     pub on_conflict: OnConflict,
     /// Whether unwritten columns keep their values, so that the row must be read.
     pub partial: bool,
+    /// The change of a row whose key is there, instead of [`UpsertTarget::on_conflict`].
+    pub update: Option<ConflictUpdate>,
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
     pub computed_defaults: Vec<usize>,
@@ -64,12 +67,13 @@ impl UpsertTarget {
         let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
         let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
         let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
-        Self { table, columns, on_conflict, partial, computed_defaults }
+        Self { table, columns, on_conflict, partial, update: None, computed_defaults }
     }
 
     /// Whether rows are looked up before they are written; those with a hidden key are always new.
     pub fn reads_rows(&self) -> bool {
-        (self.partial || self.on_conflict != OnConflict::Replace) && !self.table.def().has_hidden_key()
+        let is_looked_up = self.partial || self.update.is_some() || self.on_conflict != OnConflict::Replace;
+        is_looked_up && !self.table.def().has_hidden_key()
     }
 }
 
@@ -140,7 +144,18 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source, computed, open })
+    let target = match statement.conflict.as_ref().map(|clause| conflict(clause, &table, params)).transpose()? {
+        None => UpsertTarget::new(table, columns, on_conflict),
+        Some(BoundConflict::Plain(on_conflict)) => UpsertTarget::new(table, columns, on_conflict),
+        Some(BoundConflict::ReplaceRow) => {
+            UpsertTarget { partial: false, ..UpsertTarget::new(table, columns, OnConflict::Replace) }
+        }
+        Some(BoundConflict::Update(update)) => {
+            open.extend(update.assignments.iter().map(|(_, value)| value).chain(&update.condition).cloned());
+            UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error) }
+        }
+    };
+    Ok(BoundUpsert { target, source, computed, open })
 }
 
 /// Binds a DELETE.

@@ -10,6 +10,7 @@ mod aggregate;
 mod alter_table;
 mod computed;
 mod condition;
+mod conflict;
 mod create_table;
 mod dml;
 mod error;
@@ -29,6 +30,7 @@ pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
+pub use conflict::ConflictUpdate;
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, resolve, row_key_query, target_columns,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::array::{AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::BinaryType;
 use saltwing_access::{OldRow, Projection, Reservation, RowChange, ScanContext, Table, TableError, TableStore};
-use saltwing_bind::{OnConflict, UpsertTarget};
+use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
 use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value, eval, number, text};
@@ -279,6 +279,9 @@ impl<'s, 't> RowSink<'s, 't> {
         let target = self.target;
         let table = &target.table;
         let fresh = fresh_row(target, values, row_id)?;
+        if let Some(update) = &target.update {
+            return self.insert_or_update(fresh.into_owned(), update, keys);
+        }
         if row_id.is_none() && target.on_conflict != OnConflict::Replace {
             return self.insert(&fresh, keys);
         }
@@ -286,15 +289,44 @@ impl<'s, 't> RowSink<'s, 't> {
             return self.attempt.apply(table, RowChange::put(&fresh), keys);
         }
         let key = table.row_key(&fresh)?;
-        let old = match self.merged.remove(&key) {
-            Some(row) => Some(row),
-            None => self.attempt.latest().get(&self.all, &key)?,
-        };
+        let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.attempt.apply(table, RowChange::Put { new: &new, old, written_ms: None }, keys)?;
         self.merged.insert(key, new);
+        Ok(())
+    }
+
+    /// The row of a key: as this statement has written it, or as it was.
+    fn row_that_is_there(&mut self, key: &[u8]) -> Result<Option<Vec<Value>>, ExecError> {
+        match self.merged.remove(key) {
+            Some(row) => Ok(Some(row)),
+            None => Ok(self.attempt.latest().get(&self.all, key)?),
+        }
+    }
+
+    /// Writes a row if its key is new, and else changes the row that is there.
+    fn insert_or_update(
+        &mut self,
+        fresh: Vec<Value>,
+        update: &ConflictUpdate,
+        keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), ExecError> {
+        let table = &self.target.table;
+        let key = table.row_key(&fresh)?;
+        let Some(old) = self.row_that_is_there(&key)? else {
+            let change = RowChange::Put { new: &fresh, old: OldRow::Absent, written_ms: None };
+            self.attempt.apply(table, change, keys)?;
+            self.merged.insert(key, fresh);
+            return Ok(());
+        };
+        let new = updated(table, update, &old, fresh)?;
+        if let Some(new) = &new {
+            let change = RowChange::Put { new, old: OldRow::Present(&old), written_ms: None };
+            self.attempt.apply(table, change, keys)?;
+        }
+        self.merged.insert(key, new.unwrap_or(old));
         Ok(())
     }
 
@@ -333,6 +365,32 @@ fn first_id(store: &dyn TableStore, target: &UpsertTarget, rows: usize) -> Resul
         true => Ok(Some(store.allocate_row_ids(&target.table, rows)?.start)),
         false => Ok(None),
     }
+}
+
+/// A row as an ON CONFLICT .. DO UPDATE leaves it; `None` if its WHERE leaves it alone.
+fn updated(
+    table: &Table,
+    update: &ConflictUpdate,
+    old: &[Value],
+    excluded: Vec<Value>,
+) -> Result<Option<Vec<Value>>, ExecError> {
+    let def = table.def();
+    // The place between is that of `_row_key`.
+    let both: Vec<Value> = old.iter().cloned().chain([Value::Null]).chain(excluded).collect();
+    if let Some(condition) = &update.condition
+        && eval::eval(condition, &both)? != Value::Bool(true)
+    {
+        return Ok(None);
+    }
+    let mut new = old.to_vec();
+    for (column, value) in &update.assignments {
+        let (Some(target), Some(place)) = (def.columns.get(*column), new.get_mut(*column)) else {
+            return Err(ExecError::Bug("a column is assigned that the table does not have"));
+        };
+        let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
+        *place = eval::eval(value, &both).and_then(|value| number::assign(value, target.ty)).map_err(named)?;
+    }
+    Ok(Some(new))
 }
 
 /// A row of all columns: those written, and DEFAULTs for the others.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpdate, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table,
-    create_table, delete, query, resolve, update, upsert,
+    BoundQuery, BoundSource, BoundUpdate, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table,
+    delete, query, resolve, update, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{ExecError, RowFailure, RunningSelect, SelectPlan};
@@ -318,7 +318,11 @@ impl Session {
                 });
                 Ok(ExecResult { rows_affected: written?, notices: Vec::new() }.into())
             }
-            BoundSource::Query(query) => self.upsert_query(&target, &statement.source_query(&query), params, &context),
+            BoundSource::Query(query) => {
+                let (query, verb) =
+                    (statement.source_query(&query), if insert { HintVerb::Insert } else { HintVerb::Upsert });
+                self.upsert_query(&target, &query, verb, params, &context)
+            }
         }
     }
 
@@ -327,6 +331,7 @@ impl Session {
         &self,
         target: &UpsertTarget,
         statement: &QueryStatement,
+        verb: HintVerb,
         params: &[Value],
         context: &ScanContext,
     ) -> Result<Outcome, Error> {
@@ -336,7 +341,7 @@ impl Session {
             let snapshot = transaction.snapshot().clone();
             let mut run = self.query_run_on(snapshot.clone(), statement, Params::Given(params));
             run.now_ms = Some(computing.now_ms);
-            run.guard.verb = if target.on_conflict == OnConflict::Error { HintVerb::Insert } else { HintVerb::Upsert };
+            run.guard.verb = verb;
             let rows = self.start_run(run, context.clone())?;
             if rows.columns.len() != target.columns.len() {
                 let text = format!(

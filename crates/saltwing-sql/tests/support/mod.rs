@@ -5,7 +5,8 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    ColumnSpec, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement, TableChange,
+    ColumnSpec, ConflictAction, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement,
+    TableChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -54,6 +55,13 @@ pub fn placeless(mut statement: Statement) -> Statement {
             it.hints.iter_mut().for_each(hint);
             if let RowSource::Values(rows) = &mut it.source {
                 rows.iter_mut().for_each(|row| row.span = NOWHERE);
+            }
+            if let Some(clause) = &mut it.conflict {
+                clause.span = NOWHERE;
+                clause.columns.iter_mut().flatten().for_each(column_name);
+                if let ConflictAction::Update { assignments, .. } = &mut clause.action {
+                    assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
+                }
             }
             it.span = NOWHERE;
         }
