@@ -7,10 +7,10 @@ use saltwing_sql::statement::{Assignment, ConflictAction, ConflictClause, OnConf
 use saltwing_sql::{ColumnName, is_default};
 use saltwing_types::{Expr, Value, typing};
 
-use crate::dml::target_columns;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
+use crate::target::target_columns;
 
 /// The change of a row that is there.
 pub struct ConflictUpdate {

@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
-use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
+use saltwing_sql::{Statement, is_default};
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{Query, SetExpr};
@@ -17,6 +17,7 @@ use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
+use crate::target::{resolve, target_columns};
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -198,34 +199,6 @@ pub fn row_key_query(statement: &Delete) -> Result<QueryStatement> {
     }
 }
 
-/// The columns that an INSERT's list names; all that are not hidden without one.
-///
-/// # Errors
-/// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`].
-pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
-    let def = table.def();
-    let Some(names) = names else {
-        return Ok((0..def.columns.len()).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden)).collect());
-    };
-    let scope = Scope::of(table.clone(), None);
-    let mut columns = Vec::with_capacity(names.len());
-    for name in names {
-        let parts: Vec<&str> = name.family.iter().chain([&name.name]).map(|n| n.text.as_str()).collect();
-        let column = scope.resolve(&parts, Some(name.span()))?;
-        let place = |error: BindErrorKind| BindError::from(error).at(Some(name.span()));
-        if column.name == ROW_KEY_COLUMN {
-            return Err(place(BindErrorKind::Syntax(format!(
-                "{ROW_KEY_COLUMN} is made from the key columns, not written"
-            ))));
-        }
-        if columns.contains(&column.index) {
-            return Err(place(BindErrorKind::DuplicateColumn(column.name)));
-        }
-        columns.push(column.index);
-    }
-    Ok(columns)
-}
-
 /// A NOT NULL column without a DEFAULT must be among those written; the hidden row id is made.
 fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     let def = table.def();
@@ -287,13 +260,4 @@ fn bind_value(
         }
         value => Ok(BoundValue::Known(value)),
     }
-}
-
-/// The table that a statement names.
-///
-/// # Errors
-/// That of the catalog, with the place.
-pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
-    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
 }

@@ -10,8 +10,8 @@ use saltwing_types::table::ROW_KEY_COLUMN;
 use sqlparser::ast::{Expr, SelectItem, SetExpr, Value as Literal};
 
 use crate::computed::{expr_of, query_of};
-use crate::dml::{resolve, target_columns};
 use crate::error::{BindErrorKind, Result};
+use crate::target::{resolve, target_columns};
 
 /// New values for rows of a table.
 pub struct BoundUpdate {

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod aggregate;
+mod commit_limits;
 mod error;
 mod in_order;
 mod open_transaction;
@@ -22,6 +23,7 @@ pub mod transaction;
 pub mod write;
 mod writer;
 
+pub use commit_limits::CommitLimits;
 pub use error::ExecError;
 pub use open_transaction::OpenTransaction;
 pub use rows::DirectRows;
@@ -29,4 +31,4 @@ pub use running::{RunningSelect, TotalRow};
 pub use select::SelectPlan;
 pub use transaction::{Attempt, Unfinished};
 pub use write::RowFailure;
-pub use writer::{CommitLimits, Writer};
+pub use writer::Writer;

@@ -9,7 +9,7 @@ use saltwing_access::{
 };
 
 use crate::ExecError;
-use crate::writer::CommitLimits;
+use crate::commit_limits::CommitLimits;
 
 /// Bytes of rows that a transaction may gather before more of them are counted as working memory: a count for each row would
 /// have all threads write to one place.

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use saltwing_access::{Durability, Memory, RowChange, Snapshot, Table, TableError, TableStore};
 
 use crate::ExecError;
+use crate::commit_limits::CommitLimits;
 use crate::open_transaction::{OpenTransaction, PendingWrites};
-use crate::writer::{CommitLimits, Writer};
+use crate::writer::Writer;
 
 /// How often a statement in conflict is run.
 pub const TRIES_MAX: u32 = 100;

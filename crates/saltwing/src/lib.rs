@@ -73,6 +73,7 @@ mod subqueries;
 mod sweeper;
 mod transaction;
 mod transaction_guard;
+mod transaction_statements;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};

@@ -107,10 +107,7 @@ impl Session {
             Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
             Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
-            Statement::ShowTransactions => {
-                let shared = self.shared();
-                shared.transactions.show(shared.tables.newest_commit()).map(Outcome::Rows)
-            }
+            Statement::ShowTransactions => self.show_transactions().map(Outcome::Rows),
             Statement::Begin { read_only } => self.begin_transaction(*read_only).map(|()| ExecResult::default().into()),
             Statement::Commit
             | Statement::Rollback

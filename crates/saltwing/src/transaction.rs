@@ -1,4 +1,4 @@
-//! Transactions of several statements: BEGIN, COMMIT, ROLLBACK, savepoints.
+//! The transaction of a session, from BEGIN to COMMIT or ROLLBACK.
 //!
 //! ```text
 //! BEGIN ──> active ──error──> failed ──ROLLBACK TO──> active
@@ -13,16 +13,13 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use saltwing_access::{AtomicScope, CommitNo, Savepoint, ScanContext, SnapshotScope};
+use saltwing_access::{CommitNo, Savepoint, ScanContext};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::OpenTransaction;
 use saltwing_sql::{Name, Statement};
 use saltwing_types::ErrorCode;
 
 use crate::Error;
-use crate::explain::table_rows;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome};
-use crate::session::Session;
 
 /// A transaction that a session has open.
 pub(crate) struct SessionTransaction {
@@ -40,6 +37,8 @@ pub(crate) struct SessionTransaction {
 #[derive(Default)]
 struct State {
     failure: Option<Failure>,
+    /// Whether it was open for too long.
+    has_expired: bool,
     /// By their names, the oldest first. A name may come twice: the newer one hides the older.
     savepoints: Vec<(String, Savepoint)>,
     /// Results that are still read.
@@ -53,9 +52,9 @@ struct State {
 
 /// The reason why a transaction takes no more statements.
 #[derive(Clone)]
-struct Failure {
+pub(crate) struct Failure {
     code: ErrorCode,
-    text: String,
+    pub(crate) text: String,
 }
 
 /// Whether a connection is in a transaction.
@@ -88,7 +87,7 @@ pub(crate) struct RowStream {
 }
 
 /// A statement's right to be the one that runs.
-struct Claim<'a>(&'a SessionTransaction);
+pub(crate) struct Claim<'a>(&'a SessionTransaction);
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
@@ -96,13 +95,26 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// The columns of SHOW TRANSACTIONS.
-pub(crate) const SHOWN: [&str; 8] =
-    ["number", "mode", "state", "open_ms", "statements", "rows_written", "bytes_written", "commits_since"];
-
 impl TransactionSlot {
     pub(crate) fn current(&self) -> Option<Arc<SessionTransaction>> {
         self.0.lock().clone()
+    }
+
+    /// Puts a transaction into the slot if it is free.
+    pub(crate) fn open(&self, begin: impl FnOnce() -> Result<Arc<SessionTransaction>, Error>) -> Result<(), Error> {
+        let mut slot = self.0.lock();
+        if slot.is_some() {
+            let text = "a transaction is open already";
+            return Err(Error::new(ErrorCode::ActiveTransaction, text)
+                .with_help(Some("COMMIT or ROLLBACK ends it; SAVEPOINT marks a part of it")));
+        }
+        *slot = Some(begin()?);
+        Ok(())
+    }
+
+    /// Takes the transaction out, and ends the results that are read in it; it is neither committed nor rolled back yet.
+    pub(crate) fn close(&self) {
+        self.0.lock().take().iter().for_each(|transaction| transaction.end_streams());
     }
 
     /// The transaction fails, if there is one: a statement did before it ran.
@@ -113,14 +125,14 @@ impl TransactionSlot {
     pub(crate) fn state(&self) -> TransactionState {
         match self.current() {
             None => TransactionState::None,
-            Some(transaction) if transaction.state.lock().failure.is_some() => TransactionState::Failed,
+            Some(transaction) if transaction.failure().is_some() => TransactionState::Failed,
             Some(_) => TransactionState::Open,
         }
     }
 
     /// The code of the error for which the transaction has failed.
     pub(crate) fn failure(&self) -> Option<ErrorCode> {
-        self.current()?.state.lock().failure.as_ref().map(|failure| failure.code)
+        self.current()?.failure().map(|failure| failure.code)
     }
 }
 
@@ -137,9 +149,19 @@ impl RowStream {
 }
 
 impl SessionTransaction {
+    /// `catalog` was taken after `rows` began: the rows are known by its definitions, or by later ones.
+    pub(crate) fn new(number: u64, is_read_only: bool, rows: OpenTransaction, catalog: Arc<dyn CatalogReader>) -> Self {
+        let (began, is_busy, state) = (Instant::now(), AtomicBool::new(false), Mutex::default());
+        Self { number, is_read_only, began, catalog, rows, is_busy, state }
+    }
+
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.state.lock().failure.clone()
+    }
+
     /// # Errors
     /// [`ErrorCode::Locked`] while another statement runs in the transaction.
-    fn claim(&self) -> Result<Claim<'_>, Error> {
+    pub(crate) fn claim(&self) -> Result<Claim<'_>, Error> {
         match self.is_busy.swap(true, SeqCst) {
             false => Ok(Claim(self)),
             true => Err(Error::new(ErrorCode::Locked, "the transaction runs another statement")
@@ -147,21 +169,21 @@ impl SessionTransaction {
         }
     }
 
-    fn fail(&self, error: &Error) {
+    pub(crate) fn fail(&self, error: &Error) {
         let failure = || Failure { code: error.code(), text: error.to_string() };
         self.state.lock().failure.get_or_insert_with(failure);
     }
 
     /// The error of a statement in a transaction that has failed.
-    fn check(&self) -> Result<(), Error> {
-        let Some(failure) = self.state.lock().failure.clone() else { return Ok(()) };
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let Some(failure) = self.failure() else { return Ok(()) };
         let text = format!("the transaction failed before, and takes no more statements: {}", failure.text);
         Err(Error::new(ErrorCode::FailedTransaction, text)
             .with_help(Some("ROLLBACK ends it; ROLLBACK TO a savepoint goes on from there")))
     }
 
     /// Checks that the statement may run inside a transaction, and inside this one.
-    fn check_statement(&self, statement: &Statement) -> Result<(), Error> {
+    pub(crate) fn check_statement(&self, statement: &Statement) -> Result<(), Error> {
         use Statement as S;
         let refused = |what: &str, help: &str| {
             let text = format!("{what} cannot run inside a transaction");
@@ -189,14 +211,14 @@ impl SessionTransaction {
         }
     }
 
-    fn savepoint(&self, name: &Name) -> Result<(), Error> {
+    pub(crate) fn savepoint(&self, name: &Name) -> Result<(), Error> {
         let savepoint = self.rows.savepoint()?;
         self.state.lock().savepoints.push((name.text.to_lowercase(), savepoint));
         Ok(())
     }
 
     /// Goes back to a savepoint, which stays. A transaction that has failed goes on from there.
-    fn rollback_to(&self, name: &Name) -> Result<(), Error> {
+    pub(crate) fn rollback_to(&self, name: &Name) -> Result<(), Error> {
         let (position, savepoint) = self.named(name)?;
         self.rows.rollback_to(savepoint)?;
         let mut state = self.state.lock();
@@ -205,7 +227,7 @@ impl SessionTransaction {
         Ok(())
     }
 
-    fn release(&self, name: &Name) -> Result<(), Error> {
+    pub(crate) fn release(&self, name: &Name) -> Result<(), Error> {
         let (position, savepoint) = self.named(name)?;
         self.rows.release(savepoint)?;
         self.state.lock().savepoints.truncate(position);
@@ -231,20 +253,16 @@ impl SessionTransaction {
         }
     }
 
-    /// Takes note of the end of a statement.
-    fn note(self: &Arc<Self>, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
-        let mut outcome = result.inspect_err(|error| self.fail(error))?;
+    /// Takes note of the end of a statement; of its rows, if some are still read.
+    pub(crate) fn ended(self: &Arc<Self>, rows: Option<&ScanContext>) -> Option<Arc<RowStream>> {
         let mut state = self.state.lock();
         state.statements += 1;
         state.written = self.rows.written().unwrap_or(state.written);
-        if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
-            let (transaction, context) = (Arc::downgrade(self), running.context.clone());
-            let stream = Arc::new(RowStream { transaction, context, has_ended: AtomicBool::new(false) });
-            state.streams.retain(|known| known.strong_count() > 0);
-            state.streams.push(Arc::downgrade(&stream));
-            running.stream = Some(stream);
-        }
-        Ok(outcome)
+        let (transaction, context) = (Arc::downgrade(self), rows?.clone());
+        let stream = Arc::new(RowStream { transaction, context, has_ended: AtomicBool::new(false) });
+        state.streams.retain(|known| known.strong_count() > 0);
+        state.streams.push(Arc::downgrade(&stream));
+        Some(stream)
     }
 
     /// Takes note of the beginning of a statement.
@@ -253,12 +271,12 @@ impl SessionTransaction {
     }
 
     /// Ends it because it has been open for too long.
-    fn expire(&self, limit: Duration) {
+    pub(crate) fn expire(&self, limit: Duration) {
         let text = format!("it was open for longer than transaction_timeout = {} ms", limit.as_millis());
-        let failure = Failure { code: ErrorCode::Timeout, text };
         let running = {
             let mut state = self.state.lock();
-            state.failure = Some(failure);
+            state.has_expired = true;
+            state.failure = Some(Failure { code: ErrorCode::Timeout, text });
             state.running.take()
         };
         running.iter().for_each(ScanContext::cancel);
@@ -270,7 +288,7 @@ impl SessionTransaction {
     }
 
     /// Its row of SHOW TRANSACTIONS.
-    fn row(&self, newest: CommitNo) -> Vec<Option<String>> {
+    pub(crate) fn row(&self, newest: CommitNo) -> Vec<Option<String>> {
         let state = self.state.lock();
         let mode = if self.is_read_only { "read only" } else { "read write" };
         let shown = match (&state.failure, self.is_busy.load(SeqCst)) {
@@ -285,124 +303,23 @@ impl SessionTransaction {
         texts.into_iter().chain(numbers.map(|number| number.to_string())).chain([commits]).map(Some).collect()
     }
 
-    fn has_expired(&self) -> bool {
-        self.state.lock().failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::Timeout)
-    }
-}
-
-impl Session {
-    /// Runs a statement in the session's transaction.
-    pub(crate) fn run_within(
-        &self,
-        transaction: &Arc<SessionTransaction>,
-        statement: &Statement,
-        run: impl FnOnce(&Session) -> Result<Outcome, Error>,
-    ) -> Result<Outcome, Error> {
-        let _claim = transaction.claim()?;
-        let done = || Outcome::Done(ExecResult::default());
-        match statement {
-            Statement::Begin { .. } => {
-                let text = "a transaction is open already";
-                return Err(Error::new(ErrorCode::ActiveTransaction, text)
-                    .with_help(Some("COMMIT or ROLLBACK ends it; SAVEPOINT marks a part of it")));
-            }
-            Statement::Commit => return self.commit(transaction).map(|()| done()),
-            Statement::Rollback => {
-                self.end(transaction);
-                transaction.rows.rollback();
-                return Ok(done());
-            }
-            Statement::RollbackTo(name) => return transaction.note(transaction.rollback_to(name).map(|()| done())),
-            _ => transaction.check()?,
-        }
-        let run = || match statement {
-            Statement::Savepoint(name) => transaction.savepoint(name).map(|()| done()),
-            Statement::ReleaseSavepoint(name) => transaction.release(name).map(|()| done()),
-            _ => run(&self.within(transaction)),
-        };
-        let result = transaction.check_statement(statement).and_then(|()| run());
-        if result.is_err() && transaction.has_expired() {
-            transaction.rows.rollback();
-            transaction.check()?;
-        }
-        transaction.note(result)
-    }
-
-    /// Commits the writes, and ends the transaction either way.
-    fn commit(&self, transaction: &SessionTransaction) -> Result<(), Error> {
-        self.end(transaction);
-        let failure = transaction.state.lock().failure.clone();
-        if let Some(failure) = failure {
-            transaction.rows.rollback();
-            let text = format!("nothing is committed, since the transaction failed before: {}", failure.text);
-            return Err(Error::new(ErrorCode::FailedTransaction, text));
-        }
-        Ok(transaction.rows.commit(self.settings().durability)?)
-    }
-
-    /// From here on the session has no transaction.
-    fn end(&self, transaction: &SessionTransaction) {
-        self.transaction.0.lock().take();
-        transaction.end_streams();
-    }
-
-    /// BEGIN.
-    ///
-    /// # Errors
-    /// 0A000 of a store that cannot do it; [`ErrorCode::BadArgument`] if `autocommit_rows` is set.
-    pub(crate) fn begin_transaction(&self, is_read_only: bool) -> Result<(), Error> {
-        let (shared, settings) = (self.shared(), self.settings());
-        let capabilities = shared.tables.capabilities();
-        let is_atomic = is_read_only || capabilities.atomic == AtomicScope::Store;
-        if !is_atomic || capabilities.snapshots != SnapshotScope::Store {
-            let text = format!("{} has no transactions of several statements", capabilities.name);
-            return Err(Error::new(ErrorCode::NotSupported, text));
-        }
-        if let Some(rows) = settings.autocommit_rows {
-            let text = format!("autocommit_rows = {rows} commits statements in parts, and a transaction is one commit");
-            return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
-        }
-        let mut slot = self.transaction.0.lock();
-        let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
-        let transaction = Arc::new(SessionTransaction {
-            number: shared.transactions.last.fetch_add(1, SeqCst) + 1,
-            is_read_only,
-            began: Instant::now(),
-            // After the rows: these are known by their definitions, or by later ones.
-            catalog: shared.catalog.snapshot(),
-            rows,
-            is_busy: AtomicBool::new(false),
-            state: Mutex::default(),
-        });
-        shared.transactions.add(&transaction);
-        if let Some(limit) = settings.transaction_timeout {
-            self.expire_after(&transaction, limit)?;
-        }
-        *slot = Some(transaction);
-        Ok(())
-    }
-
-    fn expire_after(&self, transaction: &Arc<SessionTransaction>, limit: Duration) -> Result<(), Error> {
-        let transaction = Arc::downgrade(transaction);
-        drop(self.shared().runtime()?.spawn(async move {
-            tokio::time::sleep(limit).await;
-            if let Some(transaction) = transaction.upgrade() {
-                transaction.expire(limit);
-            }
-        }));
-        Ok(())
+    pub(crate) fn has_expired(&self) -> bool {
+        self.state.lock().has_expired
     }
 }
 
 impl Transactions {
-    /// The rows of SHOW TRANSACTIONS.
-    pub(crate) fn show(&self, newest: CommitNo) -> Result<RowsOutcome, Error> {
-        let open: Vec<_> = self.open.lock().iter().filter_map(Weak::upgrade).collect();
-        let rows = open.iter().map(|transaction| transaction.row(newest));
-        table_rows(&SHOWN, rows.collect())
+    /// The number of another transaction.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.last.fetch_add(1, SeqCst) + 1
     }
 
-    fn add(&self, transaction: &Arc<SessionTransaction>) {
+    /// Those that are open.
+    pub(crate) fn open(&self) -> Vec<Arc<SessionTransaction>> {
+        self.open.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(crate) fn add(&self, transaction: &Arc<SessionTransaction>) {
         let mut open = self.open.lock();
         open.retain(|known| known.strong_count() > 0);
         open.push(Arc::downgrade(transaction));
